@@ -16,7 +16,7 @@ from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Update
 from signet.store.approvals.decisions import document_statement
 from signet.store.approvals.delegations import revoke_delegation
-from signet.store.approvals.requests import hold_roles, read_candidates
+from signet.store.approvals.requests import lock_roles_shared, read_candidates
 from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.support.approval_requests import Asking
 from tests.support.core.approval_policies import role
@@ -209,7 +209,7 @@ def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(
         return ["lost"]
 
     with company.database.transaction(company.tenant_id) as wave:
-        hold_roles(wave, company.tenant_id)
+        lock_roles_shared(wave, company.tenant_id)
         late = Second(lose)
         standing.wait_until_blocked()
         assert set(read_candidates(wave, company.tenant_id, [], ["finance"], at_most=9)) == {"ben", "cleo"}

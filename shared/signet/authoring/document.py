@@ -70,7 +70,7 @@ class FileReading:
         return text
 
     def check_key(self, key: str, path: Steps, spot: Spot | None) -> str:
-        """Return the key, shortened if it is too long, because every finding below it shows it."""
+        """Return the key to use, and add a finding for a bad one. A long one is shortened."""
         if len(key) > MAX_KEY_CHARACTERS:
             self.find("DOCUMENT_KEY_TOO_LONG", path, spot=spot, key=shorten(key), limit=MAX_KEY_CHARACTERS)
             return self.check_text(shorten(key), path, spot)

@@ -70,7 +70,7 @@ class Sources:
 def compile_sources(
     path: Path, patch_file: Path | None = None, tenant_file: Path | None = None
 ) -> tuple[Sources, Artifact | None]:
-    """Find what belongs to the path, read it and compile it."""
+    """Read and compile what belongs to the path. The artifact is None where findings hold errors."""
     sources = read_sources(path, patch_file, tenant_file)
     return sources, sources.compile()
 

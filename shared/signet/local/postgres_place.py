@@ -105,7 +105,7 @@ def settle(home: Path, programs: Path, leaving: ExitStack) -> PostgresLayout:
     if at_home or not (home / _MOVED_OUT).exists():
         # A killed run may have left data to bring home, or worthless files.
         _bring_home(home, outside)
-    _clear_unfinished(home)
+    _remove_unfinished_files(home)
     sockets = home / "sockets"
     programs_run = _has_access(account, '"$1" --version', programs / "bin" / "postgres")
     if not (at_home and programs_run and _is_usable_path(sockets)):
@@ -217,7 +217,7 @@ def _make_outside(outside: Path) -> None:
             ) from None
     if os.geteuid() == 0:
         outside.chmod(0o711)
-    _clear_unfinished(outside)
+    _remove_unfinished_files(outside)
 
 
 def _move_out(home: Path, outside: Path) -> None:
@@ -261,7 +261,8 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(doomed)
 
 
-def _clear_unfinished(folder: Path) -> None:
+def _remove_unfinished_files(folder: Path) -> None:
+    """Remove what a killed run left in the folder under a name that begins with `unfinished`."""
     for left in folder.glob(f"{UNFINISHED}*"):
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)  # a killed initdb may be removing the same files

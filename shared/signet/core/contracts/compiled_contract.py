@@ -55,7 +55,7 @@ class CompiledContract:
     hash: str
 
     @cached_property
-    def fast_columns(self) -> Mapping[str, str]:
+    def indexed_columns(self) -> Mapping[str, str]:
         return map_indexed_fields(self.contract)
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_values import check_value
 from signet.core.contracts.fields import (
-    FAST_COLUMNS,
+    INDEXED_COLUMN_LIMITS,
     AnyField,
     DecimalField,
     EnumField,
@@ -52,7 +52,7 @@ def check_fields(contract: Contract) -> Iterator[Finding]:
             yield make_finding("NAME_RESERVED", point(path), name=name, what="field")
         yield from _check_flags(name, field, path)
         yield from _check_field(name, field, path, depth=1)
-    yield from _check_fast_columns(contract.fields)
+    yield from _check_indexed_field_count(contract.fields)
 
 
 def check_payload_fields(fields: Mapping[str, Field], path: _Path) -> Iterator[Finding]:
@@ -96,12 +96,12 @@ def _check_personal(name: str, field: Field, path: _Path) -> Iterator[Finding]:
         yield make_finding("FIELD_PERSONAL_INDEXED", point((*path, "personal")), field=name)
 
 
-def _check_fast_columns(fields: Mapping[str, Field]) -> Iterator[Finding]:
+def _check_indexed_field_count(fields: Mapping[str, Field]) -> Iterator[Finding]:
     indexed = [field.type for field in fields.values() if field.indexed and field.type in FAST_COLUMN_OF]
     for column, count in Counter(FAST_COLUMN_OF[kind] for kind in indexed).items():
-        if count > FAST_COLUMNS[column]:
+        if count > INDEXED_COLUMN_LIMITS[column]:
             types = ", ".join(kind for kind, name in FAST_COLUMN_OF.items() if name == column)
-            limit = FAST_COLUMNS[column]
+            limit = INDEXED_COLUMN_LIMITS[column]
             yield make_finding("FIELD_INDEX_TOO_MANY", "/fields", count=count, types=types, limit=limit)
 
 

@@ -17,7 +17,7 @@ MAX_ENUM_VALUES = 500
 MAX_TEXT_CHARACTERS = 100_000
 MAX_LIST_ITEMS = 1_000
 # The number of fast columns that a document row has for fields marked `indexed` (design §3).
-FAST_COLUMNS = {"text": 4, "number": 4, "time": 2}
+INDEXED_COLUMN_LIMITS = {"text": 4, "number": 4, "time": 2}
 
 SafeInteger = Annotated[int, Constraint(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 

@@ -8,7 +8,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_checks import FAST_COLUMN_OF
 
 _PREFIX = {"text": "t", "number": "n", "time": "d"}
-FAST_COLUMNS = ("t1", "t2", "t3", "t4", "n1", "n2", "n3", "n4", "d1", "d2")
+INDEXED_COLUMN_NAMES = ("t1", "t2", "t3", "t4", "n1", "n2", "n3", "n4", "d1", "d2")
 
 
 def map_indexed_fields(contract: Contract) -> dict[str, str]:

@@ -71,7 +71,8 @@ def _describe_step(outline: Outline, node_id: str) -> NumberedLine:
         [*describe_step(node_type, config, outline.words), *_describe_block(outline, node_id)]
     )
     return NumberedLine(
-        f"{head}. {sentences}", (*_describe_edges(outline, node_id), *_describe_failure(outline, node_id))
+        f"{head}. {sentences}",
+        (*_describe_edges(outline, node_id), *_describe_unhandled_error(outline, node_id)),
     )
 
 
@@ -120,7 +121,8 @@ def _describe_branch(outline: Outline, edge: Mapping[str, Any]) -> str:
     return f"{outline.lead_to(edge['target'])}{label}"
 
 
-def _describe_failure(outline: Outline, node_id: str) -> Iterator[str]:
+def _describe_unhandled_error(outline: Outline, node_id: str) -> Iterator[str]:
+    """Yield a sentence if the node can fail and no edge takes its error."""
     can_fail = "error" in NODE_TYPES[outline.workflow.type_of(node_id)].outcomes
     if can_fail and not outline.workflow.edges_from(node_id, "error"):
         yield "If it fails, so does the workflow."

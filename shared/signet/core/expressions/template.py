@@ -77,8 +77,8 @@ def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[
     return (None if reader.errors else template), tuple(reader.errors)
 
 
-def find_unstorable(value: object) -> ExpressionError | None:
-    """Return why a template cannot hold the value itself; values inside it are not looked at."""
+def find_template_value_problem(value: object) -> ExpressionError | None:
+    """Return why an author's literal cannot stand in a template; values inside it are not looked at."""
     if isinstance(value, str):
         if len(value) > MAX_TEXT_CHARACTERS:
             limit = MAX_TEXT_CHARACTERS
@@ -116,7 +116,7 @@ class _TemplateParser:
             return Fixed(None) if is_reported else self._add(pointer, error)
         if depth > MAX_TEMPLATE_DEPTH:
             return self._add(pointer, make_error("TEMPLATE_TOO_DEEP", 0, 0, limit=MAX_TEMPLATE_DEPTH))
-        unstorable = find_unstorable(value)
+        unstorable = find_template_value_problem(value)
         if unstorable is not None:
             return self._add(pointer, unstorable)
         if isinstance(value, str):
@@ -137,7 +137,7 @@ class _TemplateParser:
             if not isinstance(key, str):
                 self._add(pointer, make_error("NOT_JSON", 0, 0, type=f"{type(key).__name__} (a key)"))
                 continue
-            unstorable = find_unstorable(key)
+            unstorable = find_template_value_problem(key)
             if unstorable is not None:
                 self._add(pointer, unstorable)
                 continue

@@ -14,7 +14,7 @@ from signet.core.expressions.template import (
     TemplateItems,
     TemplateMembers,
     Text,
-    find_unstorable,
+    find_template_value_problem,
 )
 from signet.core.expressions.tree_json import (
     MalformedTree,
@@ -97,7 +97,7 @@ class _TreeParser:
         for at, part in enumerate(parts):
             where = f"{pointer}/{at}"
             if isinstance(part, str):
-                if not part or find_unstorable(part) or (pieces and isinstance(pieces[-1], str)):
+                if not part or find_template_value_problem(part) or (pieces and isinstance(pieces[-1], str)):
                     raise MalformedTree(where, "not canonical: a piece that cannot stand here")
                 pieces.append(part)
                 continue
@@ -110,13 +110,13 @@ class _TreeParser:
         return Text(tuple(pieces))
 
     def _parse_key(self, key: object, pointer: str) -> str:
-        if not isinstance(key, str) or find_unstorable(key):
+        if not isinstance(key, str) or find_template_value_problem(key):
             raise MalformedTree(pointer, "not a key")
         return key
 
     def _parse_fixed(self, value: object, pointer: str, depth: int) -> object:
         self._require_room(pointer, depth)
-        if find_unstorable(value):
+        if find_template_value_problem(value):
             raise MalformedTree(pointer, "not JSON that can be kept")
         if isinstance(value, list):
             return [self._parse_fixed(item, pointer, depth + 1) for item in value]

@@ -90,14 +90,14 @@ def conclude(
     return Decision(outcome, chosen.edges, collected, variables or {})
 
 
-def _go_on(
+def _choose_next_edges(
     workflow: Workflow,
     node: WorkflowNode,
     outcome: str,
     decision_input: DecisionInput,
     evidence: Mapping[str, Any] | None = None,
 ) -> Decision:
-    """Conclude; a single edge fires without an environment, which most nodes never need."""
+    """Decide for the outcome. The environment is made only where several edges compete."""
     edges = node.edges.get(outcome, ())
     if len(edges) <= 1:
         return Decision(outcome, edges, evidence or {})
@@ -114,13 +114,13 @@ def conclude_error(
 def _decide_start(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
-    return _go_on(workflow, node, decision_input.birth, decision_input)
+    return _choose_next_edges(workflow, node, decision_input.birth, decision_input)
 
 
 def _decide_done(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
-    return _go_on(workflow, node, "done", decision_input)
+    return _choose_next_edges(workflow, node, "done", decision_input)
 
 
 def _decide_end(
@@ -149,7 +149,7 @@ def _decide_state(
 def _decide_join(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
-    return _go_on(workflow, node, "rejected" if token.rejected else "done", decision_input)
+    return _choose_next_edges(workflow, node, "rejected" if token.rejected else "done", decision_input)
 
 
 def _decide_script(
@@ -171,7 +171,9 @@ def _decide_rule(
     if decision_input.ask_rules is None:
         raise Defect("RULES_ABSENT", f"{node.id} asks rules, and nobody can answer")
     passed, evidence = decision_input.ask_rules(node.config["rules"])
-    return _go_on(workflow, node, "passed" if passed else "rejected", decision_input, {"rules": evidence})
+    return _choose_next_edges(
+        workflow, node, "passed" if passed else "rejected", decision_input, {"rules": evidence}
+    )
 
 
 def _decide_policy(
@@ -190,8 +192,8 @@ def _decide_policy(
         if evaluation.value is not True:
             reason = f"PERMISSION_CONDITION: '{wanted}' is given only where {condition.text}"
     if reason is None:
-        return _go_on(workflow, node, "allowed", decision_input, evidence)
-    return replace(_go_on(workflow, node, "denied", decision_input, evidence), reason=reason)
+        return _choose_next_edges(workflow, node, "allowed", decision_input, evidence)
+    return replace(_choose_next_edges(workflow, node, "denied", decision_input, evidence), reason=reason)
 
 
 def _decide_gate(
@@ -199,7 +201,7 @@ def _decide_gate(
 ) -> Decision:
     """Decide whether the transition may be performed. The engine performs it, through mutate()."""
     if token.rejected and "rejected" in node.edges:
-        return _go_on(workflow, node, "rejected", decision_input)
+        return _choose_next_edges(workflow, node, "rejected", decision_input)
     if token.rejected:
         return refuse_gate(node, NOT_APPROVED, {})
     evidence = {}
@@ -211,7 +213,7 @@ def _decide_gate(
         evidence[pointer.removeprefix("/")] = evaluation.evidence
         if evaluation.value is not True:
             return refuse_gate(node, f"the condition '{condition.text}' does not hold", evidence)
-    return _go_on(workflow, node, "passed", decision_input, evidence)
+    return _choose_next_edges(workflow, node, "passed", decision_input, evidence)
 
 
 def refuse_gate(node: WorkflowNode, reason: str, evidence: Mapping[str, Any]) -> Decision:

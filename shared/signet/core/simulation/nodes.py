@@ -151,7 +151,8 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
     return f"{node.config['quorum']} of {', '.join(described)}" if len(described) > 1 else described[0]
 
 
-def _wait_for_time(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    """Return the moment until which a timer waits; an `until` that gives no moment is due now."""
     node = pending.node
     if node.config["for"] is not None:
         due = _after(world, node.config["for"])
@@ -214,7 +215,7 @@ _ACTORS: Mapping[str, Callable[[SimulatedWorld, PendingAction], SimulatedResult]
     "lifecycle_gate": _pass_gate,
     "action": _run_actions,
     "approval": _ask_people,
-    "wait_timer": _wait_for_time,
+    "wait_timer": _find_wait_end,
     "wait_event": _wait_for_event,
     "webhook_out": _call_endpoint,
     "notification": _notify,

@@ -10,7 +10,7 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.quotas import QUOTAS, Quota
 from signet.store.database import Connection, Database
-from signet.store.tenants.quotas import Level, TenantQuota, grant_quota, list_levels, take_quota
+from signet.store.tenants.quotas import Level, TenantQuota, grant_quota, list_quota_meters, take_quota
 
 MAX_HELD = 10_000
 # A process takes this many at once for the requests to come: one round trip serves them all. Those that are
@@ -101,7 +101,7 @@ class QuotaLevel:
 def list_quota_levels(connection: Connection, tenant_id: UUID) -> list[QuotaLevel]:
     return [
         QuotaLevel(held.name, held.capacity, held.refill_seconds, _count_left(held), held.is_granted)
-        for held in list_levels(connection, tenant_id, list(QUOTAS.values()))
+        for held in list_quota_meters(connection, tenant_id, list(QUOTAS.values()))
     ]
 
 

@@ -27,7 +27,7 @@ MAX_LINKED = 50
 
 
 class Delegations:
-    """The use case, one in each process."""
+    """Votes that people let others cast for them. One in each process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -43,7 +43,7 @@ from signet.store.approvals.requests import (
     ApprovalRows,
     LiveRequest,
     Row,
-    hold_roles,
+    lock_roles_shared,
     read_candidates,
     read_last_requester,
     read_managers,
@@ -174,7 +174,7 @@ class ApprovalRequests:
         open_seats = [seat for seat in seats if seat.status == "open"]
         users = {seat.holder_user_id for seat in open_seats if seat.holder_user_id is not None}
         roles = {seat.holder_role for seat in open_seats if seat.holder_role is not None}
-        self._hold_roles()
+        self._lock_roles_shared()
         candidates = read_candidates(
             self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
         )
@@ -183,10 +183,10 @@ class ApprovalRequests:
         )
         return can_anyone_vote(seats, voting)
 
-    def _hold_roles(self) -> None:
-        """Keep roles as they are until this wave ends. A later loss then finds the requests it makes."""
+    def _lock_roles_shared(self) -> None:
+        """Lock the roles once, until the commit: who takes one away later sees the requests of this wave."""
         if not self._holds_roles:
-            hold_roles(self._connection, self._tenant_id)
+            lock_roles_shared(self._connection, self._tenant_id)
             self._holds_roles = True
 
     def open(
@@ -292,7 +292,7 @@ class ApprovalRequests:
         turns: dict[str, int] = {}
         barred: set[str] = set()
         if needs.turns:
-            self._hold_roles()
+            self._lock_roles_shared()
             members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
             find_conflict = conflict_check_of(about)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}

@@ -55,7 +55,7 @@ class Draft:
 
 
 class Definitions:
-    """The use case, one in each process."""
+    """Drafts and published versions of patches and automations. One in each process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

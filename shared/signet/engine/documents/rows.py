@@ -19,7 +19,7 @@ from signet.core.audit.trail import (
 from signet.core.audit.verification import AuditRow
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.contracts.contract import AMENDED
-from signet.core.contracts.indexed_columns import FAST_COLUMNS, make_column_values
+from signet.core.contracts.indexed_columns import INDEXED_COLUMN_NAMES, make_column_values
 from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import step_key
@@ -204,8 +204,8 @@ def _content_row(change: DocumentChange, stored: Mapping[str, Any]) -> Row:
         "status": after.status,
         "version": after.version,
         "data": stored,
-        **dict.fromkeys(FAST_COLUMNS),
-        **make_column_values(change.contract.fast_columns, after.data),
+        **dict.fromkeys(INDEXED_COLUMN_NAMES),
+        **make_column_values(change.contract.indexed_columns, after.data),
     }
 
 

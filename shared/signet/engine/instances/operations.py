@@ -30,7 +30,7 @@ from signet.store.operations.overview import (
 )
 from signet.store.outbox.measures import Pace, QueueDepth, QueueFigures, depth_of, measure_queue, read_pace
 from signet.store.outbox.queue import QUEUES
-from signet.store.tenants.quotas import TenantQuota, list_levels
+from signet.store.tenants.quotas import TenantQuota, list_quota_meters
 from signet.store.wake_ups import QueueName as QueueName
 
 READ = "operation:read"
@@ -80,7 +80,7 @@ class RequeueOutcome:
 
 
 class Operations:
-    """The use case of a process."""
+    """The overview of a whole tenant, and its dead letters, for operators. One in each process."""
 
     def __init__(
         self, database: Database, instances: Instances, caches: DocumentCaches, compiled: CompiledCache
@@ -153,7 +153,7 @@ class Operations:
 
 
 def _read_quotas(read: ReadTransaction) -> list[QuotaState]:
-    levels = list_levels(read.connection, read.principal.tenant_id, list(QUOTAS.values()))
+    levels = list_quota_meters(read.connection, read.principal.tenant_id, list(QUOTAS.values()))
     return [_describe_quota(level) for level in levels if level.full_seconds > 0]
 
 

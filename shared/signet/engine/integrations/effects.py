@@ -77,7 +77,7 @@ class _Claimed:
 
 
 class Effects:
-    """The use case of a process."""
+    """The deliveries to the outside, and what came of them. One in each process."""
 
     def __init__(
         self, database: Database, connectors: Mapping[str, Connector], telemetry: Telemetry = SILENT
@@ -88,7 +88,7 @@ class Effects:
 
     def work(self, tenant_id: UUID) -> int:
         """Deliver one claim of the tenant, and return how many effects it held."""
-        claimed = self._claim(tenant_id)
+        claimed = self._claim_deliveries(tenant_id)
         if claimed is None:
             return 0
         active, resting = _choose(claimed)
@@ -118,7 +118,8 @@ class Effects:
                 if not tries_left:
                     raise
 
-    def _claim(self, tenant_id: UUID) -> _Claimed | None:
+    def _claim_deliveries(self, tenant_id: UUID) -> _Claimed | None:
+        """Claim due effects with all that they need; where none is due, release the expired ones."""
         claim_id = make_id()
         wanted = claim_due(
             EFFECTS, tenant_id, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id

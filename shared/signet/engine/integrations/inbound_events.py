@@ -57,7 +57,7 @@ class InboundMessage:
 
 
 class InboundEvents:
-    """The use case of a process."""
+    """The events that come in from outside. One in each process."""
 
     def __init__(self, database: Database, secrets: ReadSecret) -> None:
         self._database = database

@@ -12,7 +12,7 @@ from signet.store.integrations.notifications import NotificationRecord as Notifi
 
 
 class Notifications:
-    """The use case of a process."""
+    """A person's notifications. One in each process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -92,9 +92,9 @@ def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UU
     return str(row[0]) if row else None
 
 
-def hold_roles(connection: Connection, tenant_id: UUID) -> None:
+def lock_roles_shared(connection: Connection, tenant_id: UUID) -> None:
     """Keep everyone's roles until the transaction ends: changes of members wait."""
-    connection.execute(_SQL.hold_roles, {"tenant_id": tenant_id})
+    connection.execute(_SQL.lock_roles_shared, {"tenant_id": tenant_id})
 
 
 def read_candidates(

@@ -31,7 +31,7 @@ WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = '
 ORDER BY created_at DESC, id DESC
 LIMIT 1
 
--- name: hold_roles
+-- name: lock_roles_shared
 -- Take the lock of a tenant's roles, shared among those who ask who holds one. A statement that takes a role away
 -- waits for them, and they wait for it.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))

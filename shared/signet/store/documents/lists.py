@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from signet.core.contracts.indexed_columns import FAST_COLUMNS
+from signet.core.contracts.indexed_columns import INDEXED_COLUMN_NAMES
 from signet.core.documents.list_filter import CREATED_AT, Operator, Scalar
 from signet.store.database import Connection
 from signet.store.documents.read import DocumentRecord
@@ -21,7 +21,7 @@ _SQL = Statements(__file__)
 MAX_CONTRACT_VERSIONS = 200
 _TYPES = {"t": "text", "n": "bigint", "d": "timestamptz"}
 TYPE_OF: Mapping[str, str] = {
-    **{column: _TYPES[column[0]] for column in FAST_COLUMNS},
+    **{column: _TYPES[column[0]] for column in INDEXED_COLUMN_NAMES},
     "status": "text",
     CREATED_AT: "timestamptz",
 }

@@ -72,12 +72,15 @@ def withdraw_quota(connection: Connection, tenant_id: UUID, name: str) -> bool:
     return connection.execute(_SQL.withdraw_quota, {"tenant_id": tenant_id, "name": name}).rowcount == 1
 
 
-def list_levels(connection: Connection, tenant_id: UUID, quotas: Sequence[Quota]) -> list[TenantQuota]:
+def list_quota_meters(
+    connection: Connection, tenant_id: UUID, defaults: Sequence[Quota]
+) -> list[TenantQuota]:
+    """List each quota, as granted or else by these defaults, with its meter."""
     values = {
         "tenant_id": tenant_id,
-        "names": [quota.name for quota in quotas],
-        "capacities": [quota.capacity for quota in quotas],
-        "refills": [quota.refill_seconds for quota in quotas],
+        "names": [quota.name for quota in defaults],
+        "capacities": [quota.capacity for quota in defaults],
+        "refills": [quota.refill_seconds for quota in defaults],
     }
     with connection.cursor(row_factory=class_row(TenantQuota)) as cursor:
-        return cursor.execute(_SQL.list_levels, values).fetchall()
+        return cursor.execute(_SQL.list_quota_meters, values).fetchall()

@@ -39,7 +39,7 @@ SET capacity = excluded.capacity, refill_seconds = excluded.refill_seconds, gran
 -- Withdraw a granted quota: the general one holds again.
 DELETE FROM tenant_quotas WHERE tenant_id = %(tenant_id)s AND name = %(name)s
 
--- name: list_levels
+-- name: list_quota_meters
 -- List how full each quota is now.
 SELECT q.name, coalesce(t.capacity, q.capacity) AS capacity, coalesce(t.refill_seconds, q.refill_seconds) AS refill_seconds,
        t.name IS NOT NULL AS is_granted,

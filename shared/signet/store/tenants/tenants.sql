@@ -43,7 +43,7 @@ WHERE (members.display_name, members.email, members.phone)
 
 -- name: lock_roles
 -- Take the lock of a tenant's roles alone. A transaction that takes a role away waits for the waves that have asked
--- who holds it (approvals/requests: hold_roles).
+-- who holds it (approvals/requests: lock_roles_shared).
 SELECT pg_advisory_xact_lock(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
 
 -- name: delete_other_member_roles

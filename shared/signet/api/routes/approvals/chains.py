@@ -30,7 +30,7 @@ def add_approval_chain_routes(routes: Routes) -> None:
         """Save a draft, or answer the newest version if that says the same."""
         return HttpAnswer(_require(call.use.approval_chains.save(call.caller, chain)), 201)
 
-    @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
+    @routes.get("/v1/approval_chains", "Chains, each at its newest published version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
         """List the newest published version of each chain."""
         after = parse_position(cursor, "chains", str)

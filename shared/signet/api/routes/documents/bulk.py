@@ -42,6 +42,8 @@ class BulkOutcomes:
 
 
 def add_bulk_document_routes(routes: Routes) -> None:
+    """Declare the route that makes many documents."""
+
     @routes.post("/v1/documents/bulk", "Make many documents", BulkOutcomes)
     def create_documents(call: Call, new: Annotated[NewDocuments, Body()]) -> BulkOutcomes:
         """Make many documents; the status is 200 even if some or all of them are rejected."""

@@ -104,14 +104,18 @@ class Expressions:
     def list_names(self, principal: Principal, place: NodeLocation) -> NamesInScope:
         with reading(self.database, principal) as read:
             read.require(READ)
-            return NamesInScope(place.node_id, list_names(_scope_at(read, place)))
+            return NamesInScope(place.node_id, list_names(_read_scope_at_node(read, place)))
 
     def check(
         self, principal: Principal, text: str, where: NodeLocation | OfContract, *, is_condition: bool
     ) -> CheckedExpression:
         with reading(self.database, principal) as read:
             read.require(READ)
-            scope = _scope_at(read, where) if isinstance(where, NodeLocation) else _scope_of(read, where)
+            scope = (
+                _read_scope_at_node(read, where)
+                if isinstance(where, NodeLocation)
+                else _scope_of(read, where)
+            )
         return check_text(text, scope, is_condition=is_condition)
 
 
@@ -150,7 +154,8 @@ def _scope_of(read: ReadTransaction, where: OfContract) -> Scope:
     return make_scope(type_of_entity(contract), org, type_of_fields({}))
 
 
-def _scope_at(read: ReadTransaction, place: NodeLocation) -> Scope:
+def _read_scope_at_node(read: ReadTransaction, place: NodeLocation) -> Scope:
+    """Read the definition with its contract, and return the names in scope at the node."""
     tenant_id = read.principal.tenant_id
     definition = require_definition(read.connection, tenant_id, place.definition_id)
     scopes = _find_scopes(read.connection, tenant_id, definition)
