@@ -1,3 +1,13 @@
+CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    UPDATE approval_seats s SET status = 'closed'
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = ANY (request_ids) AND s.status = 'open'
+$$;
+
+ALTER FUNCTION public.close_approval_seats(request_ids uuid[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.create_month_partitions(first date, months integer) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -213,6 +223,7 @@ ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_d
 
 CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -239,13 +250,14 @@ BEGIN
         active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
         edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
         last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-        request_id = row.request_id,
+        responsible = row.responsible, pins = coalesce(row.pins, i.pins), request_id = row.request_id,
         completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
         updated_at = written_at
     FROM json_to_recordset(instance_rows) AS row (
         id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
         current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
-        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+        last_step_id uuid, actor_id text, actor_roles text[], responsible bytea, pins jsonb,
+        request_id uuid)
     WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (ids) AND i.id = row.id;
     IF effect_rows IS NOT NULL THEN
         WITH effect AS MATERIALIZED (
@@ -268,11 +280,12 @@ BEGIN
                                 AND receipt.event_idempotency_key = effect.idempotency_key;
     END IF;
     INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
-                                step_execution_id, data, trace_id)
-    SELECT current_tenant_id(), created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id
+                                step_execution_id, data, trace_id, responsible)
+    SELECT current_tenant_id(), created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id,
+           responsible
     FROM json_to_recordset(history_rows) AS row (
         id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
-        trace_id text);
+        trace_id text, responsible bytea);
     UPDATE workflow_events_outbox q
     SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
     WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
@@ -378,6 +391,37 @@ $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
 
+CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    UPDATE approval_seats s SET status = 'lapsed'
+    FROM json_to_recordset(seat_rows) AS row (request_id uuid, stage integer, "position" integer)
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = row.request_id AND s.stage = row.stage
+      AND s.position = row.position AND s.status IN ('approved', 'abstained')
+$$;
+
+ALTER FUNCTION public.lapse_approval_seats(seat_rows json) OWNER TO signet_owner;
+
+CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    SELECT ARRAY(
+        SELECT pin.key FROM jsonb_each(coalesce(pins, '{}')) AS pin
+        WHERE NOT EXISTS (
+            SELECT FROM documents d
+            WHERE d.tenant_id = current_tenant_id() AND d.id = (pin.value ->> 'document_id')::uuid
+              AND d.deleted_at IS NULL
+              AND NOT EXISTS (
+                  SELECT FROM jsonb_each(pin.value -> 'values') AS pinned
+                  WHERE pinned.value IS DISTINCT FROM CASE pinned.key
+                      WHEN 'status' THEN to_jsonb(d.status) ELSE coalesce(d.data -> pinned.key, 'null') END))
+        ORDER BY pin.key)
+$$;
+
+ALTER FUNCTION public.list_changed_pins(pins jsonb) OWNER TO signet_owner;
+
 CREATE FUNCTION public.list_months(parent regclass) RETURNS TABLE(partition_name text, from_time timestamp with time zone, to_time timestamp with time zone)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -396,6 +440,7 @@ ALTER FUNCTION public.list_months(parent regclass) OWNER TO signet_owner;
 
 CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -415,12 +460,18 @@ BEGIN
             WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
            (SELECT json_agg(found) FROM (
                SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
-                      d.creator_id, d.editor_ids, d.created_at, d.updated_at, d.deleted_at,
+                      d.creator_id, d.editor_ids, d.field_versions, d.created_at, d.updated_at, d.deleted_at,
                       i.id AS instance_id, i.version AS instance_version,
                       i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                       i.definition_version,
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible) AS creator_responsible,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible) AS requester_responsible,
                       h.seq AS audit_seq, h.hash AS audit_hash,
                       v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
@@ -486,8 +537,36 @@ $_$;
 
 ALTER FUNCTION public.measure_queue(queue text) OWNER TO signet_dispatch;
 
+CREATE FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(request_rows) AS row (id uuid));
+    written bigint;
+BEGIN
+    UPDATE approval_requests r
+    SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
+        escalate_at = row.escalate_at, expire_at = row.expire_at,
+        ended_at = CASE WHEN row.status = 'open' THEN NULL ELSE coalesce(r.ended_at, written_at) END
+    FROM json_to_recordset(request_rows) AS row (
+        id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz,
+        expire_at timestamptz)
+    WHERE r.tenant_id = current_tenant_id() AND r.id = ANY (ids) AND r.id = row.id
+      AND (row.status = r.status OR row.status = 'expired' OR (row.status = 'open' AND r.status = 'approved'));
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written <> cardinality(ids) THEN
+        RAISE EXCEPTION 'of % requests % may be written so', cardinality(ids), written USING ERRCODE = 'SG002';
+    END IF;
+END
+$$;
+
+ALTER FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json, triggers uuid[], known uuid[], instances json, steps json, effects json)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -548,7 +627,9 @@ BEGIN
            (SELECT json_agg(found) FROM (
                SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
                       i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
-                      i.active_tokens, i.context_json, i.depth, i.trace_id
+                      i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = i.tenant_id AND s.hash = i.responsible) AS responsible
                FROM workflow_instances i
                WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
                ORDER BY i.id
@@ -940,6 +1021,17 @@ $$;
 
 ALTER FUNCTION public.reject_published_definition_mutation() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_second_use() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'what a gate has used stays used: % %', TG_TABLE_NAME, OLD.id USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_second_use() OWNER TO signet_owner;
+
 CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -1047,8 +1139,43 @@ $$;
 
 ALTER FUNCTION public.restrict_updates_of_ended_step() OWNER TO signet_owner;
 
+CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    WITH voided AS (
+        UPDATE approval_requests r
+        SET status = 'voided', outcome = row.reason, ended_at = coalesce(r.ended_at, written_at)
+        FROM json_to_recordset(voided_rows) AS row (instance_id uuid, request_id uuid, reason text, notice_id uuid)
+        WHERE r.tenant_id = current_tenant_id() AND r.instance_id = row.instance_id
+          AND (row.request_id IS NULL OR r.id = row.request_id)
+          AND (r.status = 'open' OR (r.status = 'approved' AND r.applied IS NOT TRUE))
+        RETURNING r.id, r.node_id, row.reason, row.notice_id
+    ), told AS (
+        SELECT DISTINCT voided.id, voided.node_id, voided.reason, voided.notice_id, person.user_id, person.role
+        FROM voided
+        JOIN approval_seats s ON s.tenant_id = current_tenant_id() AND s.request_id = voided.id
+        CROSS JOIN LATERAL (
+            SELECT s.holder_user_id AS user_id, s.holder_role AS role WHERE s.status = 'open'
+            UNION SELECT s.decided_by, NULL WHERE s.decided_by IS NOT NULL
+            UNION SELECT s.on_behalf_of, NULL WHERE s.on_behalf_of IS NOT NULL
+        ) AS person
+    ), closed AS (
+        UPDATE approval_seats s SET status = 'closed'
+        FROM voided
+        WHERE s.tenant_id = current_tenant_id() AND s.request_id = voided.id AND s.status = 'open'
+    )
+    INSERT INTO notifications (tenant_id, id, user_id, role, kind, request_id, data, created_at)
+    SELECT current_tenant_id(), (left(notice_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, user_id, role,
+           'approval_voided', id, jsonb_build_object('node', node_id, 'reason', reason), written_at
+    FROM told
+$$;
+
+ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -1060,11 +1187,14 @@ DECLARE
 BEGIN
     UPDATE documents d
     SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+        editor_responsible = coalesce(row.editor_responsible, d.editor_responsible),
+        field_versions = coalesce(row.field_versions, d.field_versions),
         deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
         t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
         n4 = row.n4, d1 = row.d1, d2 = row.d2
     FROM json_to_recordset(document_rows) AS row (
         id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+        editor_responsible bytea, field_versions jsonb,
         t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
         d1 timestamptz, d2 timestamptz)
     WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (ids) AND d.id = row.id AND d.version = row.seen_version;
@@ -1074,10 +1204,11 @@ BEGIN
             USING ERRCODE = 'SG004';
     END IF;
     WITH version AS (
-        INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
-        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, written_at
+        INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, responsible,
+                                       created_at)
+        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, responsible, written_at
         FROM json_to_recordset(version_rows) AS row (
-            document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text)
+            document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text, responsible bytea)
     ), audit AS (
         INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
                                actor_id, created_at, epoch, xid)
@@ -1090,7 +1221,7 @@ BEGIN
         -- The same event twice in one batch is one event.
         SELECT DISTINCT ON (instance_id, idempotency_key) * FROM json_to_recordset(event_rows) AS row (
             id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
-            event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz)
+            event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz, responsible bytea)
         ORDER BY instance_id, idempotency_key, id
     ), receipt AS (
         INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
@@ -1100,10 +1231,10 @@ BEGIN
     )
     INSERT INTO workflow_events_outbox (
         tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
-        event_idempotency_key, trace_id, due_at)
+        event_idempotency_key, trace_id, due_at, responsible)
     SELECT current_tenant_id(), event.created_at, event.id, event.instance_id, event.entity_version,
            event.definition_version, event.event_type, event.payload, event.idempotency_key, event.trace_id,
-           coalesce(event.due_at, written_at)
+           coalesce(event.due_at, written_at), event.responsible
     FROM event
     JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key;
 END
@@ -1113,6 +1244,7 @@ ALTER FUNCTION public.write_edits(document_rows json, version_rows json, audit_r
 
 CREATE FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
@@ -1124,7 +1256,7 @@ BEGIN
             id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
             node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
             idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
-            waiting_for_event_key text, snapshot_version_id uuid, trace_id text)
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text, responsible bytea)
     ), receipt AS (
         INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
         SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
@@ -1134,12 +1266,13 @@ BEGIN
         INSERT INTO workflow_step_executions (
             tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
             version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
-            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id)
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id,
+            responsible)
         SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
                step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
                step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
                CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
-               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id, step.responsible
         FROM step JOIN receipt ON receipt.step_execution_id = step.id
     )
     SELECT count(*) INTO written FROM receipt;
@@ -1225,7 +1358,10 @@ CREATE TABLE public.approval_decisions (
     policy_hash text NOT NULL,
     trace_id text,
     created_at timestamp with time zone NOT NULL,
+    audit_id uuid,
+    pins_hash text,
     CONSTRAINT approval_decisions_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text]))),
+    CONSTRAINT approval_decisions_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_decisions_reason_check CHECK ((char_length(reason) <= 4000))
 );
 
@@ -1279,8 +1415,14 @@ CREATE TABLE public.approval_requests (
     trace_id text,
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    responsible bytea,
+    voter_permissions text[],
+    pins jsonb,
+    pins_hash text,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
+    CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
+    CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
     CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text])))
 );
@@ -1302,9 +1444,9 @@ CREATE TABLE public.approval_seats (
     on_behalf_of text,
     decided_at timestamp with time zone,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
-    CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
     CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text]))),
-    CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text])))
+    CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
 );
 
 ALTER TABLE ONLY public.approval_seats FORCE ROW LEVEL SECURITY;
@@ -1432,6 +1574,7 @@ CREATE TABLE public.document_versions (
     hash text NOT NULL,
     actor_id text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    responsible bytea,
     CONSTRAINT document_versions_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );
 
@@ -1464,6 +1607,9 @@ CREATE TABLE public.documents (
     d1 timestamp with time zone,
     d2 timestamp with time zone,
     purged_at timestamp with time zone,
+    creator_responsible bytea,
+    editor_responsible bytea,
+    field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT documents_version_check CHECK ((version >= 1))
 )
@@ -1650,6 +1796,19 @@ ALTER TABLE ONLY public.quota_meters FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters OWNER TO signet_owner;
 
+CREATE TABLE public.responsible_sets (
+    tenant_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    persons text[] NOT NULL,
+    CONSTRAINT responsible_sets_check CHECK ((hash = sha256(convert_to(array_to_string(persons, '
+'::text), 'UTF8'::name)))),
+    CONSTRAINT responsible_sets_persons_check CHECK ((cardinality(persons) <= 200))
+);
+
+ALTER TABLE ONLY public.responsible_sets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.responsible_sets OWNER TO signet_owner;
+
 CREATE TABLE public.roles (
     tenant_id uuid NOT NULL,
     role text NOT NULL,
@@ -1695,6 +1854,7 @@ CREATE TABLE public.rules (
     version bigint DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    responsible bytea,
     CONSTRAINT rules_actions_check CHECK ((jsonb_typeof(actions) = 'array'::text)),
     CONSTRAINT rules_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT rules_phase_check CHECK ((phase = ANY (ARRAY['before'::text, 'after'::text])))
@@ -1759,6 +1919,7 @@ CREATE TABLE public.transition_requests (
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
+    responsible bytea,
     CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
     CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
@@ -1822,6 +1983,7 @@ CREATE TABLE public.workflow_event (
     step_execution_id uuid,
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
@@ -1843,6 +2005,7 @@ CREATE TABLE public.workflow_event_default (
     step_execution_id uuid,
     data jsonb DEFAULT '{}'::jsonb CONSTRAINT workflow_event_data_not_null NOT NULL,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
@@ -1872,6 +2035,7 @@ CREATE TABLE public.workflow_events_outbox (
     lease_until timestamp with time zone,
     completed_at timestamp with time zone,
     error text,
+    responsible bytea,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
@@ -1903,6 +2067,7 @@ CREATE TABLE public.workflow_events_outbox_default (
     lease_until timestamp with time zone,
     completed_at timestamp with time zone,
     error text,
+    responsible bytea,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
@@ -1968,10 +2133,14 @@ CREATE TABLE public.workflow_instances (
     actor_id text DEFAULT ''::text NOT NULL,
     actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
     request_id uuid,
+    begin_responsible bytea,
+    responsible bytea,
+    pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
     CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
     CONSTRAINT workflow_instances_kind_check CHECK ((kind = ANY (ARRAY['envelope'::text, 'automation'::text]))),
+    CONSTRAINT workflow_instances_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
     CONSTRAINT workflow_instances_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 )
 WITH (fillfactor='70');
@@ -2087,6 +2256,7 @@ CREATE TABLE public.workflow_step_executions (
     resume_at timestamp with time zone,
     waiting_for_event_key text,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_step_executions_check CHECK (((status = ANY (ARRAY['pending'::text, 'running'::text])) = (end_seq IS NULL))),
     CONSTRAINT workflow_step_executions_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32)),
     CONSTRAINT workflow_step_executions_run_as_check CHECK ((run_as = ANY (ARRAY['actor'::text, 'system'::text, 'service_account'::text]))),
@@ -2126,6 +2296,7 @@ CREATE TABLE public.workflow_step_executions_default (
     resume_at timestamp with time zone,
     waiting_for_event_key text,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_step_executions_check CHECK (((status = ANY (ARRAY['pending'::text, 'running'::text])) = (end_seq IS NULL))),
     CONSTRAINT workflow_step_executions_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32)),
     CONSTRAINT workflow_step_executions_run_as_check CHECK ((run_as = ANY (ARRAY['actor'::text, 'system'::text, 'service_account'::text]))),
@@ -2237,6 +2408,9 @@ ALTER TABLE ONLY public.personal_values
 
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_pkey PRIMARY KEY (tenant_id, name);
+
+ALTER TABLE ONLY public.responsible_sets
+    ADD CONSTRAINT responsible_sets_pkey PRIMARY KEY (tenant_id, hash);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (tenant_id, role);
@@ -2512,6 +2686,8 @@ ALTER INDEX public.workflow_step_executions_by_instance ATTACH PARTITION public.
 
 ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.workflow_step_executions_default_tenant_id_resume_at_idx;
 
+CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
@@ -2523,6 +2699,8 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.idempotency_keys FOR EACH ROW WHEN ((old.outcome IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.personal_values FOR EACH ROW EXECUTE FUNCTION public.reject_personal_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.responsible_sets FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.rule_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
@@ -2537,6 +2715,12 @@ CREATE TRIGGER reject_default_mutation BEFORE DELETE OR UPDATE ON public.workflo
 CREATE TRIGGER reject_delete BEFORE DELETE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN ((new.xid <> pg_current_xact_id())) EXECUTE FUNCTION public.reject_foreign_transaction();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash, requester_id, responsible, voter_permissions, pins, pins_hash, created_at ON public.approval_requests FOR EACH ROW WHEN (((((((((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.node_id IS DISTINCT FROM old.node_id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.snapshot_version_id IS DISTINCT FROM old.snapshot_version_id)) OR (new.snapshot_hash IS DISTINCT FROM old.snapshot_hash)) OR (new.definition_hash IS DISTINCT FROM old.definition_hash)) OR (new.policy IS DISTINCT FROM old.policy)) OR (new.policy_hash IS DISTINCT FROM old.policy_hash)) OR (new.requester_id IS DISTINCT FROM old.requester_id)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.voter_permissions IS DISTINCT FROM old.voter_permissions)) OR (new.pins IS DISTINCT FROM old.pins)) OR (new.pins_hash IS DISTINCT FROM old.pins_hash)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, entity_type, creator_id, creator_responsible, created_at, amended_from_id ON public.documents FOR EACH ROW WHEN ((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.entity_type IS DISTINCT FROM old.entity_type)) OR (new.creator_id IS DISTINCT FROM old.creator_id)) OR (new.creator_responsible IS DISTINCT FROM old.creator_responsible)) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.amended_from_id IS DISTINCT FROM old.amended_from_id))) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, document_id, document_version, transition, actor_id, actor_roles, responsible, created_at ON public.transition_requests FOR EACH ROW WHEN ((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.transition IS DISTINCT FROM old.transition)) OR (new.actor_id IS DISTINCT FROM old.actor_id)) OR (new.actor_roles IS DISTINCT FROM old.actor_roles)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json, event_idempotency_key, depth, trace_id ON public.workflow_events_outbox FOR EACH ROW WHEN ((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.entity_version IS DISTINCT FROM old.entity_version)) OR (new.definition_version IS DISTINCT FROM old.definition_version)) OR (new.event_type IS DISTINCT FROM old.event_type)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.depth IS DISTINCT FROM old.depth)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -2554,6 +2738,14 @@ CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.contr
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_definition_mutation();
 
+CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_events_outbox FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_step_executions FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_requests FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
+
+CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.approval_decisions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -2565,6 +2757,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STAT
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.responsible_sets FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.rule_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -2584,9 +2778,9 @@ CREATE TRIGGER restrict_definition_change BEFORE UPDATE OF definition_id, defini
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_chains FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided,open');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed;approved>lapsed;abstained>lapsed');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
@@ -2690,6 +2884,9 @@ ALTER TABLE ONLY public.personal_values
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.responsible_sets
+    ADD CONSTRAINT responsible_sets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -2791,6 +2988,8 @@ ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.responsible_sets ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
@@ -2844,6 +3043,8 @@ CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.cu
 CREATE POLICY tenant_isolation ON public.personal_values USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.quota_meters USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.responsible_sets USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2927,6 +3128,12 @@ GRANT USAGE ON SCHEMA public TO signet_janitor;
 
 GRANT USAGE ON SCHEMA public TO signet_dispatch;
 
+REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.create_month_partitions(first date, months integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.create_month_partitions(first date, months integer) TO signet_janitor;
@@ -2973,6 +3180,18 @@ GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timesta
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_api;
+
+GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.list_changed_pins(pins jsonb) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.list_changed_pins(pins jsonb) TO signet_api;
+
+GRANT ALL ON FUNCTION public.list_changed_pins(pins jsonb) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.list_months(parent regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) FROM PUBLIC;
@@ -2988,6 +3207,12 @@ GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_api;
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) FROM PUBLIC;
 
@@ -3041,6 +3266,8 @@ REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_contract_change() FROM PUBLIC;
@@ -3052,6 +3279,12 @@ REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_updates_of_ended_step() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
@@ -3111,31 +3344,17 @@ GRANT SELECT ON TABLE public.approval_requests TO signet_janitor;
 
 GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_worker;
 
 GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_worker;
 
 GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.approval_seats TO signet_worker;
 
@@ -3145,19 +3364,11 @@ GRANT SELECT ON TABLE public.approval_seats TO signet_janitor;
 
 GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_api;
 
-GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_worker;
-
 GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_api;
-
-GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_api;
 
-GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_worker;
-
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
-
-GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 
@@ -3223,17 +3434,93 @@ GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_versions TO signet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_api;
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_worker;
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT ON TABLE public.documents TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
 
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(version) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(version) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(data) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(data) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(editor_ids) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(editor_ids) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
+
 GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
 
+GRANT UPDATE(deleted_at) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(deleted_at) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t1) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t1) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t2) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t2) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t3) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t3) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t4) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t4) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n1) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n1) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n2) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n2) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n3) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n3) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n4) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n4) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(d1) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(d1) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(d2) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(d2) ON TABLE public.documents TO signet_worker;
+
 GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
 
@@ -3363,6 +3650,12 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
 GRANT SELECT(full_at) ON TABLE public.quota_meters TO signet_dispatch;
 
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_worker;
+
+GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
@@ -3403,11 +3696,23 @@ GRANT SELECT ON TABLE public.tenants TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.tenants TO signet_dispatch;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_api;
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_worker;
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workflow_definitions TO signet_api;
 

@@ -221,7 +221,7 @@ def test_a_wave_waits_for_whoever_takes_a_role_away(server_url: str) -> None:
     with standing_stage(server_url) as stage:
         company = stage.standing.company
         with company.database.transaction(stage.tenant_id) as connection:
-            save_roles(connection, stage.tenant_id, (Role(role="finance", permissions=()),))
+            save_roles(connection, stage.tenant_id, (Role(role="finance", permissions=("*:approve",)),))
             mona = Member(user_id="mona", display_name="mona", roles=("finance",))
             save_members(connection, stage.tenant_id, (mona,))
         node = {"id": "look", "type": "approval", "config": {"approvers": [role("finance")]}}

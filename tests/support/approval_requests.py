@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
+from signet.core.approvals.pins import hash_pins
 from signet.core.approvals.policy import Policy, hash_policy
 from signet.core.compiler.node_configurations import Vote
 from signet.core.tenants.tenant_file import Member, Role
@@ -45,7 +46,11 @@ class Asking:
             Member(user_id=name, display_name=name, roles=tuple(held)) for name, held in people.items()
         ]
         with self.company.database.transaction(self.tenant_id) as connection:
-            save_roles(connection, self.tenant_id, tuple(Role(role=role, permissions=()) for role in roles))
+            save_roles(
+                connection,
+                self.tenant_id,
+                tuple(Role(role=role, permissions=("*:approve",)) for role in roles),
+            )
             save_members(connection, self.tenant_id, tuple(members))
 
     def create(self, user_id: str = "carl", **changes: Any) -> Applied:
@@ -66,9 +71,9 @@ class Asking:
         self.run(
             "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id,"
             " document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy,"
-            " policy_hash, requester_id, created_at)"
+            " policy_hash, requester_id, created_at, voter_permissions, pins, pins_hash)"
             " SELECT d.tenant_id, %s, %s, gen_random_uuid(), 'usr:approval:finance', d.id, d.version, v.id,"
-            " v.hash, repeat('d', 64), %s, %s, %s, now()"
+            " v.hash, repeat('d', 64), %s, %s, %s, now(), '{}', '{}', %s"
             " FROM documents d JOIN document_versions v ON v.document_id = d.id AND v.version = d.version"
             " WHERE d.id = %s",
             request_id,
@@ -76,6 +81,7 @@ class Asking:
             text,
             hash_policy(text),
             REQUESTER,
+            hash_pins({}),
             made.document_id,
         )
         self.seat(request_id, *holders)

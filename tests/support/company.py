@@ -51,7 +51,7 @@ class Company:
         rule, findings = parse_strictly(Rule, {**document, "condition": {"expression": condition}, **more})
         assert rule is not None, findings
         with self.database.transaction(self.tenant_id) as connection:
-            save_rule(connection, self.tenant_id, rule)
+            save_rule(connection, self.tenant_id, rule, frozenset())
 
 
 def make_company(database: Database) -> Company:
@@ -64,6 +64,8 @@ def make_company(database: Database) -> Company:
                 {"role": "admin", "permissions": ["*:*"]},
                 {"role": "clerk", "permissions": ["invoice:create", "invoice:edit", "invoice:submit"]},
                 {"role": "reader", "permissions": ["invoice:read"]},
+                # What the automatic transitions of the tests' contracts ask of those who vote.
+                {"role": "voter", "permissions": ["*:approve"]},
             ],
             "members": [{"user_id": "carl", "display_name": "Carl", "roles": ["clerk"]}],
         }

@@ -169,13 +169,13 @@ class WorkflowStage:
         rule, findings = parse_strictly(Rule, document)
         assert rule is not None, findings
         with self.standing.company.database.transaction(self.tenant_id) as connection:
-            save_rule(connection, self.tenant_id, rule)
+            save_rule(connection, self.tenant_id, rule, frozenset())
 
     # --- people ---
 
     def add_member(self, user_id: str) -> None:
         with self.standing.company.database.transaction(self.tenant_id) as connection:
-            member = Member(user_id=user_id, display_name=user_id.title(), roles=("clerk",))
+            member = Member(user_id=user_id, display_name=user_id.title(), roles=("clerk", "voter"))
             save_members(connection, self.tenant_id, (member,))
 
     def mutate(self, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:

@@ -113,6 +113,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "QUOTA_UNKNOWN": ErrorKind.NOT_FOUND,
         "REQUEST_INVALID": ErrorKind.INVALID,
         "REQUEST_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "RESPONSIBLE_TOO_MANY": ErrorKind.CONFLICT,
         "ROLE_BEYOND_OWN": ErrorKind.FORBIDDEN,
         "ROLE_IN_USE": ErrorKind.CONFLICT,
         "ROLE_NOT_FOUND": ErrorKind.NOT_FOUND,

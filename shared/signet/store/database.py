@@ -37,7 +37,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from signet.core.errors import Defect, Transient
 from signet.store.pipeline import Connection as Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
-from signet.store.wake_ups import Wake, WakeUp, WakingConnection, no_wake_up, take_wake_ups
+from signet.store.responsible_sets import StoreConnection, WrittenSets, take_new_sets
+from signet.store.wake_ups import Wake, WakeUp, no_wake_up, take_wake_ups
 
 # SQLSTATEs: serialization failure, deadlock, and a lock that could not be had in time.
 _CONTENTION = ("40001", "40P01", "55P03")
@@ -85,6 +86,7 @@ class Database:
         make_password: Callable[[], str] | None = None,
     ) -> None:
         self._wake = wake
+        self._written_sets = WrittenSets()
         # Set for the transaction and not for the session, which a pooler gives to others.
         self._limits = ", ".join(
             f"set_config('{name}', '{round(seconds * 1_000)}ms', true)"
@@ -106,9 +108,9 @@ class Database:
         def make_parameters() -> dict[str, Any]:
             return parameters if make_password is None else {**parameters, "password": make_password()}
 
-        self._pool: ConnectionPool[WakingConnection] = ConnectionPool(
+        self._pool: ConnectionPool[StoreConnection] = ConnectionPool(
             url,
-            connection_class=WakingConnection,
+            connection_class=StoreConnection,
             min_size=settings.idle_count,
             max_size=settings.size,
             max_idle=settings.idle_seconds,
@@ -116,7 +118,7 @@ class Database:
             timeout=settings.wait_seconds,
             reconnect_timeout=settings.wait_seconds,
             open=False,
-            configure=_configure,
+            configure=self._configure,
             kwargs=make_parameters,
         )
 
@@ -182,6 +184,10 @@ class Database:
     def close(self) -> None:
         self._pool.close()
 
+    def _configure(self, connection: StoreConnection) -> None:
+        set_json_loads(_parse_json, connection)
+        connection.written_sets = self._written_sets
+
     def _find_shared(self, tenant_id: UUID) -> Connection | None:
         shared = self._shared.get()
         if shared is None:
@@ -207,8 +213,12 @@ class Database:
             with self._begin(begin, opening) as pipeline:
                 yield pipeline
                 is_committing = True
+                new_sets, insert = take_new_sets(pipeline.connection)
+                if insert is not None:
+                    pipeline.closing.insert(0, insert)
                 send_closing(pipeline)
                 wake_ups = take_wake_ups(pipeline.connection)
+                self._written_sets.add(new_sets)
         except PoolTimeout as error:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
@@ -235,6 +245,7 @@ class Database:
                 rows = send_opening(connection, begin, opening)
             # These are left from an earlier transaction, which was rolled back.
             take_wake_ups(connection)
+            take_new_sets(connection)
             yield PipelinedTransaction(connection, rows)
 
 
@@ -246,10 +257,6 @@ def is_intact(connection: Connection) -> bool:
 def _write_begin(tenant_id: UUID, limits: str, begin: str = "BEGIN") -> str:
     """Write BEGIN and the settings as one message; a UUID's text needs no quoting."""
     return f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true), {limits}"
-
-
-def _configure(connection: Connection) -> None:
-    set_json_loads(_parse_json, connection)
 
 
 def _parse_json(text: str | bytes) -> Any:

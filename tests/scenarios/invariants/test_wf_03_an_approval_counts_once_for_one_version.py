@@ -32,6 +32,9 @@ def submitted(stage: WorkflowStage, *nodes: Any) -> Made:
     stage.standing.run(
         "INSERT INTO members VALUES (%s, 'mona', 'Mona') ON CONFLICT DO NOTHING", stage.tenant_id
     )
+    stage.standing.run(
+        "INSERT INTO member_roles VALUES (%s, 'mona', 'voter') ON CONFLICT DO NOTHING", stage.tenant_id
+    )
     edges = [{"source": a["id"], "target": b["id"]} for a, b in pairwise(nodes)]
     document = stage.create(stage.publish(approval={"nodes": list(nodes), "edges": edges}))
     stage.ask(document.id, "submit")

@@ -11,36 +11,39 @@ from functools import partial
 from typing import Literal, Protocol
 from uuid import UUID
 
+from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
+from signet.core.tenants.responsible import NOBODY
 
 Origin = Literal["resolved", "escalated"]
-SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed"]
+# A vote lapses when a gate may not use it any more; another seat is then asked in its place.
+SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed", "lapsed"]
 ConflictCheck = Callable[[str], Denial | None]
 
 
 class AuthoredDocument(Protocol):
-    """A document, with the people whose content it holds."""
+    """A document, with the persons responsible for its content."""
 
     @property
-    def creator_id(self) -> str: ...
+    def creator_responsible(self) -> Collection[str]: ...
 
     @property
-    def editor_ids(self) -> Collection[str]: ...
+    def editor_responsible(self) -> Collection[str]: ...
 
 
 def separation_conflict(
-    contract: CompiledContract, document: AuthoredDocument | None, requesters: Iterable[str | None]
+    contract: CompiledContract, document: AuthoredDocument | None, requesters: Collection[str]
 ) -> ConflictCheck:
     """Return the check that separation of duties makes of each person who would decide.
 
     Nothing else puts together who is barred, so that a new rule holds wherever people decide.
-    A requester is None where no request is open. Without a document only requesters are barred.
+    Without a document only requesters are barred.
     """
     return partial(
         contract.find_conflict_of_duties,
-        creator=document.creator_id if document is not None else "",
-        editors=document.editor_ids if document is not None else (),
-        requesters=frozenset(requester for requester in requesters if requester is not None),
+        creator=document.creator_responsible if document is not None else NOBODY,
+        editors=document.editor_responsible if document is not None else NOBODY,
+        requesters=requesters,
     )
 
 
@@ -87,8 +90,10 @@ class VotingContext:
     # The active members that matter here, with the roles that they hold now. All others may do nothing.
     roles: Mapping[str, Collection[str]]
     delegations: Sequence[Delegation]
-    # Made by `separation_conflict`.
+    # Made by `separation_conflict` and `entitlement`: why a person may not vote, whatever seat they hold.
     find_conflict: ConflictCheck
+    # Those whose approval counts already in another stage, or in another approval that the same gate uses.
+    approved_elsewhere: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +123,23 @@ class _Claim:
 
 
 def choose_seat(
-    person: str, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
+    person: str,
+    seats: Sequence[Seat],
+    voting: VotingContext,
+    *,
+    vote: Vote = "approved",
+    is_open: bool = True,
 ) -> Allowed | Denial:
     """Return the one seat of the stage that the person would fill now, or the reason for none.
 
-    `is_open` belongs to the request: a closed request takes no vote.
+    `is_open` belongs to the request: a closed request takes no vote. An approval must be of another person
+    than those before it; nobody is kept from rejecting.
     """
     if not is_open:
         return Denial("APPROVAL_CLOSED", "this approval is closed")
     denial: Denial | None = None
     for claim in sorted(_list_claims(person, seats, voting), key=lambda claim: claim.rank):
-        obstacle = _find_obstacle(person, claim, seats, voting)
+        obstacle = _find_obstacle(person, claim, seats, voting, vote)
         if obstacle is None:
             theirs = claim.delegation
             if theirs is None:
@@ -157,6 +168,8 @@ def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> I
         and delegation.covers(voting.entity_type, voting.now)
     ]
     for seat in seats:
+        if seat.status == "lapsed":
+            continue
         if seat.belongs_to(person, voting.roles[person]):
             yield _Claim(seat, None)
         for delegation in delegations:
@@ -164,7 +177,9 @@ def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> I
                 yield _Claim(seat, delegation)
 
 
-def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: VotingContext) -> Denial | None:
+def _find_obstacle(
+    person: str, claim: _Claim, seats: Sequence[Seat], voting: VotingContext, vote: Vote
+) -> Denial | None:
     voters = [person] if claim.delegation is None else [person, claim.delegation.user_id]
     for voter in voters:
         conflict = voting.find_conflict(voter)
@@ -174,6 +189,9 @@ def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: Vo
     for voter in voters:
         if voter in counted:
             return Denial("APPROVAL_SEAT_TAKEN", f"the vote of {voter} is counted already")
+        if vote == "approved" and voter in voting.approved_elsewhere:
+            sentence = f"{voter} has approved this before; another approval needs another person"
+            return Denial("APPROVAL_SAME_PERSON", sentence)
     match claim.seat.status:
         case "open":
             return None
@@ -186,7 +204,11 @@ def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: Vo
 def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
     """Return everyone already counted in the stage: voters, and the people they voted for."""
     return frozenset(
-        person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
+        person
+        for seat in seats
+        if seat.status != "lapsed"
+        for person in (seat.decided_by, seat.on_behalf_of)
+        if person is not None
     )
 
 

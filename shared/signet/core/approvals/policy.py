@@ -6,7 +6,7 @@ keeps the policy as canonical text with its hash, so that it cannot change while
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field as Constraint
 from pydantic import model_validator
@@ -72,13 +72,18 @@ class Chain(Strict):
 
 class Policy(Strict):
     stages: Stages
+    # Left out where they are absent, so that policies from before these fields keep their hashes.
+    same_person: Literal["allowed"] | None = None
+    permission: str | None = None
 
     def stage(self, number: int) -> Stage:
         """Return the stage of this number, counted from 1."""
         return self.stages[number - 1]
 
     def to_text(self) -> str:
-        return canonical_bytes({"stages": [stage.to_json() for stage in self.stages]}).decode()
+        extras = {"same_person": self.same_person, "permission": self.permission}
+        given = {name: value for name, value in extras.items() if value is not None}
+        return canonical_bytes({"stages": [stage.to_json() for stage in self.stages], **given}).decode()
 
 
 def hash_policy(text: str) -> str:

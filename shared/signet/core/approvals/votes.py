@@ -12,7 +12,7 @@ Counting looks at seats, not at the order of votes. The first vote decides only 
 no other vote: `record_vote` refuses it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
@@ -41,6 +41,7 @@ OPEN, APPROVED, REJECTED = StageVerdict("open"), StageVerdict("approved"), Stage
 
 def count_votes(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> StageVerdict:
     """Count the seats of this stage alone; `can_vote` tells if anybody may fill an open one now."""
+    seats = [seat for seat in seats if seat.status != "lapsed"]
     escalated = [seat for seat in seats if seat.origin == "escalated"]
     asked = [seat for seat in seats if seat.origin == "resolved"]
     decided = _count_any(escalated) or _count_asked(stage, asked)
@@ -123,6 +124,15 @@ def is_reason_missing(stage: Stage, vote: Vote, reason: str | None) -> bool:
     return vote in stage.reason_required_for and not (reason or "").strip()
 
 
+def list_approved_stages(policy: Policy, seats: Sequence[Seat]) -> frozenset[int]:
+    """List the stages that are approved; after a vote has lapsed, later stages may be."""
+    return frozenset(
+        number
+        for number, stage in enumerate(policy.stages, 1)
+        if count_votes(stage, [seat for seat in seats if seat.stage == number]).state == "approved"
+    )
+
+
 class NextAction(StrEnum):
     WAIT = "wait"
     BEGIN_STAGE = "begin_stage"
@@ -145,16 +155,26 @@ def has_escalated(seats: Sequence[Seat]) -> bool:
     return any(seat.origin == "escalated" for seat in seats)
 
 
-def next_action(policy: Policy, stage: int, verdict: StageVerdict, *, escalated: bool) -> Next:
-    """Return the action that follows. There always is one, so that no request hangs."""
+def next_action(
+    policy: Policy,
+    stage: int,
+    verdict: StageVerdict,
+    *,
+    escalated: bool,
+    approved: Collection[int] = (),
+) -> Next:
+    """Return the action that follows. There always is one, so that no request hangs.
+
+    `approved` are stages that need no further vote.
+    """
     match verdict.state:
         case "open":
             return Next(NextAction.WAIT)
         case "rejected":
             return Next(NextAction.REJECT)
         case "approved":
-            is_last = stage == len(policy.stages)
-            return Next(NextAction.APPROVE) if is_last else Next(NextAction.BEGIN_STAGE, stage + 1)
+            left = [number for number in range(stage + 1, len(policy.stages) + 1) if number not in approved]
+            return Next(NextAction.BEGIN_STAGE, left[0]) if left else Next(NextAction.APPROVE)
         case _:
             if policy.stage(stage).escalate is None or escalated:
                 return Next(NextAction.PAUSE, reason=verdict.deadlock)

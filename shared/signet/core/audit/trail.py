@@ -13,6 +13,7 @@ from signet.core.audit.verification import AuditFinding, AuditRow, Seal, hash_se
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.documents.personal_data import REFERENCE
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 SALT_BYTES = 32
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -54,6 +55,8 @@ class AuditEntry:
     subject_id: str
     action: str
     actor_id: str
+    # The persons behind the actor.
+    responsible: ResponsiblePersons = NOBODY
     on_behalf_of: str | None = None
     via: str
     at: datetime
@@ -98,6 +101,7 @@ def make_entry(
         subject_id=subject[1],
         action=action,
         actor_id=caller.principal.subject,
+        responsible=caller.principal.responsible,
         on_behalf_of=on_behalf_of,
         via=caller.via,
         at=now,
@@ -146,6 +150,7 @@ def _make_row(
             "xid": str(transaction.xid),  # a JSON number cannot hold it
             "action": entry.action,
             "actor_id": entry.actor_id,
+            "responsible": sorted(entry.responsible),
             "on_behalf_of": entry.on_behalf_of,
             "via": entry.via,
             "at": at,

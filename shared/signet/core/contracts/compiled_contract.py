@@ -20,13 +20,14 @@ from signet.core.expressions import (
     Environment,
     Expression,
     ExpressionError,
+    FollowedField,
     Scope,
     Template,
     Type,
     check_condition,
     compile_expression,
     compile_template,
-    list_followed_refs,
+    list_followed_fields,
     list_template_parts,
     parse_expression,
     parse_template,
@@ -80,23 +81,23 @@ class CompiledContract:
         return any(isinstance(field, RefField) and field.reads for field in self.contract.fields.values())
 
     @cached_property
-    def refs_of_conditions(self) -> Mapping[str, frozenset[str]]:
-        """Return, for each permission, the ref fields that its condition follows."""
+    def refs_of_conditions(self) -> Mapping[str, frozenset[FollowedField]]:
+        """Return, for each permission, what its condition reads behind refs."""
         return {
             name: self.find_followed([condition.expression]) for name, condition in self.conditions.items()
         }
 
     @cached_property
-    def refs_of_actions(self) -> Mapping[str, frozenset[str]]:
-        """Return, for each action, the ref fields that its `set` follows."""
+    def refs_of_actions(self) -> Mapping[str, frozenset[FollowedField]]:
+        """Return, for each action, what its `set` reads behind refs."""
         return {
             name: self.find_followed(list_template_parts(template)) for name, template in self._sets.items()
         }
 
-    def find_followed(self, expressions: Iterable[Expression]) -> frozenset[str]:
-        """Return the ref fields whose documents the expressions read: an environment's `refs` holds them."""
+    def find_followed(self, expressions: Iterable[Expression]) -> frozenset[FollowedField]:
+        """Return what the expressions read behind refs: an environment's `refs` holds it."""
         scope = self._entity_scope
-        return frozenset(name for node in expressions for name in list_followed_refs(node, scope))
+        return frozenset(read for node in expressions for read in list_followed_fields(node, scope))
 
     @cached_property
     def _entity_scope(self) -> Scope:
@@ -122,17 +123,22 @@ class CompiledContract:
         return None
 
     def find_conflict_of_duties(
-        self, person: str, *, creator: str, editors: Collection[str], requesters: Collection[str]
+        self,
+        person: str,
+        *,
+        creator: Collection[str],
+        editors: Collection[str],
+        requesters: Collection[str],
     ) -> Denial | None:
         """Return why the person may not decide.
 
-        The creator, editors and requesters may not, unless the contract names their part.
+        Those responsible for its creation, its edits or the request may not, unless the contract names the
+        part.
         """
         allowed = self.contract.separation_of_duties.may_decide
-        parts = {"creator": person == creator, "editor": person in editors, "requester": person in requesters}
-        for part, is_taken in parts.items():
-            if is_taken and part not in allowed:
-                sentence = f"{person} is the {part} of this document and may not decide about it"
+        for part, persons in (("creator", creator), ("editor", editors), ("requester", requesters)):
+            if person in persons and part not in allowed:
+                sentence = f"{person} is responsible as {part} of this document and may not decide about it"
                 return Denial("SEPARATION_OF_DUTIES", sentence)
         return None
 

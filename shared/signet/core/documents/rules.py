@@ -17,16 +17,18 @@ from signet.core.expressions import (
     Compiled,
     Expression,
     ExpressionError,
+    FollowedField,
     Scope,
     check_condition,
     compile_expression,
     compile_template,
-    list_followed_refs,
+    list_followed_fields,
     list_template_parts,
     parse_expression,
     parse_template,
 )
 from signet.core.expressions.render import Render
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import ExpressionText, Name, Strict
 
@@ -104,7 +106,9 @@ class CompiledRule:
     # The templates of `set` and `emit`, by index among the rule's actions.
     templates: Mapping[int, Render]
     # The ref fields that its condition and templates follow.
-    followed: frozenset[str] = frozenset()
+    followed: frozenset[FollowedField] = frozenset()
+    # Everyone who has saved the rule.
+    responsible: ResponsiblePersons = NOBODY
 
     def concerns(self, operation: str, phase: str) -> bool:
         rule = self.rule
@@ -148,7 +152,7 @@ def compile_rule(rule: Rule, scope: Scope) -> tuple[CompiledRule | None, tuple[F
                 parts += list_template_parts(template)
     if findings or isinstance(parsed, ExpressionError):
         return None, tuple(findings)
-    followed = frozenset(name for part in (parsed, *parts) for name in list_followed_refs(part, scope))
+    followed = frozenset(read for part in (parsed, *parts) for read in list_followed_fields(part, scope))
     return CompiledRule(rule, 1, compile_expression(parsed), templates, followed), ()
 
 

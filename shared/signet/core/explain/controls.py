@@ -127,6 +127,14 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
                 f" the workflow last saw version {data['seen']}."
             )
         ),
+        "references_changed": Control(
+            lambda outline, step, data: (
+                "What the document refers to has changed since people were asked about it."
+            ),
+            lambda outline, step, data: VoidingAct(
+                "references_changed", "found that what the document refers to has changed"
+            ),
+        ),
         "asked_again": Control(
             lambda outline, step, data: (
                 f"{name_transition(outline, data['transition'])} was asked for again;"

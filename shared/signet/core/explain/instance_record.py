@@ -34,8 +34,8 @@ class ExplainedDocument:
     status: str
     version: int
     is_deleted: bool
-    creator_id: str = ""
-    editor_ids: Sequence[str] = ()
+    creator_responsible: Sequence[str] = ()
+    editor_responsible: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,8 @@ class ExplainedTransitionRequest:
     actor_id: str
     reason: str | None
     created_at: datetime
+    # The persons behind the requester.
+    responsible: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ class ApprovalRecord:
     chain_name: str | None
     chain_version: int | None
     requester_id: str
+    responsible: Sequence[str]
     stage: int
     status: str
     outcome: str | None

@@ -23,7 +23,7 @@ from signet.core.expressions.template import Template, list_template_parts, pars
 from signet.core.expressions.template_json import template_from_json, template_to_json
 from signet.core.expressions.text import to_text
 from signet.core.expressions.tree_json import MalformedTree, expression_from_json, expression_to_json
-from signet.core.expressions.type_check import check, check_condition, list_followed_refs
+from signet.core.expressions.type_check import check, check_condition, list_followed_fields
 from signet.core.expressions.types import (
     ANY,
     BOOL,
@@ -32,6 +32,7 @@ from signet.core.expressions.types import (
     NULL,
     STRING,
     TIMESTAMP,
+    FollowedField,
     Scope,
     Type,
     TypeKind,
@@ -55,6 +56,7 @@ __all__ = [
     "Evaluation",
     "Expression",
     "ExpressionError",
+    "FollowedField",
     "MalformedTree",
     "RangeFinding",
     "RangeFindingKind",
@@ -70,7 +72,7 @@ __all__ = [
     "expression_from_json",
     "expression_to_json",
     "find_gaps_and_overlaps",
-    "list_followed_refs",
+    "list_followed_fields",
     "list_names",
     "list_of",
     "list_template_parts",

@@ -207,7 +207,7 @@ def _join_members(members: list[tuple[str, Template]]) -> Template:
 
 
 def list_template_parts(template: Template) -> list[Expression]:
-    """Return every expression and placeholder, in order, for `list_followed_refs` and `list_variables`."""
+    """Return every expression and placeholder, in order, for `list_followed_fields` and `list_variables`."""
     match template:
         case Fixed():
             return []

@@ -25,6 +25,7 @@ from signet.core.expressions.types import (
     NULL,
     STRING,
     TIMESTAMP,
+    FollowedField,
     ResolvedName,
     Scope,
     Type,
@@ -64,12 +65,10 @@ def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionErr
     return errors
 
 
-def list_followed_refs(expression: Expression, scope: Scope) -> frozenset[str]:
-    """Return the ref fields of `entity` whose records the expression reads; `env["refs"]` must hold them."""
+def list_followed_fields(expression: Expression, scope: Scope) -> frozenset[FollowedField]:
+    """Return what the expression reads behind refs of `entity`; `env["refs"]` must hold it."""
     names = (resolve_name(name.path, scope) for name in list_variables(expression))
-    return frozenset(
-        name.followed_ref for name in names if isinstance(name, ResolvedName) and name.followed_ref
-    )
+    return frozenset(name.followed for name in names if isinstance(name, ResolvedName) and name.followed)
 
 
 def _at(node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> ExpressionError:

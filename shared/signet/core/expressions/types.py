@@ -13,6 +13,7 @@ from signet.core.expressions.errors import suggest
 
 NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item")
 # A ref can be followed only here: the engine loads the records that a document names.
+FollowedField = tuple[str, str]
 FOLLOWED_NAMESPACE = "entity"
 MAX_LISTED_STEPS = 4
 MAX_LISTED_NAMES = 5_000
@@ -104,7 +105,8 @@ class UnresolvedName:
 @dataclass(frozen=True, slots=True)
 class ResolvedName:
     type: Type
-    followed_ref: str | None = None
+    # The ref field that the name follows, and the field that it reads there.
+    followed: FollowedField | None = None
 
 
 def resolve_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | UnresolvedName:
@@ -114,7 +116,8 @@ def resolve_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Unresolv
         return UnresolvedName(
             "NAMESPACE_ABSENT", 0, {"name": root, "namespaces": namespaces}, suggest(root, scope.names)
         )
-    current, followed = scope.names[root], None
+    current = scope.names[root]
+    followed: FollowedField | None = None
     for step, name in enumerate(path[1:], start=1):
         if current.kind is TypeKind.ANY:
             break
@@ -124,7 +127,7 @@ def resolve_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Unresolv
                 return UnresolvedName("REF_TWO_HOPS", step, {"owner": owner})
             if root != FOLLOWED_NAMESPACE or step != 2:
                 return UnresolvedName("REF_NOT_FOLLOWED", step, {"owner": owner})
-            followed = path[1]
+            followed = path[1], name
         elif current.kind is not TypeKind.OBJECT:
             return UnresolvedName("NO_FIELDS", step, {"owner": owner, "field": name, "type": str(current)})
         if name not in current.fields:

@@ -58,6 +58,8 @@ class Decision:
     # A state that a request ends: the request that is served from here on, and its requester.
     request: str | None = None
     actor: Actor | None = None
+    # A gate: what it has used of other documents.
+    pins: Mapping[str, Any] | None = None
 
 
 WAITS = Decision(None)

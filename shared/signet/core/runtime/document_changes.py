@@ -23,6 +23,8 @@ class DocumentState:
     request: TransitionRequest | None = None
     # People who have decided about what is under way: they may not also be its requester.
     deciders: Collection[str] = ()
+    # Refs whose documents say something else than people are asked about, or have approved.
+    changed_refs: Collection[str] = ()
 
 
 class RequestAction(Enum):
@@ -54,6 +56,10 @@ def apply_document_changes(
     """Apply the edit, then the request. Return the step that refuses the request, if it is refused."""
     if execution.is_running and document_state.version != execution.projection.entity_version:
         _take_edit(execution, document_state)
+    elif execution.is_running and document_state.changed_refs:
+        data = {"refs": sorted(document_state.changed_refs)}
+        execution.control("references_changed", data)
+        _send_back(execution, document_state, "references_changed")
     request = document_state.request
     if not execution.is_running or request is None or request.id == execution.projection.request:
         return None  # there is no request, or it is served already
@@ -111,10 +117,15 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
     execution.control("edited", seen, version_after=document_state.version)
     if execution.workflow.kind == "automation":
         return  # it goes on, and reads the new version
+    _send_back(execution, document_state, "edited")
+
+
+def _send_back(execution: InstanceExecution, document_state: DocumentState, because: str) -> None:
+    live = _list_live_nodes(execution)
     under_way = [node_id for node_id in live if execution.workflow.return_state_of(node_id) != node_id]
     if under_way:
         state = execution.workflow.return_state_of(under_way[0]) or _state_node(document_state.status)
-        execution.control("sent_to", {"node": state, "because": "edited"})
+        execution.control("sent_to", {"node": state, "because": because})
 
 
 def _take_request(

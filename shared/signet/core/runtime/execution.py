@@ -166,7 +166,7 @@ class InstanceExecution:
         step.variables = decision.variables
         step.outcome, step.evidence = decision.outcome, decision.evidence
         step.error = decision.reason if step.status == "failed" else None
-        step.request, step.actor = decision.request, decision.actor
+        step.request, step.actor, step.pins = decision.request, decision.actor, decision.pins
         self._apply(step, end_seq)
 
     def mark_changed(self, step: Step) -> None:

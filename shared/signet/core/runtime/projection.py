@@ -19,6 +19,8 @@ from signet.core.runtime.tokens import (
     restart_at,
 )
 from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.principal import responsible_of
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 CONTROL = "sys:control:"
 # The instance goes on under another definition, which the step names.
@@ -31,9 +33,20 @@ class Actor:
 
     id: str
     roles: tuple[str, ...] = ()
+    # The persons behind a key, the system or a service account; a person stands for themselves.
+    behind: ResponsiblePersons = NOBODY
+
+    @property
+    def responsible(self) -> ResponsiblePersons:
+        return responsible_of(self.id, self.behind)
 
     def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "roles": list(self.roles)}
+        return {"id": self.id, "roles": list(self.roles), "responsible": sorted(self.responsible)}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Actor":
+        """Parse an actor; one that was stored before persons were kept stands for themselves."""
+        return cls(stored["id"], tuple(stored["roles"]), frozenset(stored.get("responsible", ())))
 
 
 @dataclass(slots=True)
@@ -60,6 +73,8 @@ class Step:
     # The request that the instance serves from here on, and its requester.
     request: str | None = None
     actor: Actor | None = None
+    # What a gate has used of other documents; steps behind it read this.
+    pins: Mapping[str, Any] | None = None
     outcome: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     # A join has the number of the split whose branches it joins; it fires once for each (WF-16).
@@ -82,6 +97,8 @@ class Step:
                 output["evidence"] = dict(self.evidence)
             if self.variables:
                 output["variables"] = dict(self.variables)
+            if self.pins is not None:
+                output["pins"] = dict(self.pins)
         if self.request is not None:
             output["request"] = self.request
         if self.actor is not None:
@@ -91,7 +108,7 @@ class Step:
     def parse_output(self, output: Mapping[str, Any]) -> None:
         """Set the fields from `output_json`. Refuse a step that ended without naming its edges."""
         actor = output.get("actor")
-        self.actor = Actor(actor["id"], tuple(actor["roles"])) if actor else None
+        self.actor = Actor.from_json(actor) if actor else None
         self.request = output.get("request")
         if self.is_control:
             self.data = output
@@ -102,6 +119,7 @@ class Step:
         self.chosen_edge_ids = tuple(output["chosen_edge_ids"])
         self.evidence = output.get("evidence", {})
         self.variables = output.get("variables", {})
+        self.pins = output.get("pins")
 
 
 @dataclass(slots=True)
@@ -113,6 +131,8 @@ class Projection:
     context: dict[str, Any] = field(default_factory=dict)
     actor: Actor = Actor("")
     request: str | None = None
+    # What a gate has used last of other documents, until the document is edited.
+    pins: Mapping[str, Any] = field(default_factory=dict)
     # The reason of a pause, a failure or a cancellation.
     reason: str | None = None
 
@@ -172,6 +192,8 @@ def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int
         return TokenChanges()  # another step has ended its token
     projection.entity_version = max(projection.entity_version, step.version_after)
     projection.context.update(step.variables)
+    if step.pins is not None:
+        projection.pins = step.pins
     _take_request(workflow, projection, step)
     if is_item(step.token):
         return TokenChanges()  # the step of the whole list moves its token
@@ -204,7 +226,10 @@ def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: 
         case "resumed" | "retried":
             projection.status, projection.reason = "running", None
             return TokenChanges()
-        case "edited" | "refused" | "advanced" | "moved":
+        case "edited":
+            projection.pins = {}
+            return TokenChanges()
+        case "references_changed" | "refused" | "advanced" | "moved":
             return TokenChanges()  # no token moves; one that is advanced moves with its own step
         case "token_cancelled":
             return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)

@@ -15,6 +15,7 @@ from signet.core.expressions import (
     Compiled,
     Environment,
     Expression,
+    FollowedField,
     compile_expression,
     compile_template,
     expression_from_json,
@@ -96,7 +97,7 @@ class Workflow:
         self._edges = {
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }
-        self._followed: dict[str, frozenset[str]] = {}
+        self._followed: dict[str, frozenset[FollowedField]] = {}
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:
@@ -111,8 +112,8 @@ class Workflow:
             *(part for template in templates for part in list_template_parts(template)),
         )
 
-    def followed_refs(self, contract: CompiledContract) -> frozenset[str]:
-        """Return the ref fields of its document that it follows; only the contract knows what is a ref."""
+    def followed_fields(self, contract: CompiledContract) -> frozenset[FollowedField]:
+        """Return what it reads behind refs of its document; only the contract knows what is a ref."""
         if contract.hash not in self._followed:
             self._followed[contract.hash] = contract.find_followed(self.expressions)
         return self._followed[contract.hash]

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
+
 # The subjects of steps that run as no person. The service account has the permissions of its tenant's role of
 # that name.
 SYSTEM_SUBJECT = "signet:system"
@@ -22,6 +24,13 @@ class Principal:
     roles: tuple[str, ...]
     # An operator of the deployment, by a role that settings name and never by a role of a tenant.
     is_operator: bool = False
+    # The persons behind a key, the system or a service account; a person stands for themselves.
+    behind: ResponsiblePersons = NOBODY
+
+    @property
+    def responsible(self) -> ResponsiblePersons:
+        """Return the persons who are responsible for what the principal does."""
+        return responsible_of(self.subject, self.behind)
 
     @property
     def is_key(self) -> bool:
@@ -38,3 +47,8 @@ class VerifiedToken:
 
 def is_reserved(subject: str) -> bool:
     return subject.startswith(_RESERVED)
+
+
+def responsible_of(subject: str, behind: ResponsiblePersons) -> ResponsiblePersons:
+    """Return the persons behind an actor; a person stands for themselves too."""
+    return behind if not subject or is_reserved(subject) else behind | {subject}

@@ -5,7 +5,8 @@ of two votes for the last seat the second finds it taken. The tables are the aut
 wave, which goes on from what it finds there.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
@@ -17,6 +18,8 @@ from signet.core.approvals.eligibility import (
     choose_seat,
     separation_conflict,
 )
+from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.pins import read_pinned
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
@@ -24,13 +27,17 @@ from signet.core.approvals.votes import (
     count_votes,
     has_escalated,
     is_reason_missing,
+    list_approved_stages,
     next_action,
     record_vote,
 )
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.expressions import Environment
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.responsible import MAX_PERSONS
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -69,6 +76,19 @@ class Ballot:
     reason: str | None = None
 
 
+class ReferencesChanged(Rejected):
+    """A vote about documents that say something else now: its workflow must ask again."""
+
+    def __init__(self, instance_id: UUID, sentence: str, changed: Sequence[str] = ()) -> None:
+        super().__init__(
+            "APPROVAL_STALE",
+            sentence,
+            remedy="Read it again: the workflow asks again for the approvals that it still needs.",
+            details={"changed": list(changed)},
+        )
+        self.instance_id = instance_id
+
+
 @dataclass(frozen=True, slots=True)
 class _LockedSubject:
     """The document and the request that are decided about, both locked until the transaction ends."""
@@ -89,14 +109,32 @@ class _LockedSubject:
         return self.caller.principal.subject
 
     def voting_context(self) -> VotingContext:
-        requesters = (self.request.requester_id, self.document.requester_id)
+        requesters = self.request.requesters | self.document.requester_responsible
+        separation = separation_conflict(self.contract, self.document, requesters)
+        people = self.locked.people
+        entitlement = Entitlement(
+            self.contract,
+            self.request.voter_permissions or (),
+            {user_id: person.permissions for user_id, person in people.items()},
+            self._make_env,
+        )
         return VotingContext(
             entity_type=self.document.entity_type,
             now=self.now,
-            roles=self.locked.people,
+            roles={user_id: person.roles for user_id, person in people.items()},
             delegations=self.locked.delegations,
-            find_conflict=separation_conflict(self.contract, self.document, requesters),
+            find_conflict=check_all(separation, entitlement.find_denial),
+            approved_elsewhere=self.request.approved_elsewhere,
         )
+
+    def _make_env(self, person: str) -> Environment:
+        """Make the environment of a condition on the voter, with their roles of the member tables."""
+        held = self.locked.people.get(person)
+        principal = Principal(self.caller.principal.tenant_id, person, tuple(held.roles if held else ()))
+        voter = replace(self.caller, principal=principal)
+        context = self.documents.make_context(voter, self.contract, self.document)
+        env = context.env(context.data, status=self.document.status, version=self.document.version)
+        return {**env, "refs": read_pinned(self.request.pins or {})}
 
 
 def decide(
@@ -138,8 +176,8 @@ def _lock(
     documents = DocumentUnitOfWork(caches, connection, tenant_id, opened.transaction, opened.rows)
     document: DocumentRow = opened.rows[document_id]
     contract = documents.contract_of(document)
-    # At most the creator, editors and two requesters, and for each seat a holder and a delegate.
-    barred = 3 + len(document.editor_ids)
+    # At most everyone who took part, the request's persons, and for each seat a holder and a delegate.
+    barred = len(document.responsible) + MAX_PERSONS
     locked = lock_request(
         connection,
         tenant_id,
@@ -175,6 +213,13 @@ def _require_open(subject: _LockedSubject) -> Policy:
         raise Rejected("APPROVAL_CLOSED", "the time to decide is over")
     if document.instance_id != request.instance_id:
         raise Rejected("APPROVAL_CLOSED", "the workflow that asked has ended")
+    if request.voter_permissions is None or request.pins is None:
+        raise ReferencesChanged(
+            request.instance_id, "the approval is of an older release, and is asked again"
+        )
+    if request.changed_pins:
+        sentence = f"what the document refers to has changed: {', '.join(request.changed_pins)}"
+        raise ReferencesChanged(request.instance_id, sentence, request.changed_pins)
     return parse_policy(request.policy, request.policy_hash)
 
 
@@ -182,7 +227,8 @@ def _choose_seat(subject: _LockedSubject, stage: Stage, ballot: Ballot) -> Allow
     seats = subject.locked.seats
     # A decided stage is closed, although the wave has yet to begin the next one or to escalate.
     is_open = not count_votes(stage, seats).is_decided
-    choice = choose_seat(subject.person, seats, subject.voting_context(), is_open=is_open)
+    voting = subject.voting_context()
+    choice = choose_seat(subject.person, seats, voting, vote=ballot.vote, is_open=is_open)
     if isinstance(choice, Denial):
         raise Rejected(choice.code, choice.sentence)
     if is_reason_missing(stage, ballot.vote, ballot.reason):
@@ -204,7 +250,13 @@ def _record(
         on_behalf_of=seat.on_behalf_of,
     )
     verdict = count_votes(stage, seats, can_vote=can_anyone_vote(seats, subject.voting_context()))
-    follows = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
+    follows = next_action(
+        policy,
+        request.stage,
+        verdict,
+        escalated=has_escalated(seats),
+        approved=list_approved_stages(policy, subject.locked.other_seats),
+    )
     status = _ENDS.get(follows.act)
     result = VoteResult(
         request_id=request.id,
@@ -217,14 +269,17 @@ def _record(
         stage_state=verdict.state,
         request_status=status or request.status,
     )
-    subject.documents.apply(_make_change(subject, result, ballot.reason))
+    change = _make_change(subject, result, ballot.reason)
+    subject.documents.apply(change)
     subject.documents.write(pipeline)
-    decision = _decision_row(subject, result, ballot.reason)
+    decision = _decision_row(subject, result, ballot.reason, subject.documents.audit_id_of(change))
     add_decision(pipeline, decision, closes_stage=verdict.is_decided, status=status)
     return result
 
 
-def _decision_row(subject: _LockedSubject, result: VoteResult, reason: str | None) -> dict[str, Any]:
+def _decision_row(
+    subject: _LockedSubject, result: VoteResult, reason: str | None, audit_id: str
+) -> dict[str, Any]:
     request = subject.request
     return {
         "tenant_id": subject.caller.principal.tenant_id,
@@ -241,6 +296,8 @@ def _decision_row(subject: _LockedSubject, result: VoteResult, reason: str | Non
         "snapshot_hash": request.snapshot_hash,
         "definition_hash": request.definition_hash,
         "policy_hash": request.policy_hash,
+        "pins_hash": request.pins_hash,
+        "audit_id": audit_id,
         "trace_id": subject.caller.trace_id,
         "now": subject.now,
     }
@@ -264,6 +321,8 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
             "snapshot_hash": request.snapshot_hash,
             "definition_hash": request.definition_hash,
             "policy_hash": request.policy_hash,
+            "pins_hash": request.pins_hash,
+            "entitled_by": _describe_entitlement(subject, result),
         }
     }
     change = audit_only_change(
@@ -278,6 +337,19 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
         payload = {"request_id": str(request.id), "stage": result.stage, "state": result.stage_state}
         trigger_workflow(change, document, EVENT, payload)
     return change
+
+
+def _describe_entitlement(subject: _LockedSubject, result: VoteResult) -> dict[str, Any]:
+    """Describe the seat, the roles and the permissions by which the vote counted."""
+    seat = next(seat for seat in subject.locked.seats if seat.position == result.position)
+    voices = [subject.person] if result.on_behalf_of is None else [subject.person, result.on_behalf_of]
+    return {
+        "holder_user_id": seat.holder_user_id,
+        "holder_role": seat.holder_role,
+        "origin": seat.origin,
+        "permissions": list(subject.request.voter_permissions or ()),
+        "roles": {voice: sorted(subject.locked.people[voice].roles) for voice in voices},
+    }
 
 
 def _reason_required(vote: str) -> Rejected:

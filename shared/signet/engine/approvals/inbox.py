@@ -14,7 +14,14 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, decide, require_ballot
+from signet.engine.approvals.decide import (
+    Ballot,
+    ReferencesChanged,
+    VoteResult,
+    approval_not_found,
+    decide,
+    require_ballot,
+)
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
@@ -22,6 +29,7 @@ from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalD
 from signet.store.approvals.decisions import RequestRecord
 from signet.store.database import Connection, Database
 from signet.store.documents.write import TransactionContext, lock_statement, parse_locked_documents
+from signet.store.outbox.queue import insert_triggers, make_trigger
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -67,8 +75,14 @@ class Approvals:
         """Count a vote, or raise why it does not count; then nothing was written."""
         require_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
-        with self._database.pipelined(tenant_id, store.document_statement(tenant_id, request_id)) as pipeline:
-            return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
+        opening = store.document_statement(tenant_id, request_id)
+        try:
+            with self._database.pipelined(tenant_id, opening) as pipeline:
+                return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
+        except ReferencesChanged as stale:
+            with self._database.transaction(tenant_id) as connection:
+                insert_triggers(connection, tenant_id, [make_trigger(stale.instance_id, "continue", {})])
+            raise
 
     def decide_many(
         self, caller: Caller, ballots: Sequence[Ballot]
@@ -100,7 +114,7 @@ class Approvals:
         voters = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
         denials: list[Denial | None] = []
         if contract is not None:
-            find_conflict = separation_conflict(contract, row, (row.requester_id, row.asking_id))
+            find_conflict = separation_conflict(contract, row, frozenset(row.requesters))
             denials = [find_conflict(voter) for voter in voters]
         return InboxItem(
             request_id=row.request_id,

@@ -4,7 +4,7 @@ Requests change in memory while the wave runs, and are written at its end.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
@@ -16,6 +16,8 @@ from signet.core.approvals.eligibility import (
     can_anyone_vote,
     separation_conflict,
 )
+from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.pins import hash_pins
 from signet.core.approvals.policy import (
     Policy,
     Stage,
@@ -24,25 +26,33 @@ from signet.core.approvals.policy import (
     policy_of_chain,
     policy_of_node,
 )
+from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Approver
-from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
 from signet.core.expressions import (
     Compiled,
-    Environment,
     ExpressionError,
     compile_expression,
     parse_expression,
 )
+from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
+from signet.engine.approvals.request_rows import (
+    make_changed_row,
+    make_lapse_notifications,
+    make_notification_row,
+    make_request_row,
+    make_seat_row,
+)
+from signet.engine.approvals.subject import ApprovalSubject, RequestDraft
 from signet.ids import make_id
 from signet.store.approvals.requests import (
     ApprovalRows,
     LiveRequest,
-    Row,
+    VoteRow,
     lock_roles_shared,
     read_candidates,
     read_last_requester,
@@ -51,39 +61,17 @@ from signet.store.approvals.requests import (
     read_of_instances,
     read_published_chain,
     read_turns,
+    read_votes,
     write_approvals,
 )
 from signet.store.approvals.voiding import Voiding
 from signet.store.database import Connection
-from signet.store.documents.write import DocumentRow
+from signet.store.responsible_sets import keep_responsible
 
 MAX_LEVELS = 10
+# Of a role so many members are looked at to find one who may vote.
+MAX_CANDIDATES = 1_000
 MAX_EXPRESSIONS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class RequestDraft:
-    """The policy and seats of a new request, resolved before its step has a receipt."""
-
-    policy: Policy
-    chain_name: str | None
-    chain_version: int | None
-    seats: Sequence[Seat]
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalSubject:
-    """The document that is decided about, and the definition and contract it runs under."""
-
-    instance_id: UUID
-    document: DocumentRow
-    contract: CompiledContract
-    env: Environment
-    definition_hash: str
-    # The person whose request led here; and with them all who have asked for the same since.
-    requester_id: str
-    requesters: frozenset[str]
-    trace_id: str | None
 
 
 class ApprovalRequests:
@@ -93,8 +81,9 @@ class ApprovalRequests:
         self._now = now
         self._rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
-        self._requesters: dict[UUID, str | None] = {}
+        self._requesters: dict[UUID, Actor | None] = {}
         self._holds_roles = False
+        self._votes: list[VoteRow] | None = None
         # The moments at which an instance must be woken again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
@@ -111,14 +100,25 @@ class ApprovalRequests:
         """List the approved requests that no gate has used yet."""
         return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
 
+    def list_changed_refs(self, instance_id: UUID) -> frozenset[str]:
+        """List the refs that say something else now than people are asked about, or have approved.
+
+        A request of an older release has pinned nothing, and is asked again.
+        """
+        live = [
+            r for r in self.list_live(instance_id) if r.status == "open" or r in self.list_unused(instance_id)
+        ]
+        older = {"*"} if any(r.pins is None for r in live) else set()
+        return frozenset(older.union(*(r.changed_pins for r in live)))
+
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
 
-    def find_last_requester(self, document_id: UUID) -> str | None:
+    def find_last_requester(self, document_id: UUID) -> Actor | None:
         """Find who requested the transition performed last, as of before this wave."""
         if document_id not in self._requesters:
-            requester = read_last_requester(self._connection, self._tenant_id, document_id)
-            self._requesters[document_id] = requester
+            last = read_last_requester(self._connection, self._tenant_id, document_id)
+            self._requesters[document_id] = Actor(last[0], (), last[1]) if last is not None else None
         return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
@@ -175,13 +175,40 @@ class ApprovalRequests:
         users = {seat.holder_user_id for seat in open_seats if seat.holder_user_id is not None}
         roles = {seat.holder_role for seat in open_seats if seat.holder_role is not None}
         self._lock_roles_shared()
-        candidates = read_candidates(
-            self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
+        # A permission or its condition may rule out any holder of a role: then as many are asked as can be.
+        enough = max(MAX_CANDIDATES if about.voter_permissions else 1, 1 + _count_excluded(about, seats))
+        people = read_candidates(self._connection, self._tenant_id, users, roles, at_most=enough)
+        entitlement = Entitlement(
+            about.contract,
+            about.voter_permissions,
+            {user_id: person.permissions for user_id, person in people.items()},
+            lambda person: about.make_voter_env(person, people[person].roles),
         )
         voting = VotingContext(
-            about.contract.contract.contract, self._now, candidates, (), conflict_check_of(about)
+            about.contract.contract.contract,
+            self._now,
+            {user_id: person.roles for user_id, person in people.items()},
+            (),
+            check_all(conflict_check_of(about), entitlement.find_denial),
+            about.approved_elsewhere,
         )
         return can_anyone_vote(seats, voting)
+
+    def list_approved_voices(
+        self, instance_id: UUID, version: int, policy: Policy, request: LiveRequest | None, stage: int
+    ) -> frozenset[str]:
+        """List who has approved in other stages, and in other approvals that the same gate uses."""
+        return frozenset(
+            voice
+            for other in self.list_live(instance_id)
+            if other.status in ("open", "approved")
+            and other.document_version == version
+            and not (policy.same_person and parse_policy_of(other).same_person)
+            for seat in other.seats
+            if seat.status == "approved" and (other is not request or seat.stage != stage)
+            for voice in (seat.decided_by, seat.on_behalf_of)
+            if voice is not None
+        )
 
     def _lock_roles_shared(self) -> None:
         """Lock the roles once, until the commit: who takes one away later sees the requests of this wave."""
@@ -206,12 +233,21 @@ class ApprovalRequests:
             policy=policy_text,
             policy_hash=hash_policy(policy_text),
             requester_id=about.requester_id,
+            responsible=about.responsible,
+            voter_permissions=list(about.voter_permissions),
+            pins=about.pins,
+            pins_hash=hash_pins(about.pins),
+            changed_pins=[],
+            snapshot_hash=about.document.snapshot_hash or "",
+            definition_hash=about.definition_hash,
             escalate_at=escalate_at,
             expire_at=expire_at,
             outcome=None,
             seats=[],
         )
-        self._rows.requests.append(_request_row(request, about, draft))
+        row = make_request_row(request, about, (draft.chain_name, draft.chain_version))
+        row["responsible"] = keep_responsible(self._connection, self._tenant_id, request.responsible)
+        self._rows.requests.append(row)
         self._live.setdefault(about.instance_id, []).append(request)
         self.seat(request, draft.seats)
         self._wake(request)
@@ -231,14 +267,44 @@ class ApprovalRequests:
             if (seat.stage, seat.position) in known:
                 continue
             request.seats.append(seat)
-            self._rows.seats.append(_seat_row(request, seat))
-            self._rows.notifications.append(_notification_row(request, seat))
+            self._rows.seats.append(make_seat_row(request, seat))
+            self._rows.notifications.append(make_notification_row(request, seat))
 
     def end(self, request: LiveRequest, status: str, outcome: str | None) -> None:
         request.status, request.outcome = status, outcome
         request.applied = False if status == "approved" else None
         self._rows.ended.append(request.id)
         self._change(request)
+
+    def read_votes(self, instance_id: UUID) -> list[VoteRow]:
+        """Read the votes of the approvals that gates may use, for all instances of the wave at once."""
+        if self._votes is None:
+            unused = [r.id for instance in self._live for r in self.list_unused(instance)]
+            self._votes = read_votes(self._connection, self._tenant_id, unused)
+        own = {request.id for request in self.list_live(instance_id)}
+        return [vote for vote in self._votes if vote.request_id in own]
+
+    def reopen(self, request: LiveRequest, lapsed: Sequence[LapsedVote]) -> None:
+        """Ask the seats again whose votes may not be used any more; every other vote still counts."""
+        for vote, denial in ((lapse.vote, lapse.denial) for lapse in lapsed):
+            index = next(
+                i
+                for i, seat in enumerate(request.seats)
+                if (seat.stage, seat.position) == (vote.stage, vote.position)
+            )
+            seat = request.seats[index]
+            request.seats[index] = replace(seat, status="lapsed")
+            self._rows.lapsed_seats.append(make_seat_row(request, seat))
+            position = 1 + max(other.position for other in request.seats if other.stage == seat.stage)
+            again = Seat(seat.stage, position, seat.holder_user_id, seat.holder_role, seat.origin)
+            request.seats.append(again)
+            self._rows.seats.append(make_seat_row(request, again))
+            self._rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))
+        request.stage = min(lapse.vote.stage for lapse in lapsed)
+        request.status, request.applied, request.outcome = "open", None, None
+        request.escalate_at, request.expire_at = self._due(parse_policy_of(request).stage(request.stage))
+        self._change(request)
+        self._wake(request)
 
     def void(self, request: LiveRequest, reason: str) -> None:
         """Void a request. Everyone who was asked or has decided is told that it no longer counts."""
@@ -269,7 +335,7 @@ class ApprovalRequests:
         write_approvals(self._connection, self._tenant_id, self._rows, self._now)
 
     def _change(self, request: LiveRequest) -> None:
-        self._rows.changed[request.id] = _changed_row(request)
+        self._rows.changed[request.id] = make_changed_row(request)
 
     def _due(self, stage: Stage) -> tuple[datetime | None, datetime | None]:
         escalate = stage.escalate.after if stage.escalate is not None else None
@@ -310,7 +376,7 @@ def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     counted = [
         person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
     ]
-    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(counted)
+    return len(about.document.responsible | about.requesters) + len(counted)
 
 
 def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
@@ -323,62 +389,6 @@ def parse_policy_of(request: LiveRequest) -> Policy:
 
 def seats_of_stage(request: LiveRequest) -> list[Seat]:
     return [replace(seat) for seat in request.seats if seat.stage == request.stage]
-
-
-def _request_row(request: LiveRequest, about: ApprovalSubject, draft: RequestDraft) -> Row:
-    return {
-        "id": request.id,
-        "instance_id": request.instance_id,
-        "step_execution_id": request.step_execution_id,
-        "node_id": request.node_id,
-        "document_id": about.document.id,
-        "document_version": request.document_version,
-        "snapshot_version_id": about.document.snapshot_id,
-        "snapshot_hash": about.document.snapshot_hash,
-        "definition_hash": about.definition_hash,
-        "policy": request.policy,
-        "policy_hash": request.policy_hash,
-        "chain_name": draft.chain_name,
-        "chain_version": draft.chain_version,
-        "requester_id": request.requester_id,
-        "escalate_at": request.escalate_at,
-        "expire_at": request.expire_at,
-        "trace_id": about.trace_id,
-    }
-
-
-def _changed_row(request: LiveRequest) -> Row:
-    return {
-        "id": request.id,
-        "stage": request.stage,
-        "status": request.status,
-        "outcome": request.outcome,
-        "applied": request.applied,
-        "escalate_at": request.escalate_at,
-        "expire_at": request.expire_at,
-    }
-
-
-def _seat_row(request: LiveRequest, seat: Seat) -> Row:
-    return {
-        "request_id": request.id,
-        "stage": seat.stage,
-        "position": seat.position,
-        "holder_user_id": seat.holder_user_id,
-        "holder_role": seat.holder_role,
-        "origin": seat.origin,
-    }
-
-
-def _notification_row(request: LiveRequest, seat: Seat) -> Row:
-    return {
-        "id": make_id(),
-        "user_id": seat.holder_user_id,
-        "role": seat.holder_role,
-        "kind": "approval_requested",
-        "request_id": request.id,
-        "data": {"node": request.node_id},
-    }
 
 
 @lru_cache(maxsize=MAX_EXPRESSIONS)

@@ -14,6 +14,7 @@ from signet.core.documents.rules import Rule, RuleBody, check_rule_fields
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
+from signet.core.tenants.responsible import join_responsible
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
@@ -77,7 +78,9 @@ class Rules:
             rule = self._parse_rule(act, entity_type, name, document)
             if current is None:
                 _require_room(act.connection, tenant_id, entity_type)
-            version = store.save_rule(act.connection, tenant_id, rule)
+            saved_by = store.read_persons(act.connection, tenant_id, entity_type, name)
+            responsible = join_responsible(saved_by, caller.principal.responsible)
+            version = store.save_rule(act.connection, tenant_id, rule, responsible)
             detail = {"version": version, "rule": rule.model_dump(mode="json", by_alias=True)}
             act.note(("rule", f"{entity_type}/{name}"), "save_rule", detail, reason=reason)
             saved = store.find_rule(act.connection, tenant_id, entity_type, name)

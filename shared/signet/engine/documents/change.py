@@ -6,10 +6,13 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from signet.core.approvals.pins import Pins
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.edit_window import LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected
+from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.documents.commands import Create
 from signet.engine.documents.references import RefQuery, Refs
@@ -30,8 +33,10 @@ class MutationContext:
     # The values of `org` in expressions.
     org: Mapping[str, Any]
     refs: Refs
-    # The ref fields that the expressions of this decision follow.
-    followed: frozenset[str] = frozenset()
+    # What the expressions of this decision read behind refs.
+    followed: frozenset[FollowedField] = frozenset()
+    # What the gates of the document's workflow have used of other documents: its own steps read this.
+    pins: Pins = field(default_factory=dict)
 
     @property
     def is_own_workflow(self) -> bool:
@@ -55,12 +60,24 @@ class MutationContext:
         }
         return {
             "entity": entity,
-            "refs": self.refs.of(RefQuery(self.contract, self.followed, data)) if self.followed else {},
+            "refs": self._read_refs(data) if self.followed else {},
             "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
             "org": self.org,
             "now": format_moment(self.transaction.now),
             "context": {},
         }
+
+    def _read_refs(self, data: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """Read other documents: behind a gate as they were approved, elsewhere as they are."""
+        read = self.refs.of(RefQuery(self.contract, self.followed, data))
+        if not self.is_own_workflow:
+            return read
+        pinned = {
+            ref: {**read.get(ref, {}), **pin["values"]}
+            for ref, pin in self.pins.items()
+            if pin["document_id"] == data.get(ref)
+        }
+        return {**read, **pinned}
 
 
 @dataclass(slots=True)
@@ -150,6 +167,8 @@ class DocumentChange:
     # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
     amended_from: DocumentRow | None = None
+    # The persons behind content that rules set or other documents gave: they count as editors.
+    content_responsible: ResponsiblePersons = NOBODY
     # Evidence of the rules that ran, and the events that they emit.
     executions: list[Mapping[str, Any]] = field(default_factory=list)
     emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
@@ -169,6 +188,19 @@ class DocumentChange:
     @property
     def writes_document(self) -> bool:
         return self.before is None or self.after.version != self.before.version
+
+    @property
+    def responsible(self) -> ResponsiblePersons:
+        """Return the persons behind the new version: the caller's, and those of what it took over."""
+        return self.caller.principal.responsible | self.content_responsible
+
+    @property
+    def wrote_before(self) -> ResponsiblePersons:
+        """Return the persons who count as editors before this change."""
+        if self.before is not None:
+            return self.before.editor_responsible
+        origin = self.amended_from
+        return origin.creator_responsible | origin.editor_responsible if origin is not None else NOBODY
 
     @property
     def editors(self) -> Sequence[str]:

@@ -13,6 +13,7 @@ from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.core.documents.personal_data import MASK
 from signet.core.errors import FieldError, Rejected
+from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.actions import ChangeOrRefusal, MakeId, run_action
 from signet.engine.documents.change import (
@@ -135,11 +136,11 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
-def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
-    """Find the ref fields that the condition of its permission and its action follow."""
+def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
+    """Find what the condition of its permission and its action read behind refs."""
     if isinstance(operation, ConcludeTransition):
         return frozenset()
-    permission, followed = find_permission(operation, loaded), frozenset[str]()
+    permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
     if isinstance(permission, Rejected):
         return followed
     if caller.instance_id is None:
@@ -330,9 +331,10 @@ def _delete(operation: Delete, context: MutationContext, row: DocumentRow) -> Do
 
 
 def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
-    person = context.caller.principal.subject
-    denial = separation_conflict(context.contract, row, ())(person)
-    return as_rejected(denial)
+    """Refuse a request that decides, by a person who took part, also through a key of theirs."""
+    find_conflict = separation_conflict(context.contract, row, ())
+    denials = map(find_conflict, sorted(context.caller.principal.responsible))
+    return as_rejected(next((denial for denial in denials if denial is not None), None))
 
 
 def _reason_required(transition: str) -> Rejected:

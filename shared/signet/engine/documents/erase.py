@@ -8,6 +8,7 @@ from signet.core.audit.trail import AuditEntry, chain_all
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.read import document_not_found, may_read
@@ -55,6 +56,7 @@ class Erasures:
             document_id,
             fields=fields,
             actor_id=principal.subject,
+            responsible=principal.responsible,
             via=caller.via,
             reason=reason,
             trace_id=caller.trace_id,
@@ -68,6 +70,7 @@ def erase_personal(
     *,
     fields: Collection[str] | None = None,
     actor_id: str,
+    responsible: ResponsiblePersons = NOBODY,
     via: str,
     reason: str,
     trace_id: str | None = None,
@@ -93,6 +96,7 @@ def erase_personal(
             subject_id=str(document_id),
             action="erase_personal",
             actor_id=actor_id,
+            responsible=responsible,
             via=via,
             at=erased[0].erased_at,
             reason=reason,

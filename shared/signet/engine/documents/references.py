@@ -12,6 +12,8 @@ from uuid import UUID
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
+from signet.core.expressions import FollowedField
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, ReferencedDocument, read_referenced
 
@@ -20,10 +22,10 @@ STATUS = "status"
 
 @dataclass(frozen=True, slots=True)
 class RefQuery:
-    """A document whose expressions follow these ref fields."""
+    """A document, and what its expressions read behind refs."""
 
     contract: CompiledContract
-    followed: frozenset[str]
+    followed: frozenset[FollowedField]
     data: Mapping[str, Any]
 
 
@@ -63,11 +65,47 @@ class Refs:
         self._read |= {document: read.get(document.document_id) for document in wanted}
 
     def add_made(
-        self, contract: CompiledContract, document_id: UUID, status: str, data: Mapping[str, Any]
+        self,
+        contract: CompiledContract,
+        document_id: UUID,
+        status: str,
+        data: Mapping[str, Any],
+        responsible: ResponsiblePersons,
     ) -> None:
         """Add a document that this transaction makes: it is written at the end, and seen from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
-        self._made[document_id] = ReferencedDocument(contract.contract.contract, status, values)
+        self._made[document_id] = ReferencedDocument(
+            contract.contract.contract, status, 1, None, values, {}, responsible
+        )
+
+    def persons_of(self, query: RefQuery) -> ResponsiblePersons:
+        """Return who last changed what the query reads."""
+        self.load([query])
+        found = ((self._find_document(wanted), wanted.reads) for wanted in _list_wanted(query).values())
+        return frozenset(
+            person
+            for referenced, reads in found
+            if referenced is not None
+            for name in reads
+            for person in referenced.persons_of(name)
+        )
+
+    def pins_of(self, query: RefQuery) -> dict[str, dict[str, Any]]:
+        """Return what the query reads as an approval pins it; a ref to nothing has no pin."""
+        self.load([query])
+        pins = {}
+        for ref, wanted in sorted(_list_wanted(query).items()):
+            referenced, values = self._find_document(wanted), self._find(wanted)
+            if referenced is not None and values is not None:
+                pins[ref] = {
+                    "document_id": str(wanted.document_id),
+                    "entity_type": wanted.entity_type,
+                    "version": referenced.version,
+                    "hash": referenced.snapshot_hash,
+                    "values": values,
+                    "responsible": sorted({p for name in wanted.reads for p in referenced.persons_of(name)}),
+                }
+        return pins
 
     def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
         """Return the readable values by ref field.
@@ -85,10 +123,14 @@ class Refs:
     def _is_own(self, document_id: UUID) -> bool:
         return document_id in self._held or document_id in self._made
 
-    def _find(self, wanted: _Wanted) -> dict[str, Any] | None:
+    def _find_document(self, wanted: _Wanted) -> ReferencedDocument | None:
         row, new = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
         referenced = _make_referenced(row) if row is not None else new or self._read.get(wanted)
-        if referenced is None or referenced.entity_type != wanted.entity_type:
+        return referenced if referenced is not None and referenced.entity_type == wanted.entity_type else None
+
+    def _find(self, wanted: _Wanted) -> dict[str, Any] | None:
+        referenced = self._find_document(wanted)
+        if referenced is None:
             return None
         values = {**referenced.values, STATUS: referenced.status}
         return {name: value for name in wanted.reads if not is_reference(value := values.get(name))}
@@ -96,11 +138,11 @@ class Refs:
 
 def _list_wanted(query: RefQuery) -> dict[str, _Wanted]:
     wanted: dict[str, _Wanted] = {}
-    for name in query.followed:
-        field, value = query.contract.contract.fields[name], query.data.get(name)
-        document_id = _parse_id(value)
+    for ref in {ref for ref, _ in query.followed}:
+        field, document_id = query.contract.contract.fields[ref], _parse_id(query.data.get(ref))
         if isinstance(field, RefField) and document_id is not None:
-            wanted[name] = _Wanted(document_id, field.entity_type, tuple(field.reads))
+            reads = tuple(sorted(name for followed, name in query.followed if followed == ref))
+            wanted[ref] = _Wanted(document_id, field.entity_type, reads)
     return wanted
 
 
@@ -113,4 +155,10 @@ def _parse_id(value: Any) -> UUID | None:
 
 
 def _make_referenced(row: DocumentRow) -> ReferencedDocument | None:
-    return None if row.deleted_at is not None else ReferencedDocument(row.entity_type, row.status, row.data)
+    """Make it of a locked document. Its versions are not read, so that all who wrote it count."""
+    if row.deleted_at is not None:
+        return None
+    wrote = row.creator_responsible | row.editor_responsible
+    return ReferencedDocument(
+        row.entity_type, row.status, row.version, row.snapshot_hash, row.data, {}, wrote
+    )

@@ -1,7 +1,7 @@
 """The rows of decided changes: a batch of them, and one function for each table."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -18,13 +18,19 @@ from signet.core.audit.trail import (
 )
 from signet.core.audit.verification import AuditRow
 from signet.core.canonical_json import canonical_bytes, hash_bytes
-from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.indexed_columns import INDEXED_COLUMN_NAMES, make_column_values
 from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import Position, begin
+from signet.core.tenants.responsible import ResponsiblePersons
+from signet.engine.documents.authorship import (
+    join_editors,
+    list_editors,
+    list_field_versions,
+    persons_of_version,
+)
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
 from signet.engine.documents.decide import diff_data
 from signet.ids import created_at_of, make_id
@@ -32,6 +38,8 @@ from signet.store.documents.write import DocumentRow, TransactionContext, WriteB
 from signet.store.outbox.queue import make_trigger
 
 Row = dict[str, Any]
+# Has a set of persons written with the transaction, and returns its hash as rows hold it.
+KeepResponsible = Callable[[ResponsiblePersons], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,8 @@ class _StoredVersion:
     """The version of a document after a change, as it is stored."""
 
     data: dict[str, Any]
+    field_versions: dict[str, int]
+    editor_responsible: ResponsiblePersons
     snapshot_id: UUID | None
     snapshot_hash: str | None
     # The personal values that are new with it, by their reference.
@@ -48,8 +58,9 @@ class _StoredVersion:
 class RowMaker:
     """The rows of one transaction, added change by change."""
 
-    def __init__(self, transaction: TransactionContext) -> None:
+    def __init__(self, transaction: TransactionContext, keep: KeepResponsible) -> None:
         self._transaction = transaction
+        self._keep = keep
         self.batch = WriteBatch()
 
     def add(self, change: DocumentChange) -> dict[UUID, DocumentRow]:
@@ -60,7 +71,14 @@ class RowMaker:
     def _add_part(self, change: DocumentChange) -> DocumentRow | None:
         before = change.before
         if before is not None and not change.writes_document:
-            version = _StoredVersion(before.data, before.snapshot_id, before.snapshot_hash, {})
+            version = _StoredVersion(
+                before.data,
+                before.field_versions,
+                before.editor_responsible,
+                before.snapshot_id,
+                before.snapshot_hash,
+                {},
+            )
         else:
             version = self._add_document(change)
         self._add_request(change)
@@ -82,7 +100,9 @@ class RowMaker:
             status=after.status,
             version=after.version,
             data=version.data,
+            field_versions=version.field_versions,
             editor_ids=list_editors(change),
+            editor_responsible=version.editor_responsible,
             updated_at=now if change.writes_document else before.updated_at,
             deleted_at=now if after.is_deleted else before.deleted_at,
             instance_id=None if isinstance(change.instance, InstanceEnd) else before.instance_id,
@@ -97,18 +117,21 @@ class RowMaker:
 
     def _add_document(self, change: DocumentChange) -> _StoredVersion:
         data, personal = self._add_personal(change)
+        field_versions, editors = list_field_versions(change, data), join_editors(change, data)
+        people = {"editor_responsible": self._keep(editors), "field_versions": field_versions}
         if change.before is None:
-            self.batch.inserted_documents.append(make_document_row(change, data))
+            people["creator_responsible"] = self._keep(change.caller.principal.responsible)
+            self.batch.inserted_documents.append(make_document_row(change, data) | people)
         else:
             # A document that is written twice must still be at its version before the first change.
             earlier = self.batch.updated_documents.get(change.document_id)
             seen_version = earlier["seen_version"] if earlier else change.before.version
-            self.batch.updated_documents[change.document_id] = make_document_update(
-                change, data, seen_version
-            )
+            update = make_document_update(change, data, seen_version) | people
+            self.batch.updated_documents[change.document_id] = update
         row = make_version_row(change, data, make_id())
+        row["responsible"] = self._keep(persons_of_version(change))
         self.batch.versions.append(row)
-        return _StoredVersion(data, row["id"], row["hash"], personal)
+        return _StoredVersion(data, field_versions, editors, row["id"], row["hash"], personal)
 
     def _add_personal(self, change: DocumentChange) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with references for personal values, and the new values by reference.
@@ -141,27 +164,34 @@ class RowMaker:
             self.batch.ended_requests.append(make_ended_request_row(request.ends))
         if request.opens is not None:
             request.id = make_id()
-            self.batch.requests.append(make_request_row(change, request.opens, request.id))
+            row = make_request_row(change, request.opens, request.id)
+            self.batch.requests.append(row | self._responsible_of(change))
 
     def _add_instance(self, change: DocumentChange) -> None:
         match change.instance:
             case InstanceEnd() as end:
-                self.batch.cancelled_instances.append(make_cancellation_row(change, end, make_id()))
+                row = make_cancellation_row(change, end, make_id())
+                self.batch.cancelled_instances.append(row | self._responsible_of(change))
             case InstanceStart() as start:
                 start.id = make_id()
-                row = make_new_instance_row(change, start, start.id)
+                row = make_new_instance_row(change, start, start.id) | self._responsible_of(change)
                 self.batch.instances.append(row)
                 payload, version = {"birth": start.birth}, row["definition_version"]
                 event = make_event_row(change, start.id, "create_instance", payload, version)
-                self.batch.events.append(event)
+                self.batch.events.append(event | self._responsible_of(change))
 
     def _add_events(self, change: DocumentChange) -> None:
         live = change.before.instance_id if change.before else None
         if change.trigger is not None and live is not None:
             trigger = change.trigger
-            self.batch.events.append(make_event_row(change, live, trigger.event_type, trigger.payload))
+            event = make_event_row(change, live, trigger.event_type, trigger.payload)
+            self.batch.events.append(event | self._responsible_of(change))
         for event_type, payload in change.emits:
-            self.batch.events.append(make_event_row(change, live or change.document_id, event_type, payload))
+            event = make_event_row(change, live or change.document_id, event_type, payload)
+            self.batch.events.append(event | self._responsible_of(change))
+
+    def _responsible_of(self, change: DocumentChange) -> Row:
+        return {"responsible": self._keep(change.caller.principal.responsible)}
 
     def _add_audit(self, change: DocumentChange, version: _StoredVersion) -> AuditRow:
         before, transaction = change.before, self._transaction
@@ -207,13 +237,6 @@ def _content_row(change: DocumentChange, stored: Mapping[str, Any]) -> Row:
         **dict.fromkeys(INDEXED_COLUMN_NAMES),
         **make_column_values(change.contract.indexed_columns, after.data),
     }
-
-
-def list_editors(change: DocumentChange) -> list[str]:
-    """List the editors after this change: an edit by a person adds them."""
-    editors, subject = list(change.editors), change.caller.principal.subject
-    is_edit = change.caller.instance_id is None and change.writes_document and change.after.status != AMENDED
-    return [*editors, subject] if is_edit and subject not in editors else editors
 
 
 def make_version_row(change: DocumentChange, stored: Mapping[str, Any], version_id: UUID) -> Row:
@@ -361,26 +384,3 @@ def _describe_change(change: DocumentChange) -> Row:
     if isinstance(change.instance, InstanceEnd):
         detail["workflow_ended"] = change.instance.reason
     return detail
-
-
-def list_keys(changes: Iterable[DocumentChange]) -> tuple[list[Row], list[Row]]:
-    """List the business keys to release and to take; an amendment takes over those of its original."""
-    released: list[Row] = []
-    wanted: list[Row] = []
-    for change in changes:
-        holder = change.before or change.amended_from
-        old, after = holder.data if holder else {}, change.after
-        for field in change.contract.unique_fields:
-            old_value, new_value = old.get(field), None if after.is_deleted else after.data.get(field)
-            if old_value == new_value and change.amended_from is None:
-                continue
-            entity_type = change.contract.contract.contract
-            if old_value is not None and holder is not None:
-                released.append(_make_key(entity_type, field, old_value, holder.id))
-            if new_value is not None:
-                wanted.append(_make_key(entity_type, field, new_value, change.document_id))
-    return released, wanted
-
-
-def _make_key(entity_type: str, field: str, value: Any, document_id: UUID) -> Row:
-    return {"entity_type": entity_type, "field": field, "value": str(value), "document_id": document_id}

@@ -17,6 +17,8 @@ from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.personal_data import mask_fields, mask_variables
 from signet.core.documents.rules import CompiledRule, EmitAction, RejectAction, Rule, SetAction, compile_rule
 from signet.core.errors import FieldError, Rejected
+from signet.core.expressions import FollowedField
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import parse_strictly
@@ -31,6 +33,7 @@ from signet.engine.documents.commands import (
     RunAction,
     Update,
 )
+from signet.engine.documents.references import RefQuery
 from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.definitions.rules import list_rules
@@ -78,7 +81,7 @@ def check_rule(
 def _load(
     row: Mapping[str, Any], contract: CompiledContract, transaction: TransactionContext
 ) -> CompiledRule:
-    document = {key: value for key, value in row.items() if key != "version"}
+    document = {key: value for key, value in row.items() if key not in ("version", "persons")}
     rule, _ = parse_strictly(Rule, {**document, "entity_type": contract.contract.contract})
     settings = TenantSettings.model_validate(transaction.settings)
     compiled, findings = check_rule(rule, contract, settings) if rule else (None, ())
@@ -87,16 +90,16 @@ def _load(
         # silence would allow the changes that it exists to stop.
         problem = findings[0].sentence if findings else "it cannot be read"
         raise Rejected("RULE_REJECTED", f"the rule '{row['name']}' no longer fits the contract: {problem}")
-    return replace(compiled, version=int(row["version"]))
+    return replace(compiled, version=int(row["version"]), responsible=frozenset(row["persons"] or ()))
 
 
-def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozenset[str]:
-    """Return the ref fields that the rules about this operation follow."""
+def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozenset[FollowedField]:
+    """Return what the rules about this operation read behind refs."""
     return frozenset(
-        name
+        read
         for rule in rules
         if rule.followed and rule.concerns(operation, rule.rule.phase)
-        for name in rule.followed
+        for read in rule.followed
     )
 
 
@@ -117,8 +120,20 @@ def apply_before_rules(
                 data, mistakes = validate_fields(change.contract.contract.fields, merged)
                 if data is None:
                     return reject_fields(mistakes)
+                if data != change.after.data:
+                    change.content_responsible |= _find_sources(compiled, context, change)
                 change.after.data = data
     return None
+
+
+def _find_sources(
+    compiled: CompiledRule, context: MutationContext, change: DocumentChange
+) -> ResponsiblePersons:
+    """Return who saved the rule, and who last changed what it reads of other documents."""
+    if not compiled.followed:
+        return compiled.responsible
+    query = RefQuery(change.contract, compiled.followed, change.after.data)
+    return compiled.responsible | context.refs.persons_of(query)
 
 
 def apply_after_rules(

@@ -6,18 +6,24 @@ sends its row once, and every version of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
+from signet.core.approvals.pins import Pins
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
-from signet.core.errors import FieldError, Rejected
+from signet.core.errors import Rejected
+from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.cache import ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
+from signet.engine.documents.authorship import derive_caller, find_responsible_overflow
+from signet.engine.documents.business_keys import find_lost_key, list_business_keys, refuse_lost
 from signet.engine.documents.change import (
     DocumentChange,
     InstanceStart,
@@ -35,10 +41,11 @@ from signet.engine.documents.commands import (
     Operation,
     Outcome,
     Refused,
+    RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.references import RefQuery, Refs
-from signet.engine.documents.rows import RowMaker, list_keys
+from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
     RuleBook,
     apply_after_rules,
@@ -57,6 +64,7 @@ from signet.store.documents.write import (
     write_batch,
 )
 from signet.store.pipeline import PipelinedTransaction
+from signet.store.responsible_sets import keep_responsible
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +97,10 @@ class DocumentUnitOfWork:
         self._tenant_id = tenant_id
         self._rows = dict(rows)
         self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
-        self._maker = RowMaker(transaction)
-        self._refs = Refs(connection, tenant_id, self._rows)
+        self.keep_responsible = partial(keep_responsible, connection, tenant_id)
+        self._maker = RowMaker(transaction, self.keep_responsible)
+        self.refs = Refs(connection, tenant_id, self._rows)
+        self._pins: dict[UUID, Pins] = {}
         self.transaction = transaction
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
         # Keys are reserved for changes that were then refused: only a rollback releases them.
@@ -117,18 +127,31 @@ class DocumentUnitOfWork:
         caller: Caller,
         contract: CompiledContract,
         row: DocumentRow | None,
-        followed: frozenset[str] = frozenset(),
+        followed: frozenset[FollowedField] = frozenset(),
     ) -> MutationContext:
-        """Make the context of a decision; `followed` are the ref fields that its expressions follow."""
+        """Make the context of a decision; `followed` is what its expressions read behind refs."""
         data = resolve_personal(row.data, row.personal or {}) if row else {}
         permissions = self.transaction.permissions_of(caller.principal.roles)
         return MutationContext(
-            caller, self.transaction, contract, row, data, permissions, self.org, self._refs, followed
+            caller,
+            self.transaction,
+            contract,
+            row,
+            data,
+            permissions,
+            self.org,
+            self.refs,
+            followed,
+            self._pins.get(row.id, {}) if row else {},
         )
+
+    def use_pins(self, document_id: UUID, pins: Pins) -> None:
+        """Let steps of the document's workflow read other documents as they were approved."""
+        self._pins[document_id] = pins
 
     def read_refs(self, queries: Sequence[RefQuery]) -> None:
         """Read the documents that many documents refer to, in one statement, before each is decided on."""
-        self._refs.load(queries)
+        self.refs.load(queries)
 
     def run(
         self,
@@ -178,15 +201,29 @@ class DocumentUnitOfWork:
             return _unknown(operation)
         if _is_refusal(operation, change):
             return change
-        return self._make_documents(change) or self._apply_rules(context, change) or change
+        change.content_responsible |= self._find_sources(operation, context)
+        return (
+            self._make_documents(change)
+            or self._apply_rules(context, change)
+            or find_responsible_overflow(change)
+            or change
+        )
 
     def apply(self, change: DocumentChange) -> Applied:
         """Apply a decided change: the rest of this transaction sees it."""
         self._rows |= self._maker.add(change)
         for part in change.parts:
             if part.before is None:
-                self._refs.add_made(part.contract, part.document_id, part.after.status, part.after.data)
+                after = part.after
+                self.refs.add_made(
+                    part.contract, part.document_id, after.status, after.data, part.responsible
+                )
         return _to_applied(change)
+
+    def audit_id_of(self, change: DocumentChange) -> str:
+        """Return the id of the newest audit row of the change's document."""
+        document_id = str(change.document_id)
+        return next(row.id for row in reversed(self.batch.audit) if row.subject_id == document_id)
 
     def adopt_contract(
         self, caller: Caller, row: DocumentRow, contract: Contract, reason: str | None
@@ -265,13 +302,20 @@ class DocumentUnitOfWork:
         contract = self._definitions.find_newest_contract(operation.entity_type)
         if contract is None or self._definitions.workflow_of(contract) is None:
             return _unknown(operation)
-        context = self.make_context(change.caller, contract, None)
+        context = self.make_context(derive_caller(change), contract, None)
         new = make_document(operation, context, operation.id or make_id())
         if isinstance(new, Rejected):
             return new
         self._pin_workflow(new)
         new.note.made_by = {"document_id": str(change.document_id), "action": change.note.action}
         return self._apply_rules(context, new) or new
+
+    def _find_sources(self, operation: Operation, context: MutationContext) -> ResponsiblePersons:
+        """Return who last changed what an action takes from other documents."""
+        if not isinstance(operation, RunAction):
+            return NOBODY
+        reads = context.contract.refs_of_actions[operation.action]
+        return self.refs.persons_of(RefQuery(context.contract, reads, context.data)) if reads else NOBODY
 
     def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
         """Apply the tenant's rules, which may set values, and then check the size of the result."""
@@ -296,24 +340,20 @@ class DocumentUnitOfWork:
             lost = self._reserve(changes, undo=mode == "each")
             if not lost:
                 return left
-            left = [_refuse_lost(change, lost) for change in left]
+            left = [refuse_lost(change, lost) for change in left]
             if mode == "all":
                 return left
 
     def _reserve(self, changes: Sequence[DocumentChange], *, undo: bool) -> dict[UUID, Rejected]:
         """Return a rejection for each change that lost a key; with `undo` no key was then reserved."""
-        released, wanted = list_keys([part for change in changes for part in change.parts])
+        released, wanted = list_business_keys([part for change in changes for part in change.parts])
         if not released and not wanted:
             return {}
         lost = reserve_business_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
         if not lost:
             return {}
-        rejections = ((change.document_id, _find_lost_key(change, lost)) for change in changes)
+        rejections = ((change.document_id, find_lost_key(change, lost)) for change in changes)
         return {document_id: rejected for document_id, rejected in rejections if rejected is not None}
-
-
-def _refuse_lost(change: ChangeOrRefusal, lost: Mapping[UUID, Rejected]) -> ChangeOrRefusal:
-    return lost.get(change.document_id, change) if isinstance(change, DocumentChange) else change
 
 
 def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
@@ -340,21 +380,6 @@ def _is_refusal(operation: Operation, change: DocumentChange) -> bool:
     """Return whether a request ends without a change of its document: no rule can be against that."""
     is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
     return is_refused and not change.writes_document
-
-
-def _find_lost_key(change: DocumentChange, lost: Mapping[UUID, str]) -> Rejected | None:
-    for index, part in enumerate(change.parts):
-        field = lost.get(part.document_id)
-        if field is not None:
-            taken = _key_taken(field)
-            entity_type = part.contract.contract.contract
-            return taken if part is change else refuse_created(index, entity_type, taken)
-    return None
-
-
-def _key_taken(field: str) -> Rejected:
-    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}")
-    return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
 
 
 def _to_applied(change: DocumentChange) -> Applied:

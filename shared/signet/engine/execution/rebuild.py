@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from signet.engine.execution.rows import describe_projection
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_statement
 from signet.store.instances.write import (
+    Beginning,
     StepRow,
     find_entity,
     lock_instances,
@@ -20,6 +22,7 @@ from signet.store.instances.write import (
     read_steps,
     write_projection,
 )
+from signet.store.responsible_sets import keep_responsible
 
 MAX_STEPS_OF_INSTANCE = 100_000
 # A definition's id and version.
@@ -58,17 +61,22 @@ def rebuild_locked(
         beginning.begin_node,
         beginning.begin_version,
         [parse_step(row) for row in rows],
-        Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),
+        _parse_first_actor(beginning),
         {seq: workflows[pin] for seq, pin in pins[1:]},
     )
     definition_id, definition_version = last = pins[-1][1]
     written = {
-        **describe_projection(projection, workflows[last]),
+        **describe_projection(projection, workflows[last], partial(keep_responsible, connection, tenant_id)),
         **_describe_rows(projection, rows),
         "definition_id": definition_id,
         "definition_version": definition_version,
     }
     return write_projection(connection, tenant_id, instance_id, written)
+
+
+def _parse_first_actor(beginning: Beginning) -> Actor:
+    roles, behind = tuple(beginning.begin_actor_roles), frozenset(beginning.begin_responsible or ())
+    return Actor(beginning.begin_actor_id, roles, behind)
 
 
 def _parse_pins(rows: Sequence[StepRow], pinned: _Pin) -> list[tuple[int, _Pin]]:

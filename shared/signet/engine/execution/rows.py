@@ -11,11 +11,12 @@ from uuid import UUID
 from signet.core.documents.personal_data import mask_said, mask_variables
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
-from signet.core.runtime.projection import CONTROL, Projection, Step
+from signet.core.runtime.projection import CONTROL, Actor, Projection, Step
 from signet.core.runtime.tokens import TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
+from signet.engine.documents.rows import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
 from signet.ids import created_at_of, make_id
@@ -35,6 +36,8 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     row["entity_version"] = step.version
     row["run_as"] = context.run_as(node) if node is not None else _name_channel(step)
     row["actor_id"] = context.actor_of(node).id if node is not None else _name_actor(step)
+    actor = step.actor if node is None and step.actor is not None else context.execution.projection.actor
+    row["responsible"] = context.documents.keep_responsible(actor.responsible)
     row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
     row["trace_id"] = context.trace_id
     if node is not None and node.type.name == "approval" and context.document is not None:
@@ -125,14 +128,14 @@ def make_instance_row(context: InstanceContext) -> dict[str, Any]:
         if wait.resume_at is not None and token_id in context.execution.open
     ]
     return {
-        **describe_projection(projection, context.execution.workflow),
+        **describe_projection(projection, context.execution.workflow, context.documents.keep_responsible),
         "id": context.row.id,
         "timeout_at": min(deadlines, default=None) if projection.status in ("running", "paused") else None,
         "last_step_id": context.last_step[1],
     }
 
 
-def describe_projection(projection: Projection, workflow: Workflow) -> dict[str, Any]:
+def describe_projection(projection: Projection, workflow: Workflow, keep: KeepResponsible) -> dict[str, Any]:
     """Return the columns that follow from the projection alone, live or rebuilt."""
     nodes = projection.position.current_nodes()
     window = workflow.strictest_window(nodes) if projection.status in ("running", "paused") else None
@@ -148,6 +151,8 @@ def describe_projection(projection: Projection, workflow: Workflow) -> dict[str,
         "context": projection.context,
         "actor_id": projection.actor.id,
         "actor_roles": list(projection.actor.roles),
+        "responsible": keep(projection.actor.responsible),
+        "pins": projection.pins,
         "request_id": projection.request,
     }
 
@@ -159,15 +164,15 @@ def make_history_rows(context: InstanceContext) -> list[dict[str, Any]]:
         entries.append("started")
     if projection.status != context.row.status:
         entries.append("resumed" if projection.status == "running" else projection.status)
-    actor_id = projection.actor.id or SYSTEM_SUBJECT
     reason = {"reason": projection.reason} if projection.reason else {}
     return [
-        make_history_row(context, entry, actor_id, {} if entry == "started" else reason) for entry in entries
+        make_history_row(context, entry, projection.actor, {} if entry == "started" else reason)
+        for entry in entries
     ]
 
 
 def make_history_row(
-    context: InstanceContext, entry: str, actor_id: str, data: Mapping[str, Any]
+    context: InstanceContext, entry: str, actor: Actor, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     identifier = make_id()
     return {
@@ -175,7 +180,8 @@ def make_history_row(
         "created_at": created_at_of(identifier),
         "instance_id": context.row.id,
         "entry": entry,
-        "actor_id": actor_id,
+        "actor_id": actor.id or SYSTEM_SUBJECT,
+        "responsible": context.documents.keep_responsible(actor.responsible),
         "step_id": context.last_step[1],
         "data": data,
         "trace_id": context.trace_id,
@@ -199,10 +205,16 @@ def make_effect_row(context: InstanceContext, step: Step, effect: Effect) -> dic
 
 def make_continuation(context: InstanceContext, due_at: datetime | None = None) -> dict[str, Any]:
     """Make a trigger for what this wave leaves to the next."""
-    version = context.execution.projection.entity_version
-    return make_trigger(
-        context.row.id, "continue", {}, context.trace_id, entity_version=version, due_at=due_at
+    projection = context.execution.projection
+    trigger = make_trigger(
+        context.row.id,
+        "continue",
+        {},
+        context.trace_id,
+        entity_version=projection.entity_version,
+        due_at=due_at,
     )
+    return trigger | {"responsible": context.documents.keep_responsible(projection.actor.responsible)}
 
 
 def has_ready_tokens(context: InstanceContext) -> bool:

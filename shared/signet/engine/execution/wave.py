@@ -294,6 +294,7 @@ class _Wave:
             refusal = apply_document_changes(
                 context.execution, document_state, context.decision_input, partial(try_gate, context)
             )
+            context.use_pins()
         for step in list(context.execution.open.values()):
             self._resume(context, step.token)
         return refusal
@@ -308,7 +309,7 @@ class _Wave:
             context.execution.pause(result)
         elif result is not None and result.decision is not None:
             del context.waits[token_id]
-            context.execution.end(step, result.decision, _version_after(context, step), has_waited=True)
+            context.end_step(step, result.decision, has_waited=True)
 
     # --- rounds ---
 
@@ -343,7 +344,7 @@ class _Wave:
             self.result.stats.count_effect(result.effect.effect_type)
             self._rows.effects.append(make_effect_row(context, step, result.effect))
         if result.decision is not None:
-            context.execution.end(step, result.decision, _version_after(context, step))
+            context.end_step(step, result.decision)
         else:
             context.waits[step.token] = StepWait(result.resume_at, result.waiting_for_event_key)
             context.execution.mark_changed(step)
@@ -379,10 +380,6 @@ class _Wave:
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:
     return context.execution.run_pure_nodes(context.decision_input, partial(prepare, context))
-
-
-def _version_after(context: InstanceContext, step: Step) -> int:
-    return context.document.version if context.document is not None else step.version
 
 
 def _by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:

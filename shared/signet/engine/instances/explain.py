@@ -77,7 +77,7 @@ def _add_voters(
     document = record.document
     if contract is None or document is None:
         return record
-    asking = [record.request.actor_id] if record.request is not None else []
+    asking = record.request.responsible if record.request is not None else ()
     approvals = [
         replace(request, voters=_list_voters(connection, tenant_id, request, document, contract, asking))
         if request.status == "open" and request.document_version == document.version
@@ -108,7 +108,7 @@ def _list_voters(
         now,
         holders,
         read_delegations(connection, tenant_id, holders, now),
-        separation_conflict(contract, document, (request.requester_id, *asking)),
+        separation_conflict(contract, document, frozenset((*request.responsible, *asking))),
     )
     voters = []
     for person in sorted(holders):

@@ -248,7 +248,7 @@ def _take_definition(
     """Record the move as the last step of the old definition, and switch to the new one."""
     principal = caller.principal
     data = {**detail, **({"reason": reason} if reason else {})}
-    actor = Actor(principal.subject, tuple(principal.roles))
+    actor = Actor(principal.subject, tuple(principal.roles), principal.behind)
     context.execution.control(MOVED.removeprefix("sys:control:"), data, actor=actor)
     context.execution.workflow = assessed.new.workflow
     context.row = replace(

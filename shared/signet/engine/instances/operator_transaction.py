@@ -161,7 +161,7 @@ class OperatorTransaction:
     @property
     def actor(self) -> Actor:
         principal = self._caller.principal
-        return Actor(principal.subject, tuple(principal.roles))
+        return Actor(principal.subject, tuple(principal.roles), principal.behind)
 
     def control(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
         data = {"reason": reason} if reason is not None else {}
@@ -217,9 +217,9 @@ class OperatorTransaction:
     def _make_history(self, note: _Note) -> Iterable[dict[str, Any]]:
         context = self._contexts[note.instance_id]
         if context.row.version == 0 and context.execution.projection.version > 0:
-            yield make_history_row(context, "started", context.execution.projection.actor.id, {})
+            yield make_history_row(context, "started", context.execution.projection.actor, {})
         data = {**({"reason": note.reason} if note.reason else {}), **note.detail}
-        yield make_history_row(context, ENTRIES[note.act], self._caller.principal.subject, data)
+        yield make_history_row(context, ENTRIES[note.act], self.actor, data)
 
     def _make_audit(self) -> Iterable[AuditEntry]:
         for note in self._notes:

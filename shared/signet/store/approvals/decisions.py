@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.database import Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
@@ -42,12 +43,27 @@ class RequestRow:
     expire_at: datetime | None
     created_at: datetime
     ended_at: datetime | None
+    responsible: list[str] | None
+    voter_permissions: list[str] | None
+    pins: dict[str, Any] | None
+    pins_hash: str | None
+    # The pinned refs whose document says something else now.
+    changed_pins: list[str]
+    # People who have approved this before, or another approval that the same gate uses.
+    approved_elsewhere: list[str]
+
+    @property
+    def requesters(self) -> ResponsiblePersons:
+        """Return the persons behind the requester; a request of an older release names none."""
+        return frozenset(self.responsible or (self.requester_id,))
 
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
     user_id: str
     roles: list[str]
+    # Of these roles, as the tenant defines them now.
+    permissions: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +71,10 @@ class LockedRequest:
     """Everything that a decision depends on, as of the moment when the request was locked."""
 
     request: RequestRow
-    # Seats of the request's current stage.
+    # Seats of the request's current stage, and of its other stages.
     seats: tuple[Seat, ...]
-    people: Mapping[str, list[str]]
+    other_seats: tuple[Seat, ...]
+    people: Mapping[str, PersonRow]
     delegations: tuple[Delegation, ...]
 
 
@@ -75,10 +92,10 @@ class InboxRow:
     created_at: datetime
     expire_at: datetime | None
     on_behalf_of: str | None
-    creator_id: str
-    editor_ids: list[str]
-    # The person whose transition request for the document is open.
-    asking_id: str | None
+    creator_responsible: list[str]
+    editor_responsible: list[str]
+    # The persons behind the request, and behind the transition request for the document that is open.
+    requesters: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +161,17 @@ def lock_request(
         request = connection.cursor(row_factory=class_row(RequestRow)).execute(_SQL.lock_request, values)
         delegations = connection.cursor(row_factory=class_row(Delegation))
         delegations.execute(_SQL.lock_delegations, values)
-        seats = connection.cursor(row_factory=class_row(Seat)).execute(_SQL.read_stage_seats, values)
+        seats = connection.cursor(row_factory=class_row(Seat)).execute(_SQL.read_seats, values)
         people = connection.cursor(row_factory=class_row(PersonRow)).execute(_SQL.read_people, values)
         found = request.fetchone()
         if found is None:
             return None
+        of_all_stages = seats.fetchall()
         return LockedRequest(
             found,
-            tuple(seats.fetchall()),
-            {person.user_id: person.roles for person in people.fetchall()},
+            tuple(seat for seat in of_all_stages if seat.stage == found.stage),
+            tuple(seat for seat in of_all_stages if seat.stage != found.stage),
+            {person.user_id: person for person in people.fetchall()},
             tuple(delegations.fetchall()),
         )
 
@@ -202,6 +221,5 @@ def read_represented_people(
     """Read the person and those who delegated to them, each with their present roles."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "entity_type": entity_type}
     with connection.cursor(row_factory=class_row(PersonRow)) as cursor:
-        return {
-            row.user_id: row.roles for row in cursor.execute(_SQL.read_represented_people, values).fetchall()
-        }
+        people = cursor.execute(_SQL.read_represented_people, values).fetchall()
+        return {person.user_id: person.roles for person in people}

@@ -6,8 +6,24 @@ SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id
 -- Lock and read a request, so that only one vote at a time counts.
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
-       escalate_at, expire_at, created_at, ended_at
-FROM approval_requests
+       escalate_at, expire_at, created_at, ended_at,
+       (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
+       voter_permissions, pins, pins_hash,
+       list_changed_pins(r.pins) AS changed_pins,
+       ARRAY(SELECT DISTINCT voice
+             FROM approval_requests other
+             JOIN approval_decisions v ON v.tenant_id = other.tenant_id AND v.request_id = other.id
+             CROSS JOIN LATERAL unnest(ARRAY[v.decided_by, v.on_behalf_of]) AS voice
+             WHERE other.tenant_id = r.tenant_id AND other.instance_id = r.instance_id
+               AND other.status IN ('open', 'approved') AND other.applied IS NOT TRUE
+               AND other.document_version = r.document_version
+               AND v.decision = 'approved' AND voice IS NOT NULL AND (other.id, v.stage) <> (r.id, r.stage)
+               AND NOT EXISTS (SELECT FROM approval_seats s
+                               WHERE s.tenant_id = v.tenant_id AND s.request_id = v.request_id AND s.stage = v.stage
+                                 AND s.position = v.position AND s.status = 'lapsed')
+               AND NOT coalesce(other.policy::jsonb ->> 'same_person' = 'allowed'
+                                AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere
+FROM approval_requests r
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
 
@@ -21,17 +37,9 @@ WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS 
 ORDER BY id
 FOR SHARE
 
--- name: read_stage_seats
--- Read the seats of the stage that the request is in.
-SELECT s.stage, s.position, s.holder_user_id, s.holder_role, s.origin, s.status, s.decided_by, s.on_behalf_of
-FROM approval_seats s
-JOIN approval_requests r ON r.tenant_id = s.tenant_id AND r.id = s.request_id AND r.stage = s.stage
-WHERE s.tenant_id = %(tenant_id)s AND s.request_id = %(id)s
-ORDER BY s.position
-
 -- name: read_people
 -- Read those who may matter: who decides, the people they stand in for, and who could still vote. Of a role so many
--- are read that one of them is neither barred nor counted, if there is one.
+-- are read that one of them is neither barred nor counted, if there is one; more where a permission may rule out any.
 WITH open_seats AS (
     SELECT s.holder_user_id, s.holder_role
     FROM approval_seats s
@@ -50,11 +58,15 @@ WITH open_seats AS (
               JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
               WHERE r.tenant_id = %(tenant_id)s AND r.role = asked.holder_role
               ORDER BY r.user_id
-              LIMIT %(at_most)s
+              LIMIT (SELECT CASE WHEN q.voter_permissions <> '{}' THEN greatest(%(at_most)s, 1000) ELSE %(at_most)s END
+                     FROM approval_requests q WHERE q.tenant_id = %(tenant_id)s AND q.id = %(id)s)
           ) AS member
 )
 SELECT active.user_id,
-       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles,
+       ARRAY(SELECT DISTINCT unnest(p.permissions) FROM member_roles r
+             JOIN roles p ON p.tenant_id = r.tenant_id AND p.role = r.role
+             WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS permissions
 FROM person
 CROSS JOIN LATERAL (
     SELECT m.user_id FROM members m
@@ -72,11 +84,11 @@ WHERE tenant_id = %(tenant_id)s AND request_id = %(request_id)s AND stage = %(st
 -- name: insert_decision
 -- Record a vote with the hashes of all that it was based on.
 INSERT INTO approval_decisions (tenant_id, id, request_id, stage, position, decision, reason, decided_by, on_behalf_of,
-                                delegation_id, document_version, snapshot_hash, definition_hash, policy_hash, trace_id,
-                                created_at)
+                                delegation_id, document_version, snapshot_hash, definition_hash, policy_hash, pins_hash,
+                                audit_id, trace_id, created_at)
 VALUES (%(tenant_id)s, %(id)s, %(request_id)s, %(stage)s, %(position)s, %(decision)s, %(reason)s, %(decided_by)s,
         %(on_behalf_of)s, %(delegation_id)s, %(document_version)s, %(snapshot_hash)s, %(definition_hash)s,
-        %(policy_hash)s, %(trace_id)s, %(now)s)
+        %(policy_hash)s, %(pins_hash)s, %(audit_id)s, %(trace_id)s, %(now)s)
 
 -- name: close_seats
 -- Close the open seats of a stage that is decided.
@@ -96,13 +108,15 @@ WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s AND status = 'open'
 SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
 FROM approval_seats s
 CROSS JOIN LATERAL (
-    SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
+    SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at,
+           q.responsible AS requester_set
     FROM approval_requests q
     WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
     LIMIT 1
 ) AS request
 CROSS JOIN LATERAL (
-    SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids
+    SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids, d.creator_responsible AS creator_set,
+           d.editor_responsible AS editor_set
     FROM documents d
     WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
       AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
@@ -153,9 +167,16 @@ WITH voice AS (
     ) AS shared
 )
 SELECT request_id, document_id, entity_type, contract_version, document_version, node_id, stage, position, requester_id,
-       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of, creator_id, editor_ids,
-       (SELECT t.actor_id FROM transition_requests t
-        WHERE t.tenant_id = %(tenant_id)s AND t.document_id = chosen.document_id AND t.status = 'open') AS asking_id
+       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of,
+       coalesce((SELECT p.persons FROM responsible_sets p
+                 WHERE p.tenant_id = %(tenant_id)s AND p.hash = creator_set), ARRAY[creator_id]) AS creator_responsible,
+       coalesce((SELECT p.persons FROM responsible_sets p
+                 WHERE p.tenant_id = %(tenant_id)s AND p.hash = editor_set), editor_ids) AS editor_responsible,
+       ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
+             WHERE p.tenant_id = %(tenant_id)s AND p.hash = ANY (
+                 requester_set || ARRAY(SELECT t.responsible FROM transition_requests t
+                                        WHERE t.tenant_id = %(tenant_id)s AND t.document_id = chosen.document_id
+                                          AND t.status = 'open'))) || requester_id AS requesters
 FROM (
     -- of several seats the one that a vote would fill
     SELECT DISTINCT ON (request_id) *
@@ -201,6 +222,7 @@ WITH voice AS (
       AND (d.entity_type IS NULL OR d.entity_type = %(entity_type)s)
 )
 SELECT m.user_id,
-       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles,
+       '{}'::text[] AS permissions
 FROM voice
 JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = voice.user_id AND m.status = 'active'

@@ -9,6 +9,9 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.approvals.pins import Pins
+from signet.core.compiler.node_configurations import Vote
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json
@@ -36,6 +39,16 @@ class LiveRequest:
     policy: str
     policy_hash: str
     requester_id: str
+    # The persons behind the requester.
+    responsible: ResponsiblePersons
+    # Both are None in a request of an older release.
+    voter_permissions: list[str] | None
+    pins: Pins | None
+    pins_hash: str | None
+    # The pinned refs whose document says something else now.
+    changed_pins: list[str]
+    snapshot_hash: str
+    definition_hash: str
     escalate_at: datetime | None
     expire_at: datetime | None
     outcome: str | None
@@ -46,6 +59,33 @@ class LiveRequest:
 class PublishedChainRow:
     version: int
     steps: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    user_id: str
+    roles: list[str]
+    permissions: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRow:
+    """A decision, with its row of the audit trail, and its voters who are active members."""
+
+    id: str
+    request_id: UUID
+    stage: int
+    position: int
+    decision: Vote
+    decided_by: str
+    on_behalf_of: str | None
+    document_version: int
+    snapshot_hash: str
+    definition_hash: str
+    policy_hash: str
+    pins_hash: str | None
+    audited: dict[str, Any] | None
+    voters: list[dict[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +101,7 @@ class ApprovalRows:
 
     requests: list[Row] = field(default_factory=list)
     seats: list[Row] = field(default_factory=list)
+    lapsed_seats: list[Row] = field(default_factory=list)
     changed: dict[UUID, Row] = field(default_factory=dict)
     ended: list[UUID] = field(default_factory=list)
     voided: list[Voiding] = field(default_factory=list)
@@ -77,6 +118,8 @@ def read_of_instances(
         requests = cursor.execute(_SQL.read_of_instances, values).fetchall()
     for request in requests:
         request.seats = [Seat(**seat) for seat in request.seats]  # type: ignore[arg-type]  # as JSON
+        # A request of an older release names no persons.
+        request.responsible = frozenset(request.responsible or (request.requester_id,))
     return requests
 
 
@@ -85,11 +128,13 @@ def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> 
         return cursor.execute(_SQL.read_chain, {"tenant_id": tenant_id, "name": name}).fetchone()
 
 
-def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
-    """Return who requested the last transition that was performed; None if nobody did."""
+def read_last_requester(
+    connection: Connection, tenant_id: UUID, document_id: UUID
+) -> tuple[str, ResponsiblePersons] | None:
+    """Return who requested the last transition that was performed, with the persons behind them."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
-    row = connection.execute(_SQL.read_last_requester, values).fetchone()
-    return str(row[0]) if row else None
+    row: Any = connection.execute(_SQL.read_last_requester, values).fetchone()
+    return (row[0], frozenset(row[1] or ())) if row else None
 
 
 def lock_roles_shared(connection: Connection, tenant_id: UUID) -> None:
@@ -104,7 +149,7 @@ def read_candidates(
     roles: Collection[str],
     *,
     at_most: int,
-) -> dict[str, list[str]]:
+) -> dict[str, CandidateRow]:
     """Read active members with all of their roles: the named people, and at most so many of each role."""
     values = {
         "tenant_id": tenant_id,
@@ -112,8 +157,8 @@ def read_candidates(
         "roles": list(roles),
         "at_most": at_most,
     }
-    rows: list[Any] = connection.execute(_SQL.read_candidates, values).fetchall()
-    return {row[0]: row[1] for row in rows}
+    with connection.cursor(row_factory=class_row(CandidateRow)) as cursor:
+        return {row.user_id: row for row in cursor.execute(_SQL.read_candidates, values).fetchall()}
 
 
 def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str]:
@@ -178,6 +223,12 @@ def read_turns(connection: Connection, tenant_id: UUID, roles: Collection[str]) 
     return {str(row[0]): int(str(row[1])) for row in connection.execute(_SQL.read_turns, values).fetchall()}
 
 
+def read_votes(connection: Connection, tenant_id: UUID, request_ids: Collection[UUID]) -> list[VoteRow]:
+    values = {"tenant_id": tenant_id, "request_ids": list(request_ids)}
+    with connection.cursor(row_factory=class_row(VoteRow)) as cursor:
+        return cursor.execute(_SQL.read_votes, values).fetchall()
+
+
 def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows, now: datetime) -> None:
     fixed: dict[str, Any] = {"tenant_id": tenant_id, "now": now}
     with connection.pipeline():
@@ -186,7 +237,8 @@ def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows,
             connection.execute(_SQL.take_turns, {**fixed, **turns})
         for text, listed in (
             (_SQL.insert_requests, rows.requests),
-            (_SQL.update_requests, list(rows.changed.values())),
+            (_SQL.lapse_seats, rows.lapsed_seats),
+            (_SQL.move_requests, list(rows.changed.values())),
             (_SQL.insert_seats, rows.seats),
             (_SQL.insert_notifications, rows.notifications),
         ):

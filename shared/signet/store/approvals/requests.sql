@@ -1,7 +1,8 @@
 -- name: read_of_instances
 -- Read what a wave must know: what is open, and what was decided and no gate has used yet.
 SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
-       r.policy_hash, r.requester_id, r.escalate_at, r.expire_at, r.outcome,
+       r.policy_hash, r.requester_id, (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
+       r.voter_permissions, r.pins, r.pins_hash, list_changed_pins(r.pins) AS changed_pins, r.snapshot_hash, r.definition_hash, r.escalate_at, r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
                  'holder_role', s.holder_role, 'origin', s.origin, 'status', s.status, 'decided_by', s.decided_by,
@@ -25,10 +26,11 @@ ORDER BY c.version DESC
 LIMIT 1
 
 -- name: read_last_requester
--- Find who asked for the last transition that was performed.
-SELECT actor_id FROM transition_requests
-WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = 'performed'
-ORDER BY created_at DESC, id DESC
+-- Find who asked for the last transition that was performed, and the persons behind them.
+SELECT q.actor_id, (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible)
+FROM transition_requests q
+WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.status = 'performed'
+ORDER BY q.created_at DESC, q.id DESC
 LIMIT 1
 
 -- name: lock_roles_shared
@@ -52,7 +54,10 @@ WITH person AS (
     ) AS member
 )
 SELECT active.user_id,
-       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles,
+       ARRAY(SELECT DISTINCT unnest(p.permissions) FROM member_roles r
+             JOIN roles p ON p.tenant_id = r.tenant_id AND p.role = r.role
+             WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS permissions
 FROM person
 CROSS JOIN LATERAL (
     SELECT m.user_id FROM members m
@@ -109,9 +114,12 @@ SELECT asked.id, asked.instance_id, coalesce((
 FROM page
 CROSS JOIN LATERAL (
     SELECT q.id, q.instance_id, q.stage,
-           d.editor_ids || d.creator_id || q.requester_id
-               || ARRAY(SELECT t.actor_id FROM transition_requests t
-                        WHERE t.tenant_id = d.tenant_id AND t.document_id = d.id AND t.status = 'open') AS barred,
+           ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
+                 WHERE p.tenant_id = d.tenant_id AND p.hash = ANY (
+                     ARRAY[d.creator_responsible, d.editor_responsible, q.responsible]
+                     || ARRAY(SELECT t.responsible FROM transition_requests t
+                              WHERE t.tenant_id = d.tenant_id AND t.document_id = d.id AND t.status = 'open')))
+               || d.editor_ids || d.creator_id || q.requester_id AS barred,
            ARRAY(SELECT voice.user_id FROM approval_seats c
                  CROSS JOIN LATERAL unnest(ARRAY[c.decided_by, c.on_behalf_of]) AS voice (user_id)
                  WHERE c.tenant_id = q.tenant_id AND c.request_id = q.id AND c.stage = q.stage
@@ -178,15 +186,16 @@ ON CONFLICT (tenant_id, role) DO UPDATE SET turn = approval_turns.turn + exclude
 -- Write the requests of a wave in one statement.
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
-    snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, escalate_at, expire_at,
-    trace_id, created_at)
+    snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
+    voter_permissions, pins, pins_hash, escalate_at, expire_at, trace_id, created_at)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
-       snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, escalate_at,
-       expire_at, trace_id, %(now)s
+       snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
+       voter_permissions, pins, pins_hash, escalate_at, expire_at, trace_id, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
-    chain_version integer, requester_id text, escalate_at timestamptz, expire_at timestamptz, trace_id text)
+    chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
+    escalate_at timestamptz, expire_at timestamptz, trace_id text)
 
 -- name: insert_seats
 -- Write the seats of a wave in one statement.
@@ -195,20 +204,17 @@ SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, 
 FROM json_to_recordset(%(rows)s::json) AS row (
     request_id uuid, stage integer, position integer, holder_user_id text, holder_role text, origin text)
 
--- name: update_requests
+-- name: move_requests
 -- Write what became of the requests of a wave. What has ended keeps its first moment.
-UPDATE approval_requests r
-SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
-    escalate_at = row.escalate_at, expire_at = row.expire_at,
-    ended_at = CASE WHEN row.status = 'open' THEN NULL ELSE coalesce(r.ended_at, %(now)s) END
-FROM json_to_recordset(%(rows)s::json) AS row (
-    id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz, expire_at timestamptz)
-WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id
+SELECT move_approval_requests(%(rows)s::json, %(now)s)
 
 -- name: close_seats
 -- Close the seats of requests that are over, so that they wait for nobody.
-UPDATE approval_seats s SET status = 'closed'
-WHERE s.tenant_id = %(tenant_id)s AND s.request_id = ANY (%(request_ids)s) AND s.status = 'open'
+SELECT close_approval_seats(%(request_ids)s)
+
+-- name: lapse_seats
+-- Let votes lapse that a gate may not use any more.
+SELECT lapse_approval_seats(%(rows)s::json)
 
 -- name: mark_applied
 -- Mark the steps whose approval a gate has used.
@@ -222,3 +228,25 @@ INSERT INTO notifications (tenant_id, id, user_id, role, kind, request_id, data,
 SELECT %(tenant_id)s, id, user_id, role, kind, request_id, data, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, user_id text, role text, kind text, request_id uuid, data jsonb)
+
+-- name: read_votes
+-- Read the votes of requests that a gate is about to use: each with its row of the audit trail, and with its voters as
+-- far as they are active members, with what they may now.
+SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, v.on_behalf_of, v.document_version,
+       v.snapshot_hash, v.definition_hash, v.policy_hash, v.pins_hash,
+       (SELECT a.content::json FROM audit_log a
+        WHERE a.tenant_id = v.tenant_id AND a.id = v.audit_id AND a.subject_type = 'document'
+          AND a.subject_id = r.document_id::text AND a.seq IS NOT NULL) AS audited,
+       (SELECT json_agg(json_build_object(
+                   'user_id', m.user_id,
+                   'roles', ARRAY(SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id),
+                   'permissions', ARRAY(SELECT DISTINCT unnest(p.permissions) FROM member_roles h
+                                        JOIN roles p ON p.tenant_id = h.tenant_id AND p.role = h.role
+                                        WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id)))
+        FROM members m
+        WHERE m.tenant_id = v.tenant_id AND m.user_id IN (v.decided_by, v.on_behalf_of) AND m.status = 'active') AS voters
+FROM approval_decisions v
+JOIN approval_requests r ON r.tenant_id = v.tenant_id AND r.id = v.request_id
+WHERE v.tenant_id = %(tenant_id)s AND v.request_id = ANY (%(request_ids)s)
+ORDER BY v.request_id, v.id

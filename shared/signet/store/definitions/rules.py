@@ -10,7 +10,9 @@ from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from signet.core.documents.rules import Condition, Operation, Rule, RuleAction
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.store.database import Connection
+from signet.store.responsible_sets import keep_responsible
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -39,7 +41,14 @@ def list_rules(connection: Connection, tenant_id: UUID, entity_type: str) -> lis
         return cursor.execute(_SQL.list_rules, values).fetchall()
 
 
-def save_rule(connection: Connection, tenant_id: UUID, rule: Rule) -> int:
+def read_persons(connection: Connection, tenant_id: UUID, entity_type: str, name: str) -> ResponsiblePersons:
+    """Read everyone who has saved the rule."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "name": name}
+    row: Any = connection.execute(_SQL.read_persons, values).fetchone()
+    return frozenset(row[0]) if row is not None else NOBODY
+
+
+def save_rule(connection: Connection, tenant_id: UUID, rule: Rule, responsible: ResponsiblePersons) -> int:
     """Save a rule, and return its new version."""
     body = rule.model_dump(mode="json", by_alias=True)
     values = {
@@ -51,6 +60,7 @@ def save_rule(connection: Connection, tenant_id: UUID, rule: Rule) -> int:
         "priority": rule.priority,
         "condition": Jsonb(body["condition"]),
         "actions": Jsonb(body["actions"]),
+        "responsible": bytes.fromhex(keep_responsible(connection, tenant_id, responsible)[2:]),
     }
     row = connection.execute(_SQL.save_rule, values).fetchone()
     return int(str(row[0])) if row else 0

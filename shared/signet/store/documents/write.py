@@ -11,6 +11,7 @@ from psycopg.rows import class_row, dict_row
 
 from signet.core.audit.verification import AuditRow
 from signet.core.errors import Rejected, Transient
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json
@@ -34,6 +35,8 @@ class DocumentRow:
     amended_from_id: UUID | None
     creator_id: str
     editor_ids: list[str]
+    # By field, the version that changed it last; older versions left none.
+    field_versions: dict[str, int]
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None
@@ -47,11 +50,20 @@ class DocumentRow:
     requested: str | None
     requester_id: str | None
     requester_roles: list[str] | None
+    # The persons behind creator, editors and requester.
+    creator_responsible: ResponsiblePersons
+    editor_responsible: ResponsiblePersons
+    requester_responsible: ResponsiblePersons
     audit_seq: int | None
     audit_hash: str | None
     snapshot_id: UUID | None
     snapshot_hash: str | None
     personal: dict[str, Any] | None
+
+    @property
+    def responsible(self) -> ResponsiblePersons:
+        """Return everyone who took part in the document as it is, and in what is asked of it."""
+        return self.creator_responsible | self.editor_responsible | self.requester_responsible
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +105,16 @@ class ReferencedDocument:
 
     entity_type: str
     status: str
+    version: int
+    snapshot_hash: str | None
     values: Mapping[str, Any]
+    # By field, who changed it last; where that is not known, everyone who wrote the document.
+    changed_by: Mapping[str, Sequence[str] | None]
+    wrote: ResponsiblePersons
+
+    def persons_of(self, field: str) -> ResponsiblePersons:
+        persons = self.changed_by.get(field)
+        return self.wrote if persons is None else frozenset(persons)
 
 
 @dataclass(slots=True)
@@ -184,7 +205,7 @@ def read_referenced(
     """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {document_id: ReferencedDocument(*values) for document_id, *values in rows}
+    return {row[0]: ReferencedDocument(*(*row[1:-1], frozenset(row[-1]))) for row in rows}
 
 
 def reserve_business_keys(
@@ -274,4 +295,13 @@ def _parse_document(columns: dict[str, Any]) -> DocumentRow:
         columns[name] = columns[name] and UUID(columns[name])
     for name in ("created_at", "updated_at", "deleted_at"):
         columns[name] = columns[name] and datetime.fromisoformat(columns[name])
+    requester_id = columns["requester_id"]
+    for name, actors in (
+        ("creator_responsible", [columns["creator_id"]]),
+        ("editor_responsible", columns["editor_ids"]),
+        ("requester_responsible", [requester_id] if requester_id is not None else []),
+    ):
+        # A row of an older release names no set: then its actors stand for themselves.
+        persons = columns[name]
+        columns[name] = frozenset(actors if persons is None else persons)
     return DocumentRow(**columns)

@@ -14,22 +14,35 @@ ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_
 LIMIT 1
 
 -- name: read_referenced
--- Read fields of the documents that are referred to. They are not locked.
-SELECT d.id, d.entity_type, d.status,
+-- Read fields of the documents that are referred to, and who changed each last. They are not locked.
+SELECT d.id, d.entity_type, d.status, d.version,
+       (SELECT v.hash FROM document_versions v
+        WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version),
        coalesce((SELECT jsonb_object_agg(field, d.data -> field)
-                 FROM unnest(%(fields)s::text[]) AS field WHERE d.data ? field), '{}')
+                 FROM unnest(%(fields)s::text[]) AS field WHERE d.data ? field), '{}'),
+       coalesce((SELECT jsonb_object_agg(field, to_jsonb(s.persons))
+                 FROM unnest(%(fields)s::text[]) AS field
+                 JOIN document_versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.id
+                                         AND v.version = (d.field_versions ->> field)::bigint
+                 JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible
+                 WHERE d.field_versions ? field), '{}'),
+       ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
+             WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible))
 FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL
 
 -- name: insert_documents
 -- Write new documents in one statement.
 INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data, amended_from_id,
-                       creator_id, editor_ids, created_at, updated_at, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2)
+                       creator_id, editor_ids, creator_responsible, editor_responsible, field_versions,
+                       created_at, updated_at, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2)
 SELECT %(tenant_id)s, id, entity_type, contract_version, status, version, data, amended_from_id,
-       creator_id, editor_ids, %(now)s, %(now)s, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2
+       creator_id, editor_ids, creator_responsible, editor_responsible, field_versions, %(now)s, %(now)s,
+       t1, t2, t3, t4, n1, n2, n3, n4, d1, d2
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, entity_type text, contract_version integer, status text, version bigint, data jsonb,
-    amended_from_id uuid, creator_id text, editor_ids text[], t1 text, t2 text, t3 text, t4 text,
+    amended_from_id uuid, creator_id text, editor_ids text[], creator_responsible bytea, editor_responsible bytea,
+    field_versions jsonb, t1 text, t2 text, t3 text, t4 text,
     n1 bigint, n2 bigint, n3 bigint, n4 bigint, d1 timestamptz, d2 timestamptz)
 
 -- name: begin_keys
@@ -66,11 +79,12 @@ FROM json_to_recordset(%(rows)s::json) AS row (id uuid, document_id uuid, field 
 -- name: insert_requests
 -- Write transition requests.
 INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition, actor_id, actor_roles,
-                                 reason, trace_id, created_at)
-SELECT %(tenant_id)s, id, document_id, document_version, transition, actor_id, actor_roles, reason, trace_id, %(now)s
+                                 responsible, reason, trace_id, created_at)
+SELECT %(tenant_id)s, id, document_id, document_version, transition, actor_id, actor_roles, responsible, reason,
+       trace_id, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, document_id uuid, document_version bigint, transition text, actor_id text, actor_roles text[],
-    reason text, trace_id text)
+    responsible bytea, reason text, trace_id text)
 
 -- name: end_requests
 -- End transition requests that are still open.
@@ -83,15 +97,15 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id AND r.status = 'open'
 -- Write the instances of new documents. Their projection is written at once; the first wave writes their steps.
 INSERT INTO workflow_instances (
     tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, subject_id,
-    begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, actor_id, actor_roles, active_tokens,
-    current_nodes, edit_window, edit_window_node, trace_id, started_at, updated_at)
+    begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, begin_responsible, actor_id, actor_roles,
+    responsible, active_tokens, current_nodes, edit_window, edit_window_node, trace_id, started_at, updated_at)
 SELECT %(tenant_id)s, id, 'envelope', definition_id, definition_version, entity_type, entity_id, entity_version,
-       entity_id::text, begin_node, entity_version, birth, actor_id, actor_roles, actor_id, actor_roles, active_tokens,
-       ARRAY[begin_node], edit_window, begin_node, trace_id, %(now)s, %(now)s
+       entity_id::text, begin_node, entity_version, birth, actor_id, actor_roles, responsible, actor_id, actor_roles,
+       responsible, active_tokens, ARRAY[begin_node], edit_window, begin_node, trace_id, %(now)s, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, definition_id uuid, definition_version integer, entity_type text, entity_id uuid,
-    entity_version bigint, begin_node text, birth text, actor_id text, actor_roles text[], active_tokens jsonb,
-    edit_window text, trace_id text)
+    entity_version bigint, begin_node text, birth text, actor_id text, actor_roles text[], responsible bytea,
+    active_tokens jsonb, edit_window text, trace_id text)
 
 -- name: cancel_instances
 -- Cancel instances by their rows. Each gets its step, its waiting steps end, and its row says so: a rebuild would
@@ -103,10 +117,10 @@ WITH ended AS (
         last_step_execution_id = row.step_id, completed_at = %(now)s, updated_at = %(now)s
     FROM json_to_recordset(%(rows)s::json) AS row (
         id uuid, reason text, entity_version bigint, step_id uuid, step_created_at timestamptz, node_id text,
-        idempotency_key bytea, output json, actor_id text, trace_id text)
+        idempotency_key bytea, output json, actor_id text, responsible bytea, trace_id text)
     WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status IN ('running', 'paused')
     RETURNING i.id, i.version, row.reason, row.entity_version, row.step_id, row.step_created_at, row.node_id,
-              row.idempotency_key, row.output, row.actor_id, row.trace_id
+              row.idempotency_key, row.output, row.actor_id, row.responsible, row.trace_id
 ), waiting AS (
     UPDATE workflow_step_executions s
     SET status = 'cancelled', end_seq = ended.version, completed_at = %(now)s
@@ -119,9 +133,9 @@ WITH ended AS (
 INSERT INTO workflow_step_executions (
     tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
     version_after, status, idempotency_key, started_at, completed_at, duration_ms, output_json, actor_user_id,
-    trace_id)
+    responsible, trace_id)
 SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, 'control', '', entity_version,
-       entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, actor_id, trace_id
+       entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, actor_id, responsible, trace_id
 FROM ended
 
 -- name: insert_rule_executions

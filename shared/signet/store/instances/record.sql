@@ -7,7 +7,13 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: read_document
 -- Read what an explanation says of the document, also of a deleted one.
-SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted, creator_id, editor_ids
+SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = documents.tenant_id AND s.hash = documents.creator_responsible),
+                ARRAY[creator_id]) AS creator_responsible,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = documents.tenant_id AND s.hash = documents.editor_responsible),
+                editor_ids) AS editor_responsible
 FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
@@ -32,7 +38,10 @@ ORDER BY seq, end_seq
 
 -- name: read_open_request
 -- Read the open transition request of a document.
-SELECT id, transition, actor_id, reason, created_at
+SELECT id, transition, actor_id, reason, created_at,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = transition_requests.tenant_id AND s.hash = transition_requests.responsible),
+                ARRAY[actor_id]) AS responsible
 FROM transition_requests
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = 'open'
 
@@ -72,7 +81,11 @@ ORDER BY created_at, id
 -- name: list_approvals
 -- List the newest approval requests, in the order of time.
 SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definition_hash, policy_hash, chain_name,
-       chain_version, requester_id, stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
+       chain_version, requester_id,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = newest.tenant_id AND s.hash = newest.responsible),
+                ARRAY[requester_id]) AS responsible,
+       stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
 FROM (
     SELECT r.*
     FROM approval_requests r

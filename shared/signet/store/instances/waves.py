@@ -33,6 +33,10 @@ class InstanceRow:
     birth: str
     actor_id: str
     actor_roles: list[str]
+    # The persons behind the actor.
+    responsible: list[str] | None
+    # What a gate has used last of other documents.
+    pins: dict[str, Any]
     request_id: str | None
     active_tokens: list[dict[str, Any]]
     context_json: dict[str, Any]

@@ -28,6 +28,7 @@ class Beginning:
     begin_version: int
     begin_actor_id: str
     begin_actor_roles: list[str]
+    begin_responsible: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)

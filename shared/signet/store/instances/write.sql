@@ -12,7 +12,9 @@ FOR NO KEY UPDATE
 -- name: read_instance
 -- Read the row of an instance for an operator's act.
 SELECT id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, status, reason, version,
-       birth, actor_id, actor_roles, request_id::text, active_tokens, context_json, depth, trace_id
+       birth, actor_id, actor_roles, request_id::text, active_tokens, context_json, depth, trace_id, pins,
+       (SELECT s.persons FROM responsible_sets s
+        WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.responsible) AS responsible
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
@@ -26,7 +28,9 @@ ORDER BY seq
 
 -- name: read_beginning
 -- Read where an instance began, and who began it: a rebuild begins there.
-SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles
+SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles,
+       (SELECT s.persons FROM responsible_sets s
+        WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.begin_responsible) AS begin_responsible
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
@@ -65,20 +69,20 @@ SET status = row.status, reason = row.reason, version = row.version, entity_vers
     active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
     edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
     last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-    request_id = row.request_id, completed_at = row.completed_at, definition_id = row.definition_id,
+    responsible = row.responsible, pins = row.pins, request_id = row.request_id, completed_at = row.completed_at, definition_id = row.definition_id,
     definition_version = row.definition_version, updated_at = clock_timestamp()
 FROM json_to_record(%(row)s::json) AS row (
     status text, reason text, version bigint, entity_version bigint, active_tokens jsonb, current_nodes text[],
     edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz, last_step_id uuid, actor_id text,
-    actor_roles text[], request_id uuid, completed_at timestamptz, definition_id uuid, definition_version integer)
+    actor_roles text[], responsible bytea, pins jsonb, request_id uuid, completed_at timestamptz, definition_id uuid, definition_version integer)
 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s
   AND (i.status, i.reason, i.version, i.entity_version, i.active_tokens, i.current_nodes, i.edit_window,
        i.edit_window_node, i.context_json, i.timeout_at, i.last_step_execution_id, i.actor_id, i.actor_roles,
-       i.request_id, i.completed_at, i.definition_id, i.definition_version)
+       i.responsible, i.pins, i.request_id, i.completed_at, i.definition_id, i.definition_version)
       IS DISTINCT FROM
       (row.status, row.reason, row.version, row.entity_version, row.active_tokens, row.current_nodes, row.edit_window,
        row.edit_window_node, row.context, row.timeout_at, row.last_step_id, row.actor_id, row.actor_roles,
-       row.request_id, row.completed_at, row.definition_id, row.definition_version)
+       row.responsible, row.pins, row.request_id, row.completed_at, row.definition_id, row.definition_version)
 
 -- name: end_steps
 -- End steps, or note what they wait for.
@@ -94,11 +98,11 @@ WHERE s.tenant_id = %(tenant_id)s AND s.created_at = row.created_at AND s.id = r
 -- name: insert_history
 -- Write history entries.
 INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id, step_execution_id,
-                            data, trace_id)
-SELECT %(tenant_id)s, created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id
+                            data, trace_id, responsible)
+SELECT %(tenant_id)s, created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id, responsible
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
-    trace_id text)
+    trace_id text, responsible bytea)
 
 -- name: find_dead_triggers
 -- Find dead triggers with the instance of each, where there is one: a rule's event may have none.

@@ -269,6 +269,7 @@ def test_roles_are_made_changed_listed_and_deleted(client: Client, admin: Admin)
         "clerk",
         "payer",
         "reader",
+        "voter",
     ]
     assert client.delete("/v1/roles/payer").status == 204
     assert client.delete("/v1/roles/payer").code == "ROLE_NOT_FOUND"

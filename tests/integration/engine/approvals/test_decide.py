@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from signet.core.approvals.pins import hash_pins
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -81,6 +82,14 @@ def test_the_audit_row_of_the_document_tells_the_decision_and_its_chain_holds(as
         "snapshot_hash": hashes[0][0],
         "definition_hash": hashes[0][1],
         "policy_hash": hashes[0][2],
+        "pins_hash": hash_pins({}),
+        "entitled_by": {
+            "holder_user_id": "anna",
+            "holder_role": None,
+            "origin": "resolved",
+            "permissions": [],
+            "roles": {"anna": ["approver"], "dora": []},
+        },
     }
     found = asking.rows(
         "SELECT seq, action FROM audit_log WHERE subject_id = %s ORDER BY seq", str(made.document_id)

@@ -18,7 +18,7 @@ CROWD = MEMBERS_IN_A_PAGE + 100
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         run, tenant = made.standing.run, made.tenant_id
-        run("INSERT INTO roles VALUES (%s, 'crowd', '{}')", tenant)
+        run("INSERT INTO roles VALUES (%s, 'crowd', '{*:approve}')", tenant)
         run(
             "INSERT INTO members (tenant_id, user_id, display_name)"
             " SELECT %s, 'c' || lpad(n::text, 5, '0'), 'c' FROM generate_series(1, %s) n",
@@ -29,6 +29,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             "INSERT INTO member_roles SELECT tenant_id, user_id, 'crowd' FROM members WHERE user_id <> 'carl'"
         )
         run("INSERT INTO members (tenant_id, user_id, display_name) VALUES (%s, 'zoe', 'Zoe')", tenant)
+        run("INSERT INTO member_roles VALUES (%s, 'zoe', 'voter')", tenant)
         yield made
 
 

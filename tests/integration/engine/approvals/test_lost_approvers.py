@@ -21,7 +21,11 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         people = {"carl": ("clerk", "finance"), "mona": ("finance", "board"), "otto": ("board",), "dora": ()}
         members = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in people.items())
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, tuple(Role(role=each, permissions=()) for each in ROLES))
+            save_roles(
+                connection,
+                made.tenant_id,
+                tuple(Role(role=each, permissions=("*:approve",)) for each in ROLES),
+            )
             save_members(connection, made.tenant_id, members)
         yield made
 
@@ -33,7 +37,7 @@ def give(stage: WorkflowStage, user_id: str, *roles: str) -> None:
         TenantFile(
             tenant_id=stage.tenant_id,
             name="acme",
-            roles=tuple(Role(role=each, permissions=()) for each in ROLES),
+            roles=tuple(Role(role=each, permissions=("*:approve",)) for each in ROLES),
             members=(Member(user_id=user_id, display_name=user_id, roles=roles),),
         ),
     )
@@ -125,9 +129,13 @@ def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: WorkflowStage, o
     elif obstacle == "disabled":
         run("UPDATE members SET status = 'disabled' WHERE user_id = 'otto'")
     elif obstacle == "edited":
-        run("UPDATE documents SET editor_ids = '{otto}' WHERE id = %s", document.id)
+        run(
+            "INSERT INTO responsible_sets VALUES (%s, sha256('otto'), '{otto}') ON CONFLICT DO NOTHING",
+            tenant,
+        )
+        run("UPDATE documents SET editor_responsible = sha256('otto') WHERE id = %s", document.id)
     else:
-        run("UPDATE approval_requests SET requester_id = 'otto'")
+        stage.standing.run_unguarded("UPDATE approval_requests SET requester_id = 'otto', responsible = NULL")
     give(stage, "mona")
     stage.drain()
     assert state_of(stage, document) == NOBODY

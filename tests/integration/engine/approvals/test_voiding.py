@@ -19,7 +19,13 @@ from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
-PEOPLE = {"mona": ("finance",), "otto": ("finance",), "anna": (), "dora": (), "carl": ("clerk",)}
+PEOPLE = {
+    "mona": ("finance",),
+    "otto": ("finance",),
+    "anna": ("voter",),
+    "dora": ("voter",),
+    "carl": ("clerk",),
+}
 AMENDABLE = {
     **CONTRACT,
     "states": {**CONTRACT["states"], "submitted": {"edit": "amend_only"}},
@@ -34,7 +40,8 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         members = [Member(user_id=name, display_name=name, roles=held) for name, held in PEOPLE.items()]
         company = made.standing.company
         with company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="finance", permissions=()),))
+            roles = tuple(Role(role=name, permissions=("*:approve",)) for name in ("finance", "voter"))
+            save_roles(connection, made.tenant_id, roles)
             save_members(connection, made.tenant_id, tuple(members))
         day, now = timedelta(days=1), datetime.now(UTC)
         Delegations(company.database).delegate(

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from signet.engine.audit.export import export_bundle
 from signet.engine.audit.verify import verify_tenant
@@ -27,7 +28,7 @@ def test_a_mutated_document_verifies_and_its_personal_value_can_be_erased(
     assert (result.findings, result.version_count) == ((), 2)
     assert find_text(admin, SECRET) == ["personal_values.value"]
 
-    who = {"actor_id": "carl", "via": "api", "reason": "asked"}
+    who: dict[str, Any] = {"actor_id": "carl", "via": "api", "reason": "asked"}
     erase_personal(company.database, company.tenant_id, created.document_id, **who)
     assert find_text(admin, SECRET) == []
     assert verify_tenant(company.database, company.tenant_id).is_sound

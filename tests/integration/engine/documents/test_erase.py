@@ -1,6 +1,7 @@
 """Erasure: the value is gone, everything still verifies, and the audit trail names who erased it."""
 
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -59,7 +60,7 @@ def test_erasure_takes_the_value_and_leaves_every_hash(
 def test_only_the_named_fields_and_only_once(audited: Audited, admin: Admin) -> None:
     document_id = uuid4()
     audited.write_personal(document_id, "name", SECRET)
-    who = {"actor_id": "mona", "via": "api", "reason": "asked"}
+    who: dict[str, Any] = {"actor_id": "mona", "via": "api", "reason": "asked"}
     other = erase_personal(audited.api, audited.tenant_id, document_id, fields=["email"], **who)
     first = erase_personal(audited.api, audited.tenant_id, document_id, fields=["name"], **who)
     again = erase_personal(audited.api, audited.tenant_id, document_id, **who)

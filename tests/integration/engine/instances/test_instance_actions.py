@@ -81,7 +81,7 @@ def test_each_act_is_on_record(company: Company, worker: Worker, instances: Inst
     instance_id = instance_of(create(company, worker))
     instances.pause(operator(company), instance_id, 2, "wait")
     instances.resume(operator(company), instance_id, 3)
-    actor = {"actor": {"id": "olga", "roles": ["admin"]}}
+    actor = {"actor": {"id": "olga", "roles": ["admin"], "responsible": ["olga"]}}
     own = ("completed", "actor", "olga")
     assert read(admin, STEPS, instance_id, 2) == [
         ("sys:control:paused", 3, 3, *own, {"reason": "wait", **actor}, "00-operator"),

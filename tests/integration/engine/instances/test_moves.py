@@ -74,7 +74,7 @@ def test_it_is_on_record_as_a_step_a_line_and_an_audit_row(
     assert outcome.report is not None and said["report"] == outcome.report.to_json()
     assert (said["reason"], said["actor"]) == (
         "they are to be told",
-        {"id": "olga", "roles": ["admin"]},
+        {"id": "olga", "roles": ["admin"], "responsible": ["olga"]},
     )
     entry = stage.standing.row(
         "SELECT entry, actor_id, data FROM workflow_event WHERE subject_id = %s ORDER BY id DESC LIMIT 1",

@@ -42,7 +42,7 @@ SAVING = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "sa
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = tuple(
-            Member(user_id=name, display_name=name, roles=("clerk",)) for name in ("mona", "carl")
+            Member(user_id=name, display_name=name, roles=("clerk", "voter")) for name in ("mona", "carl")
         )
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, members)
@@ -119,7 +119,11 @@ def test_who_cancelled_what_and_why_is_on_record(stage: WorkflowStage) -> None:
         "actor",
         "olga",
     )
-    own = {**said, "reason": "nobody is there", "actor": {"id": "olga", "roles": ["admin"]}}
+    own = {
+        **said,
+        "reason": "nobody is there",
+        "actor": {"id": "olga", "roles": ["admin"], "responsible": ["olga"]},
+    }
     assert control["output_json"] == own
     history = stage.standing.rows(
         "SELECT entry, actor_id, data FROM workflow_event WHERE subject_id = %s ORDER BY id",

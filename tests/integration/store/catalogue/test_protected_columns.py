@@ -49,6 +49,8 @@ FREE = {
         "last_step_execution_id",
         "actor_id",
         "actor_roles",
+        "responsible",
+        "pins",
         "request_id",
         "trace_id",
         "completed_at",

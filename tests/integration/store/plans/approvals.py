@@ -1,6 +1,5 @@
 """Indexes of approvals, notifications and histories of documents, each with its query."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -10,7 +9,7 @@ from tests.integration.store.plans.probes import API, PAGE, ROW, WORKER, Probe, 
 
 # The highest id: a list with the newest first begins there.
 LAST = UUID(int=2**128 - 1)
-APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS, VOIDING = map(
+APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS = map(
     statements_of,
     (
         "approvals/decisions",
@@ -20,7 +19,6 @@ APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS, VOIDI
         "integrations/notifications",
         "instances/record",
         "approvals/requests",
-        "approvals/voiding",
     ),
 )
 
@@ -44,12 +42,13 @@ def chain_probes() -> Iterator[Probe]:
 
 def request_probes() -> Iterator[Probe]:
     table, seats, decisions = "approval_requests", "approval_seats", "approval_decisions"
+    asked, by_request = {"request_ids": [ROW]}, f"{decisions}_tenant_id_request_id_stage_position_key"
     of_instance: dict[str, Any] = {"id": ROW, "instance_ids": [ROW], "limit": 20}
+    # the requests and seats that void_approval_requests() finds
     for role in (API, WORKER):
-        rows = [{"instance_id": ROW, "request_id": None, "reason": "amended", "notice_id": ROW}]
-        values = {"rows": json.dumps(rows, default=str), "now": "now"}
-        yield Probe(f"{table}_by_instance", VOIDING["void_requests"], values, role)
-        yield Probe(f"{seats}_pkey", VOIDING["void_requests"], values, role)
+        yield plain(f"{table}_by_instance", table, "instance_id = %(id)s", role=role, id=ROW)
+        yield plain(f"{seats}_pkey", seats, "request_id = %(id)s", role=role, id=ROW)
+    yield Probe(by_request, REQUESTS["read_votes"], asked)
     yield Probe(f"{table}_by_instance", REQUESTS["read_of_instances"], of_instance)
     yield Probe(f"{table}_by_instance", RECORDS["list_approvals"], of_instance, API)
     yield Probe(f"{table}_pkey", APPROVALS["lock_request"], {"id": ROW}, API)
@@ -58,12 +57,10 @@ def request_probes() -> Iterator[Probe]:
     yield plain(f"{table}_by_document", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
     # the request that a step waits for
     yield plain(f"{table}_by_step", table, "step_execution_id = %(id)s", id=ROW)
-    asked = {"request_ids": [ROW]}
     yield Probe(f"{seats}_pkey", RECORDS["list_seats"], asked, API)
     for index in ("of_user", "of_role"):
         inbox: dict[str, Any] = {"user_id": "u0", "after": UUID(int=0), "limit": 50}
         yield Probe(f"{seats}_{index}", APPROVALS["list_inbox"], inbox, API)
-    by_request = f"{decisions}_tenant_id_request_id_stage_position_key"
     yield Probe(by_request, RECORDS["list_decisions"], asked, API)
     yield plain(f"{decisions}_pkey", decisions, "id = %(id)s", role=API, id=ROW)
     # what one person has decided, newest first
@@ -98,7 +95,7 @@ def voter_probes() -> Iterator[Probe]:
         "now": "now",
         "at_most": 10,
     }
-    for name in ("read_stage_seats", "read_seats", "read_people"):
+    for name in ("read_seats", "read_people"):
         yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)
     for name in ("lock_delegations", "read_represented_people", "list_inbox"):
         values = {**voting, "after": UUID(int=0), "limit": 50}

@@ -87,15 +87,15 @@ def test_a_workflow_knows_which_refs_it_follows() -> None:
         reads = {"limit": {"type": "int"}}
         contract["fields"][name] = {"type": "ref", "entity_type": name, "reads": reads}
     patch, loaded = deepcopy(PATCH), CompiledContract(read_envelope(contract).contract, "0" * 64)
-    assert read_workflow(patch, contract).followed_refs(loaded) == frozenset()
+    assert read_workflow(patch, contract).followed_fields(loaded) == frozenset()
     edge(patch, "fast")["condition"] = "entity.grand_total <= entity.customer.limit"
     node(patch, "told")["config"]["text"] = "{entity.shipper.limit} {entity.unread}"
     script = {"id": "keep", "type": "script", "config": {"set": {"kept": "entity.payer.limit"}}}
     patch["slots"]["posting"]["nodes"].append(script)
     patch["slots"]["posting"]["edges"] = [{"source": "task", "target": "keep"}]
     workflow = read_workflow(patch, contract)
-    followed = frozenset({"customer", "payer", "shipper"})
-    assert workflow.followed_refs(loaded) == workflow.followed_refs(loaded) == followed
+    followed = frozenset({(ref, "limit") for ref in ("customer", "payer", "shipper")})
+    assert workflow.followed_fields(loaded) == workflow.followed_fields(loaded) == followed
 
 
 def read_workflow(patch: dict[str, Any], contract: dict[str, Any]) -> Workflow:

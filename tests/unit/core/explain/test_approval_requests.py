@@ -31,6 +31,7 @@ REQUEST = ApprovalRecord(
     chain_name=None,
     chain_version=None,
     requester_id="carl",
+    responsible=("carl",),
     stage=1,
     status="open",
     outcome=None,

@@ -21,7 +21,7 @@ from signet.core.expressions import (
     check_condition,
     enum_of,
     expression_from_json,
-    list_followed_refs,
+    list_followed_fields,
     list_names,
     list_of,
     object_of,
@@ -264,11 +264,11 @@ def test_the_check_never_raises(expression: Expression) -> None:
         assert isinstance(found, Type) and all(error.message for error in errors)
 
 
-def test_followed_refs() -> None:
+def test_followed_fields() -> None:
     text = "entity.customer.credit_available > 5 && entity.payer == 'x' && entity.country.name == 'y'"
-    assert list_followed_refs(parse(text), SCOPE) == {"customer", "country"}
+    assert list_followed_fields(parse(text), SCOPE) == {("customer", "credit_available"), ("country", "name")}
     more = parse("entity.address.city == 'x' && entity.customer.zzz == 1 && context.a.b")
-    assert list_followed_refs(more, SCOPE) == frozenset()
+    assert list_followed_fields(more, SCOPE) == frozenset()
 
 
 def test_a_scope_knows_its_namespaces() -> None:

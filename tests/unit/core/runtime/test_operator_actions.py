@@ -180,7 +180,7 @@ def test_one_that_had_not_begun_is_on_record_as_cancelled() -> None:
         "token": "T",
         "node": "usr:approval:a",
         "reason": "no",
-        "actor": {"id": "olga", "roles": ["admin"]},
+        "actor": {"id": "olga", "roles": ["admin"], "responsible": ["olga"]},
     }
     assert execution.projection.actor == Actor("")  # the instance acts for the same person as before
     check_sum(execution, "usr:approval:a")

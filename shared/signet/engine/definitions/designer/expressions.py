@@ -21,7 +21,7 @@ from signet.core.expressions import (
     Scope,
     check,
     check_condition,
-    list_followed_refs,
+    list_followed_fields,
     list_names,
     list_variables,
     parse_expression,
@@ -131,7 +131,7 @@ def check_text(text: str, scope: Scope, *, is_condition: bool) -> CheckedExpress
         type=None if errors else str(value_type),
         text=to_text(parsed),
         references=[name.text for name in list_variables(parsed)],
-        refs=sorted(list_followed_refs(parsed, scope)),
+        refs=sorted({ref for ref, _ in list_followed_fields(parsed, scope)}),
         findings=[_show(error) for error in errors],
     )
 

@@ -4,16 +4,20 @@ A context answers questions; it writes no row and calls no handler.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.entitlement import list_voter_permissions
+from signet.core.approvals.pins import Pins, list_pinned_persons, read_pinned
+from signet.core.approvals.policy import Policy
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment
-from signet.core.runtime.decisions import DecisionInput, TransitionRequest
+from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor, Projection, Step
@@ -21,10 +25,13 @@ from signet.core.runtime.tokens import Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
-from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
+from signet.core.tenants.responsible import NOBODY
+from signet.engine.approvals.requests import ApprovalRequests
+from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
+from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
 from signet.store.outbox.queue import ClaimedTrigger
@@ -62,7 +69,7 @@ class InstanceContext:
     # A step of a state was written: approvals given on the way there, and not used, count no more.
     has_come_to_state: bool = False
     # The requester of the transition that a gate of this wave performed last.
-    performed_for: str | None = None
+    performed_for: Actor | None = None
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[Actor, DecisionInput] = field(default_factory=dict)
@@ -71,6 +78,20 @@ class InstanceContext:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.environment = ExpressionEnvironment(self.documents, self.system_caller())
         self.waits = _make_waits(self.open_steps)
+        self.use_pins()
+
+    def use_pins(self) -> None:
+        """Let what follows read other documents as the last gate has used them."""
+        if self.row.entity_id is not None:
+            self.documents.use_pins(self.row.entity_id, self.execution.projection.pins)
+            self._forget_inputs(None)
+
+    def end_step(self, step: Step, decision: Decision, *, has_waited: bool = False) -> None:
+        """End a step of an acting node; what its gate has used holds for what follows."""
+        version = self.document.version if self.document is not None else step.version
+        self.execution.end(step, decision, version, has_waited=has_waited)
+        if decision.pins is not None:
+            self.use_pins()
 
     def reset(self) -> None:
         """Go back to the instance as it was read, after a failure halfway through."""
@@ -95,12 +116,14 @@ class InstanceContext:
             return None
         request = self._find_request(document)
         deciders = self._list_deciders(document) if request is not None else ()
-        return DocumentState(document.version, document.status, request, deciders)
+        changed = self.approvals.list_changed_refs(self.row.id)
+        return DocumentState(document.version, document.status, request, deciders, changed)
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:
             return None
-        actor = Actor(document.requester_id or "", tuple(document.requester_roles or ()))
+        roles = tuple(document.requester_roles or ())
+        actor = Actor(document.requester_id or "", roles, document.requester_responsible)
         return TransitionRequest(str(document.request_id), document.requested, actor)
 
     def _list_deciders(self, document: DocumentRow) -> list[str]:
@@ -114,7 +137,7 @@ class InstanceContext:
             for person in (seat.decided_by, seat.on_behalf_of)
             if person is not None
         }
-        return [p for p in sorted(counted) if separation_conflict(contract, None, (p,))(p)]
+        return [p for p in sorted(counted) if separation_conflict(contract, None, frozenset((p,)))(p)]
 
     # --- what a node may read ---
 
@@ -166,52 +189,100 @@ class InstanceContext:
         return str(node.config.get("run_as", "actor"))
 
     def actor_of(self, node: WorkflowNode) -> Actor:
+        """Return the actor of the node. `run_as` changes what it may do, never who is responsible for it."""
+        actor = self.execution.projection.actor
         match self.run_as(node):
             case "system":
-                return SYSTEM
+                return replace(SYSTEM, behind=actor.responsible)
             case "service_account":
-                return SERVICE
+                return replace(SERVICE, behind=actor.responsible)
             case _:
-                return self.execution.projection.actor
+                return actor
 
     def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller:
         actor = self.actor_of(node)
-        principal = Principal(self.tenant_id, actor.id, tuple(actor.roles))
+        principal = Principal(self.tenant_id, actor.id, tuple(actor.roles), behind=actor.behind)
         return Caller(principal, "workflow", self.trace_id, self.row.id, step.id if step else None)
 
     def system_caller(self, step_id: UUID | None = None) -> Caller:
-        principal = Principal(self.tenant_id, SYSTEM_SUBJECT, ())
+        behind = self.execution.projection.actor.responsible
+        principal = Principal(self.tenant_id, SYSTEM_SUBJECT, (), behind=behind)
         return Caller(principal, "workflow", self.trace_id, self.row.id, step_id)
 
     # --- approvals ---
 
-    def subject_of(self, token: Token) -> ApprovalSubject:
+    def subject_of(
+        self, token: Token, policy: Policy, request: LiveRequest | None = None, stage: int | None = None
+    ) -> ApprovalSubject:
+        """Return what is decided about at this node. An open request keeps what it was pinned to.
+
+        Its first requester stays barred, also after another request for the same.
+        """
         document = self.document
         if document is None:
             raise Rejected("DOCUMENT_NOT_FOUND", "an approval is about a document, and there is none")
-        requester = self._find_requester(document)
-        asking = {document.requester_id} if document.requester_id is not None else set()
+        contract, requester = self.documents.contract_of(document), self._find_requester(document)
+        needed = self._list_voter_permissions(token, policy, request)
+        pins = self._make_pins(contract, document, needed, request)
+        asked = request.responsible if request is not None else NOBODY
+        counted_stage = stage or (request.stage if request is not None else 1)
         return ApprovalSubject(
-            self.row.id,
-            document,
-            self.documents.contract_of(document),
-            self.decision_input(token).env,
-            self.execution.workflow.hash,
-            requester,
-            frozenset(asking | {requester}),
-            self.trace_id,
+            instance_id=self.row.id,
+            # Who changed what is read through a reference counts as an editor.
+            document=replace(
+                document, editor_responsible=document.editor_responsible | list_pinned_persons(pins)
+            ),
+            contract=contract,
+            env=self.decision_input(token).env,
+            definition_hash=self.execution.workflow.hash,
+            requester_id=requester.id,
+            responsible=requester.responsible,
+            requesters=requester.responsible | document.requester_responsible | asked,
+            trace_id=self.trace_id,
+            pins=pins,
+            voter_permissions=needed,
+            approved_elsewhere=self.approvals.list_approved_voices(
+                self.row.id, document.version, policy, request, counted_stage
+            ),
+            make_voter_env=partial(self.make_voter_env, pins),
         )
 
-    def _find_requester(self, document: DocumentRow) -> str:
+    def make_voter_env(self, pins: Pins, person: str, roles: Sequence[str]) -> Environment:
+        """Return the environment of a condition on a voter."""
+        env = self.environment.make(self.execution.workflow, self.document, Actor(person, tuple(roles)), {})
+        return {**env, "refs": read_pinned(pins)}
+
+    def _list_voter_permissions(
+        self, token: Token, policy: Policy, request: LiveRequest | None
+    ) -> Sequence[str]:
+        if request is not None:
+            return request.voter_permissions or ()
+        return list_voter_permissions(self.execution.workflow, token.node, policy)
+
+    def _make_pins(
+        self,
+        contract: CompiledContract,
+        document: DocumentRow,
+        needed: Sequence[str],
+        request: LiveRequest | None,
+    ) -> Pins:
+        if request is not None:
+            return request.pins or {}
+        followed = self.execution.workflow.followed_fields(contract)
+        for permission in needed:
+            followed |= contract.refs_of_conditions.get(permission, frozenset())
+        return self.documents.refs.pins_of(RefQuery(contract, followed, document.data)) if followed else {}
+
+    def _find_requester(self, document: DocumentRow) -> Actor:
         """Return who requested the transition in progress, or else the one performed last."""
         projection = self.execution.projection
         if projection.request is not None:
-            return projection.actor.id
+            return projection.actor
         known = self.performed_for or self.approvals.find_last_requester(document.id)
-        return known or projection.actor.id
+        return known or projection.actor
 
     def note_performed(self) -> None:
-        self.performed_for = self.execution.projection.actor.id
+        self.performed_for = self.execution.projection.actor
 
 
 def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
@@ -222,8 +293,9 @@ def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenSte
         entity_version=row.entity_version,
         position=position,
         context=dict(row.context_json),
-        actor=Actor(row.actor_id, tuple(row.actor_roles)),
+        actor=Actor(row.actor_id, tuple(row.actor_roles), frozenset(row.responsible or ())),
         request=row.request_id,
+        pins=row.pins,
         reason=row.reason,
     )
     return InstanceExecution(workflow, projection, {step.token_id: _make_open_step(step) for step in steps})

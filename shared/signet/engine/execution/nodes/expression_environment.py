@@ -8,7 +8,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import mask_variables
 from signet.core.documents.rules import CompiledRule, RejectAction
 from signet.core.errors import Rejected
-from signet.core.expressions import Environment
+from signet.core.expressions import Environment, FollowedField
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
@@ -46,7 +46,7 @@ class ExpressionEnvironment:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""
         if document is not None:
             contract = self.documents.contract_of(document)
-            if followed := workflow.followed_refs(contract):
+            if followed := workflow.followed_fields(contract):
                 self.follows_refs = True
                 yield RefQuery(contract, followed, document.data)
 
@@ -80,7 +80,7 @@ class ExpressionEnvironment:
             now = format_moment(self.documents.transaction.now)
             return {"entity": None, "refs": {}, "org": self.documents.org, "now": now}
         contract = self.documents.contract_of(document)
-        return self._read(document, contract, workflow.followed_refs(contract))
+        return self._read(document, contract, workflow.followed_fields(contract))
 
     def _add_refs(
         self, env: Environment, document: DocumentRow, contract: CompiledContract, rule: CompiledRule
@@ -91,7 +91,7 @@ class ExpressionEnvironment:
         return {**env, "refs": {**env["refs"], **followed["refs"]}}
 
     def _read(
-        self, document: DocumentRow, contract: CompiledContract, followed: frozenset[str]
+        self, document: DocumentRow, contract: CompiledContract, followed: frozenset[FollowedField]
     ) -> dict[str, Any]:
         context = self.documents.make_context(self.caller, contract, document, followed)
         return context.env(context.data, status=document.status, version=document.version)

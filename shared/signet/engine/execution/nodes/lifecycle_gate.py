@@ -1,8 +1,12 @@
 """The gate: it performs its transition through mutate(), or sends the document back."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+from uuid import UUID
 
+from signet.core.approvals.pins import Pins
+from signet.core.approvals.proof import LapsedVote
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
@@ -11,8 +15,18 @@ from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import ConcludeTransition
+from signet.engine.execution.nodes.approval_progress import move_request, next_moment
+from signet.engine.execution.nodes.approval_proof import check_approvals
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.store.approvals.requests import LiveRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _VotesLapsed:
+    """The plan of a gate that may not use some votes: their seats are asked again."""
+
+    by_request: Mapping[UUID, Sequence[LapsedVote]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +44,17 @@ class LifecycleGateHandler:
         decision = decide(context.execution.workflow, token, context.decision_input(token))
         if decision.outcome is None:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)
-        stale = _find_stale(context) if _uses_approvals(node, decision) else None
-        if stale is not None:
-            evidence = {"approved": stale, "version": context.document.version if context.document else None}
-            return Blocked("APPROVAL_STALE: what was approved is another version of the document", evidence)
+        requests = context.approvals.list_unused(context.row.id) if _uses_approvals(node, decision) else ()
+        if requests:
+            checked = _check_requests(context, requests)
+            if isinstance(checked, Blocked) or checked:
+                return checked if isinstance(checked, Blocked) else ActionPlan(_VotesLapsed(checked))
+            decision = replace(decision, pins=_join_pins(requests))
+        return self._plan_passage(context, node, decision)
+
+    def _plan_passage(
+        self, context: InstanceContext, node: WorkflowNode, decision: Decision
+    ) -> ActionPlan | Blocked:
         operation = self._conclude(context, node, decision)
         change = context.documents.decide(context.caller_of(node), operation)
         if not isinstance(change, DocumentChange) and decision.outcome == "passed":
@@ -47,24 +68,48 @@ class LifecycleGateHandler:
         return ActionPlan(_GatePassage(decision, operation, change))
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        passage: _GatePassage = pending.plan
-        change, caller = passage.change, context.caller_of(pending.node, pending.step)
+        if isinstance(pending.plan, _VotesLapsed):
+            return _reopen(context, pending.plan.by_request)
+        return self._pass(context, pending.node, pending.step, pending.plan)
+
+    def _pass(
+        self, context: InstanceContext, node: WorkflowNode, step: Step, passage: _GatePassage
+    ) -> HandlerResult:
+        change, caller = passage.change, context.caller_of(node, step)
         if change.before is not context.document:
             # Another step of this wave has changed the document since.
             decided = context.documents.decide(caller, passage.operation)
             if not isinstance(decided, DocumentChange):
-                raise Defect("GATE_OVERTAKEN", f"{pending.node.id} could pass, and then could not: {decided}")
+                raise Defect("GATE_OVERTAKEN", f"{node.id} could pass, and then could not: {decided}")
             change = decided
         change.caller = caller
         context.documents.apply(change)
-        if passage.decision.outcome == "passed" and pending.node.config["kind"] != "automatic":
+        if passage.decision.outcome == "passed" and node.config["kind"] != "automatic":
             context.note_performed()
-        if _uses_approvals(pending.node, passage.decision):
+        if _uses_approvals(node, passage.decision):
             context.approvals.consume(context.row.id)
         return HandlerResult(passage.decision)
 
-    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
-        return None
+    def resume(
+        self, context: InstanceContext, node: WorkflowNode, step: Step
+    ) -> HandlerResult | Blocked | None:
+        """Go on when the seats that were asked again have answered."""
+        token = context.execution.token_of(step)
+        requests = context.approvals.list_live(context.row.id)
+        for request in requests:
+            blocked = move_request(context, request, token) if request.status == "open" else None
+            if blocked is not None:
+                return blocked
+        if any(request.status == "open" for request in requests):
+            return None
+        if any(request.status in ("rejected", "expired") for request in requests):
+            token = replace(token, rejected=True)
+        planned = self.prepare(context, node, token)
+        if isinstance(planned, Blocked):
+            return planned
+        if isinstance(planned.content, _VotesLapsed):
+            return _reopen(context, planned.content.by_request)
+        return self._pass(context, node, step, planned.content)
 
     def _conclude(
         self, context: InstanceContext, node: WorkflowNode, decision: Decision
@@ -84,6 +129,31 @@ class LifecycleGateHandler:
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
     """Return whether the passage uses up approvals. An interrupt leaves the path that they were given on."""
     return decision.outcome == "passed" and node.config["kind"] != "interrupting"
+
+
+def _check_requests(
+    context: InstanceContext, requests: Sequence[LiveRequest]
+) -> Blocked | Mapping[UUID, Sequence[LapsedVote]]:
+    """Return why the approvals cannot be used, or which of their votes may not be used any more."""
+    stale = _find_stale(context)
+    if stale is not None:
+        evidence = {"approved": stale, "version": context.document.version if context.document else None}
+        return Blocked("APPROVAL_STALE: what was approved is another version of the document", evidence)
+    return check_approvals(context, requests)
+
+
+def _reopen(context: InstanceContext, by_request: Mapping[UUID, Sequence[LapsedVote]]) -> HandlerResult:
+    """Ask the seats again; the step waits at the gate for their answer."""
+    moments = []
+    for request in context.approvals.list_unused(context.row.id):
+        if request.id in by_request:
+            context.approvals.reopen(request, by_request[request.id])
+            moments.append(next_moment(request))
+    return HandlerResult(None, resume_at=min((moment for moment in moments if moment), default=None))
+
+
+def _join_pins(requests: Sequence[LiveRequest]) -> Pins:
+    return {ref: pin for request in requests for ref, pin in (request.pins or {}).items()}
 
 
 def _find_stale(context: InstanceContext) -> int | None:

@@ -7,6 +7,8 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
+from signet.core.compiler.node_configurations import Vote
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from tests.support.workflow_stage import CONTRACT, WorkflowStage, standing_stage
@@ -20,12 +22,12 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         tenant = made.tenant_id
         for role in ("finance", "board"):
-            made.standing.run("INSERT INTO roles VALUES (%s, %s, '{}')", tenant, role)
+            made.standing.run("INSERT INTO roles VALUES (%s, %s, '{*:approve}')", tenant, role)
         for user_id, roles in PEOPLE.items():
             made.standing.run(
                 "INSERT INTO members VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", tenant, user_id, user_id
             )
-            for role in roles:
+            for role in (*roles, "voter"):
                 made.standing.run("INSERT INTO member_roles VALUES (%s, %s, %s)", tenant, user_id, role)
         made.standing.run("INSERT INTO org_chart VALUES (%s, 'carl', 'anna')", tenant)
         yield made
@@ -51,16 +53,10 @@ def seats_of(stage: WorkflowStage, request_id: str) -> list[tuple[Any, ...]]:
     )
 
 
-def vote(stage: WorkflowStage, request_id: str, position: int, status: str, person: str) -> None:
-    """Write a vote as a decision leaves the seat."""
-    stage.standing.run(
-        "UPDATE approval_seats SET status = %s, decided_by = %s, decided_at = now()"
-        " WHERE request_id = %s AND position = %s AND status = 'open'",
-        status,
-        person,
-        request_id,
-        position,
-    )
+def vote(stage: WorkflowStage, request_id: str, status: Vote, person: str) -> None:
+    company = stage.standing.company
+    approvals = Approvals(company.database, stage.caches())
+    approvals.decide(company.caller(person), UUID(request_id), status, "seen")
 
 
 def submitted(stage: WorkflowStage, *nodes: dict[str, Any], **data: Any) -> Any:
@@ -91,7 +87,7 @@ def test_who_is_asked_is_pinned_to_version_snapshot_definition_and_policy(stage:
 def test_an_approval_lets_the_gate_pass_and_is_used_up(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     request = request_of(stage, document.instance_id)
-    vote(stage, request["id"], 1, "approved", "mona")
+    vote(stage, request["id"], "approved", "mona")
     stage.wake(document.instance_id)
     stage.drain()
     assert stage.status_of(document.id) == "active"
@@ -105,7 +101,7 @@ def test_an_approval_lets_the_gate_pass_and_is_used_up(stage: WorkflowStage) -> 
 def test_a_rejection_sends_the_document_back_and_uses_nothing_up(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     request = request_of(stage, document.instance_id)
-    vote(stage, request["id"], 1, "rejected", "mona")
+    vote(stage, request["id"], "rejected", "mona")
     stage.wake(document.instance_id)
     stage.drain()
     assert stage.status_of(document.id) == "draft"
@@ -250,18 +246,14 @@ def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: Workflow
     request = request_of(stage, document.instance_id)
     assert (request["chain_name"], request["chain_version"]) == ("two", 1)
     stage.standing.run("UPDATE approval_chains SET status = 'archived' WHERE name = 'two'")
-    vote(stage, request["id"], 1, "approved", "mona")
+    vote(stage, request["id"], "approved", "mona")
     stage.wake(document.instance_id)
     stage.drain()
     assert seats_of(stage, request["id"]) == [
         (1, "mona", "resolved", "approved"),
         (2, "anna", "resolved", "open"),
     ]
-    stage.standing.run(
-        "UPDATE approval_seats SET status = 'approved', decided_by = 'anna'"
-        " WHERE request_id = %s AND stage = 2",
-        request["id"],
-    )
+    vote(stage, request["id"], "approved", "anna")
     stage.wake(document.instance_id)
     stage.drain()
     assert stage.status_of(document.id) == "active"

@@ -1,0 +1,27 @@
+"""The pins of an approval: what its definition reads of other documents, and who changed that last.
+
+People see these values, and everything behind the gate reads them: what is used is what was approved.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.tenants.responsible import ResponsiblePersons
+
+# By ref field, as JSON: document_id, entity_type, version, hash, values, responsible.
+Pins = Mapping[str, Mapping[str, Any]]
+
+
+def hash_pins(pins: Pins) -> str:
+    return hash_bytes(canonical_bytes(dict(pins)))
+
+
+def read_pinned(pins: Pins) -> dict[str, Mapping[str, Any]]:
+    """Return the pinned values by ref field, as an environment holds them under `refs`."""
+    return {ref: pin["values"] for ref, pin in pins.items()}
+
+
+def list_pinned_persons(pins: Pins) -> ResponsiblePersons:
+    """Return who last changed what is pinned: they count as editors of what is decided about."""
+    return frozenset(person for pin in pins.values() for person in pin.get("responsible", ()))

@@ -1,0 +1,91 @@
+"""The rows of approval requests, and the notifications about them."""
+
+from typing import Any
+
+from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.proof import RecordedVote
+from signet.core.contracts.compiled_contract import Denial
+from signet.engine.approvals.subject import ApprovalSubject
+from signet.ids import make_id
+from signet.store.approvals.requests import LiveRequest, Row
+
+
+def make_request_row(
+    request: LiveRequest, about: ApprovalSubject, chain: tuple[str | None, int | None]
+) -> dict[str, Any]:
+    return {
+        "id": request.id,
+        "instance_id": request.instance_id,
+        "step_execution_id": request.step_execution_id,
+        "node_id": request.node_id,
+        "document_id": about.document.id,
+        "document_version": request.document_version,
+        "snapshot_version_id": about.document.snapshot_id,
+        "snapshot_hash": about.document.snapshot_hash,
+        "definition_hash": about.definition_hash,
+        "policy": request.policy,
+        "policy_hash": request.policy_hash,
+        "chain_name": chain[0],
+        "chain_version": chain[1],
+        "requester_id": request.requester_id,
+        "voter_permissions": request.voter_permissions,
+        "pins": request.pins,
+        "pins_hash": request.pins_hash,
+        "escalate_at": request.escalate_at,
+        "expire_at": request.expire_at,
+        "trace_id": about.trace_id,
+    }
+
+
+def make_changed_row(request: LiveRequest) -> Row:
+    return {
+        "id": request.id,
+        "stage": request.stage,
+        "status": request.status,
+        "outcome": request.outcome,
+        "applied": request.applied,
+        "escalate_at": request.escalate_at,
+        "expire_at": request.expire_at,
+    }
+
+
+def make_seat_row(request: LiveRequest, seat: Seat) -> Row:
+    return {
+        "request_id": request.id,
+        "stage": seat.stage,
+        "position": seat.position,
+        "holder_user_id": seat.holder_user_id,
+        "holder_role": seat.holder_role,
+        "origin": seat.origin,
+    }
+
+
+def make_notification_row(request: LiveRequest, seat: Seat) -> Row:
+    return {
+        "id": make_id(),
+        "user_id": seat.holder_user_id,
+        "role": seat.holder_role,
+        "kind": "approval_requested",
+        "request_id": request.id,
+        "data": {"node": request.node_id},
+    }
+
+
+def make_lapse_notifications(
+    request: LiveRequest, again: Seat, vote: RecordedVote, denial: Denial
+) -> list[Row]:
+    """Make the notifications about a vote that lapsed: its seat is asked again, and its voters are told."""
+    asked = make_notification_row(request, again)
+    data = {"node": request.node_id, "code": "VOTE_NO_LONGER_VALID", "reason": denial.sentence}
+    told = [
+        {
+            "id": make_id(),
+            "user_id": voice,
+            "role": None,
+            "kind": "vote_lapsed",
+            "request_id": request.id,
+            "data": data,
+        }
+        for voice in vote.voices
+    ]
+    return [asked, *told]

@@ -1,0 +1,56 @@
+"""The persons behind a change of a document: its editors, its fields, and what it makes."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from signet.core.contracts.contract import AMENDED
+from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_overflow
+from signet.engine.documents.change import DocumentChange
+from signet.engine.documents.references import STATUS
+
+
+def list_editors(change: DocumentChange) -> list[str]:
+    """List the editors after this change: an edit by a person adds them."""
+    editors, subject = list(change.editors), change.caller.principal.subject
+    is_edit = change.caller.instance_id is None and change.writes_document and change.after.status != AMENDED
+    return [*editors, subject] if is_edit and subject not in editors else editors
+
+
+def join_editors(change: DocumentChange, stored: Mapping[str, Any]) -> ResponsiblePersons:
+    """Return the persons who count as editors after this change: of an edit, and of any other new content."""
+    wrote = change.wrote_before | change.content_responsible
+    if change.before is None:
+        return wrote
+    is_edit = change.caller.instance_id is None and change.writes_document and change.after.status != AMENDED
+    has_new_content = change.before.data != stored
+    return wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
+
+
+def list_field_versions(change: DocumentChange, stored: Mapping[str, Any]) -> dict[str, int]:
+    """Return, by field, the version that changed it last; older releases noted none."""
+    before = change.before
+    old = {**before.data, STATUS: before.status} if before is not None else {}
+    new = {**stored, STATUS: change.after.status}
+    changed = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+    return {**(before.field_versions if before else {}), **dict.fromkeys(changed, change.after.version)}
+
+
+def persons_of_version(change: DocumentChange) -> ResponsiblePersons:
+    """Return the persons behind a version; an amendment begins with everyone who wrote its original."""
+    return change.responsible | (change.wrote_before if change.amended_from is not None else NOBODY)
+
+
+def derive_caller(change: DocumentChange) -> Caller:
+    """Make the caller of a document that an action makes: everyone behind its origin is behind it too."""
+    principal, origin = change.caller.principal, change.before
+    behind = principal.responsible | change.content_responsible | (origin.responsible if origin else NOBODY)
+    return replace(change.caller, principal=replace(principal, behind=behind))
+
+
+def find_responsible_overflow(change: DocumentChange) -> Rejected | None:
+    """Return why more persons would be responsible for a document than a set holds."""
+    overflows = (find_overflow(part.wrote_before | part.responsible) for part in change.parts)
+    return next((overflow for overflow in overflows if overflow is not None), None)

@@ -1,0 +1,53 @@
+"""Business keys that changes release and take, and the refusal of changes that lost one."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import FieldError, Rejected
+from signet.engine.documents.actions import ChangeOrRefusal
+from signet.engine.documents.change import DocumentChange, refuse_created
+
+Row = dict[str, Any]
+
+
+def list_business_keys(changes: Iterable[DocumentChange]) -> tuple[list[Row], list[Row]]:
+    """List the business keys to release and to take; an amendment takes over those of its original."""
+    released: list[Row] = []
+    wanted: list[Row] = []
+    for change in changes:
+        holder = change.before or change.amended_from
+        old, after = holder.data if holder else {}, change.after
+        for field in change.contract.unique_fields:
+            old_value, new_value = old.get(field), None if after.is_deleted else after.data.get(field)
+            if old_value == new_value and change.amended_from is None:
+                continue
+            entity_type = change.contract.contract.contract
+            if old_value is not None and holder is not None:
+                released.append(_make_key(entity_type, field, old_value, holder.id))
+            if new_value is not None:
+                wanted.append(_make_key(entity_type, field, new_value, change.document_id))
+    return released, wanted
+
+
+def _make_key(entity_type: str, field: str, value: Any, document_id: UUID) -> Row:
+    return {"entity_type": entity_type, "field": field, "value": str(value), "document_id": document_id}
+
+
+def find_lost_key(change: DocumentChange, lost: Mapping[UUID, str]) -> Rejected | None:
+    for index, part in enumerate(change.parts):
+        field = lost.get(part.document_id)
+        if field is not None:
+            taken = _key_taken(field)
+            entity_type = part.contract.contract.contract
+            return taken if part is change else refuse_created(index, entity_type, taken)
+    return None
+
+
+def _key_taken(field: str) -> Rejected:
+    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}")
+    return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
+
+
+def refuse_lost(change: ChangeOrRefusal, lost: Mapping[UUID, Rejected]) -> ChangeOrRefusal:
+    return lost.get(change.document_id, change) if isinstance(change, DocumentChange) else change

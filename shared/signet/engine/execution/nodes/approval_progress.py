@@ -1,0 +1,80 @@
+"""The way of an open request: from stage to stage by its votes, and on by the clock."""
+
+from typing import Any
+
+from signet.core.approvals.seats import Deadlock
+from signet.core.approvals.votes import (
+    NextAction,
+    count_votes,
+    has_escalated,
+    list_approved_stages,
+    next_action,
+)
+from signet.core.runtime.execution import Blocked
+from signet.core.runtime.tokens import Token
+from signet.engine.approvals.requests import parse_policy_of, seats_of_stage
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.store.approvals.requests import LiveRequest
+
+
+def move_request(context: InstanceContext, request: LiveRequest, token: Token) -> Blocked | None:
+    """Move the request on by the votes and the clock."""
+    approvals = context.approvals
+    if request.expire_at is not None and context.now >= request.expire_at:
+        approvals.end(request, "expired", "nobody decided in time")
+        return None
+    policy, seats = parse_policy_of(request), seats_of_stage(request)
+    subject = context.subject_of(token, policy, request)
+    verdict = count_votes(policy.stage(request.stage), seats, can_vote=approvals.can_vote(subject, seats))
+    following = next_action(
+        policy,
+        request.stage,
+        verdict,
+        escalated=has_escalated(seats),
+        approved=list_approved_stages(policy, request.seats),
+    )
+    is_late = request.escalate_at is not None and context.now >= request.escalate_at
+    match following.act:
+        case NextAction.APPROVE | NextAction.REJECT:
+            # The vote that decides ends its request; seats that say so alone prove nothing.
+            return Blocked("APPROVAL_UNPROVEN: the seats say that it is decided, and no vote has decided it")
+        case NextAction.BEGIN_STAGE if following.stage is not None:
+            return _begin_stage(context, request, token, following.stage)
+        case NextAction.PAUSE:
+            return block(following.reason or Deadlock.NOBODY_ELIGIBLE)
+        case NextAction.ESCALATE:
+            return _escalate(context, request, token)
+        case NextAction.WAIT if is_late and not has_escalated(seats):
+            return _escalate(context, request, token)
+        case _:
+            return None
+
+
+def _begin_stage(context: InstanceContext, request: LiveRequest, token: Token, number: int) -> Blocked | None:
+    policy = parse_policy_of(request)
+    subject = context.subject_of(token, policy, request, stage=number)
+    seated = context.approvals.begin_stage(subject, policy, number)
+    if isinstance(seated, Deadlock):
+        return block(seated)
+    context.approvals.go_to_stage(request, number, seated)
+    return None
+
+
+def _escalate(context: InstanceContext, request: LiveRequest, token: Token) -> Blocked | None:
+    policy = parse_policy_of(request)
+    subject = context.subject_of(token, policy, request)
+    seated = context.approvals.escalate(
+        subject, policy.stage(request.stage), request.stage, seats_of_stage(request)
+    )
+    if isinstance(seated, Deadlock):
+        return block(seated)
+    context.approvals.seat(request, seated)
+    return None
+
+
+def block(deadlock: Deadlock) -> Blocked:
+    return Blocked(f"{deadlock.value}: {deadlock.sentence}")
+
+
+def next_moment(request: LiveRequest) -> Any:
+    return min((moment for moment in (request.escalate_at, request.expire_at) if moment), default=None)

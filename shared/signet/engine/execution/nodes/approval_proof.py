@@ -1,0 +1,103 @@
+"""The check of a gate before it uses approvals: the votes on record prove them, and may still be given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.proof import (
+    LapsedVote,
+    PinnedSubject,
+    RecordedVote,
+    RequestProof,
+    find_repeated,
+    find_unproven,
+    list_lapsed,
+)
+from signet.core.contracts.compiled_contract import Denial
+from signet.core.runtime.execution import Blocked
+from signet.engine.approvals.requests import parse_policy_of
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.store.approvals.requests import LiveRequest, VoteRow
+
+
+@dataclass(frozen=True, slots=True)
+class _Voter:
+    roles: Sequence[str]
+    permissions: Sequence[str]
+
+
+def check_approvals(
+    context: InstanceContext, requests: Sequence[LiveRequest]
+) -> Blocked | Mapping[UUID, Sequence[LapsedVote]]:
+    """Return why the approvals prove nothing, or their votes that may not be used any more, by request."""
+    votes = context.approvals.read_votes(context.row.id)
+    proofs = [_make_proof(request, votes) for request in requests]
+    for proof in proofs:
+        reason = find_unproven(proof)
+        if reason is not None:
+            return Blocked(f"APPROVAL_UNPROVEN: {reason}", {"request": proof.id})
+    repeated = find_repeated(proofs)
+    if repeated is not None:
+        return Blocked(f"APPROVAL_SAME_PERSON: {repeated} has approved twice where different people must")
+    voters = {
+        voter["user_id"]: _Voter(voter["roles"], voter["permissions"])
+        for vote in votes
+        for voter in vote.voters or ()
+    }
+    by_id = {str(request.id): request for request in requests}
+    lapsed: dict[UUID, list[LapsedVote]] = {}
+    for proof, lapse in list_lapsed(
+        proofs, voters.__contains__, lambda proof, person: _deny(context, by_id[proof.id], voters, person)
+    ):
+        lapsed.setdefault(by_id[proof.id].id, []).append(lapse)
+    return lapsed
+
+
+def _make_proof(request: LiveRequest, votes: Sequence[VoteRow]) -> RequestProof:
+    subject = PinnedSubject(
+        request.document_version,
+        request.snapshot_hash,
+        request.definition_hash,
+        request.policy_hash,
+        request.pins_hash,
+    )
+    own = [_make_vote(vote) for vote in votes if vote.request_id == request.id]
+    return RequestProof(str(request.id), parse_policy_of(request), subject, request.seats, own)
+
+
+def _make_vote(vote: VoteRow) -> RecordedVote:
+    subject = PinnedSubject(
+        vote.document_version, vote.snapshot_hash, vote.definition_hash, vote.policy_hash, vote.pins_hash
+    )
+    return RecordedVote(
+        vote.id,
+        vote.stage,
+        vote.position,
+        vote.decision,
+        vote.decided_by,
+        vote.on_behalf_of,
+        subject,
+        vote.audited,
+    )
+
+
+def _deny(
+    context: InstanceContext, request: LiveRequest, voters: Mapping[str, _Voter], person: str
+) -> Denial | None:
+    """Return why the person may not give this vote now, by the roles that they have now."""
+    document = context.document
+    if document is None:
+        return None
+    contract = context.documents.contract_of(document)
+    pins = request.pins or {}
+    entitlement = Entitlement(
+        contract,
+        request.voter_permissions or (),
+        {user_id: voter.permissions for user_id, voter in voters.items()},
+        lambda voter: context.make_voter_env(pins, voter, voters[voter].roles),
+    )
+    requesters = request.responsible | document.requester_responsible
+    separation = separation_conflict(contract, document, requesters)
+    return check_all(separation, entitlement.find_denial)(person)
