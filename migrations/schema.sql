@@ -1329,10 +1329,14 @@ CREATE TABLE public.approval_chains (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
+    same_person text,
+    permission text,
     CONSTRAINT approval_chains_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT approval_chains_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_chains_label_check CHECK ((char_length(label) <= 200)),
     CONSTRAINT approval_chains_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT approval_chains_permission_check CHECK ((char_length(permission) <= 200)),
+    CONSTRAINT approval_chains_same_person_check CHECK ((same_person = 'allowed'::text)),
     CONSTRAINT approval_chains_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT approval_chains_version_check CHECK ((version >= 1))
 );

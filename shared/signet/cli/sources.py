@@ -16,6 +16,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
 from signet.core.explain.vocabulary import escape
 from signet.core.tenants.tenant_file import TenantFile, TenantSettings
+from signet.core.tenants.tenant_names import TenantNames, check_mentions, list_mentions, make_file_names
 from signet.core.validation.finding import Finding, has_errors
 from signet.core.validation.strict_model import Strict, parse_strictly
 
@@ -33,6 +34,8 @@ class Sources:
     patch: Patch | None = None
     automation: Automation | None = None
     settings: TenantSettings = field(default_factory=TenantSettings)
+    # The roles and members of the tenant's file; without one, nothing says which exist.
+    names: TenantNames | None = None
     # The file that findings of the compiler are about.
     file: Path = Path()
     found: list[FileFinding] = field(default_factory=list)
@@ -52,7 +55,10 @@ class Sources:
         elif self.contract is not None:
             compilation = compile_effective(make_envelope(self.contract), self.patch, self.settings)
         self.add(self.file, compilation.findings)
-        return compilation.artifact
+        if compilation.artifact is not None and self.names is not None:
+            mentions = list_mentions(compilation.artifact.content["nodes"])
+            self.add(self.file, tuple(check_mentions(mentions, self.names)))
+        return compilation.artifact if self.is_whole else None
 
     def compile_bare(self) -> Compilation:
         """Compile the envelope alone, with nothing in its slots."""
@@ -203,3 +209,5 @@ def _read_tenant(file: Path | None, sources: Sources) -> None:
     tenant = None if findings else _read_as(TenantFile, file, document, sources)
     if tenant is not None:
         sources.settings = tenant.settings
+        roles, members = [role.role for role in tenant.roles], [member.user_id for member in tenant.members]
+        sources.names = make_file_names(roles, members)

@@ -92,7 +92,15 @@ PATCH: dict[str, Any] = {
                 {
                     "id": "owner",
                     "type": "approval",
-                    "config": {"approvers": [{"by": "expression", "expression": "entity.budget_owner"}]},
+                    "config": {
+                        "approvers": [
+                            {
+                                "by": "expression",
+                                "expression": "entity.budget_owner",
+                                "who": "budget_owner",
+                            }
+                        ]
+                    },
                 },
                 {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
                 {

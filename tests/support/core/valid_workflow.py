@@ -83,6 +83,7 @@ PATCH: dict[str, Any] = {
                 {"id": "tell", "source": "both", "target": "told"},
             ],
             "exit": "join",
+            "accepts": {"approval_can_be_lost": ["both"]},
         },
         "posting": {"nodes": [{"id": "task", "type": "action", "config": {"action": "spawn"}}]},
     },

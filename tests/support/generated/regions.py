@@ -16,12 +16,13 @@ TESTS = (
     "org.trusted contains entity.name",
     "now > entity.seen",
 )
-APPROVERS: tuple[dict[str, Any], ...] = (
+RECIPIENTS: tuple[dict[str, Any], ...] = (
     {"by": "role", "role": "clerk"},
     {"by": "user", "user": "ann"},
     {"by": "manager"},
     {"by": "expression", "expression": "entity.name"},
 )
+APPROVERS = (*RECIPIENTS[:-1], {**RECIPIENTS[-1], "who": "clerk"})
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ class Region:
         return [End(node), *self._aside(node, "error", place)]
 
     def _notification(self, ends: list[End], place: RegionRules) -> list[End]:
-        config = {"channel": "email", "to": [self.rng.choice(APPROVERS)], "text": "About {entity.name}"}
+        config = {"channel": "email", "to": [self.rng.choice(RECIPIENTS)], "text": "About {entity.name}"}
         node = self.add("notification", {**config, "await": self.rng.random() < 0.5})
         self.connect(ends, node)
         return [End(node)]

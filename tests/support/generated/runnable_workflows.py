@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from tests.support.generated.contracts import make_contract
-from tests.support.generated.regions import APPROVERS, End, Region, RegionRules
+from tests.support.generated.regions import RECIPIENTS, End, Region, RegionRules
 from tests.support.generated.workflows import WorkflowCase, make_patch
 
 
@@ -22,7 +22,7 @@ class RunnableRegion(Region):
     def _event(self, ends: list[End], place: RegionRules) -> list[End]:
         node = self.add(
             "notification",
-            {"channel": "sms", "to": [self.rng.choice(APPROVERS)], "text": "{entity.name}", "await": True},
+            {"channel": "sms", "to": [self.rng.choice(RECIPIENTS)], "text": "{entity.name}", "await": True},
         )
         self.connect(ends, node)
         return [End(node), *self._aside(node, "error", place)]

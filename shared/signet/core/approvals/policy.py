@@ -6,12 +6,13 @@ keeps the policy as canonical text with its hash, so that it cannot change while
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field as Constraint
 from pydantic import model_validator
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.compiler.authority_checks import check_seat
 from signet.core.compiler.node_configurations import (
     MAX_APPROVERS,
     Approver,
@@ -20,6 +21,8 @@ from signet.core.compiler.node_configurations import (
     Escalation,
     Quorum,
     ReasonedVotes,
+    SamePerson,
+    VoterPermission,
     require_reachable_quorum,
 )
 from signet.core.contracts.expression_scope import make_scope
@@ -29,6 +32,7 @@ from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import Duration, Label, Name, Strict, parse_strictly
 
 MAX_STAGES = 20
+VOTER_TERMS = ("same_person", "permission")
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
 # A chain serves documents of every type. The fields that it reads are known only when it runs.
 _SCOPE = make_scope(ANY, ANY, ANY)
@@ -64,26 +68,35 @@ class Chain(Strict):
     name: Name
     label: Label = ""
     steps: Stages
+    same_person: SamePerson = None
+    permission: VoterPermission = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that is hashed."""
-        return {"name": self.name, "label": self.label, "steps": [step.to_json() for step in self.steps]}
+        steps = [step.to_json() for step in self.steps]
+        return {"name": self.name, "label": self.label, "steps": steps, **_describe_voters(self)}
 
 
 class Policy(Strict):
+    """The stages; `same_person` and `permission` are about the voters of all of them."""
+
     stages: Stages
-    # Left out where they are absent, so that policies from before these fields keep their hashes.
-    same_person: Literal["allowed"] | None = None
-    permission: str | None = None
+    same_person: SamePerson = None
+    permission: VoterPermission = None
 
     def stage(self, number: int) -> Stage:
         """Return the stage of this number, counted from 1."""
         return self.stages[number - 1]
 
     def to_text(self) -> str:
-        extras = {"same_person": self.same_person, "permission": self.permission}
-        given = {name: value for name, value in extras.items() if value is not None}
-        return canonical_bytes({"stages": [stage.to_json() for stage in self.stages], **given}).decode()
+        stages = [stage.to_json() for stage in self.stages]
+        return canonical_bytes({"stages": stages, **_describe_voters(self)}).decode()
+
+
+def _describe_voters(policy: Chain | Policy) -> dict[str, Any]:
+    """Return the terms for all voters that there are: a policy without any is written as ever."""
+    terms = {name: getattr(policy, name) for name in VOTER_TERMS}
+    return {name: value for name, value in terms.items() if value is not None}
 
 
 def hash_policy(text: str) -> str:
@@ -99,7 +112,8 @@ def parse_policy(text: str, expected_hash: str) -> Policy:
 
 def policy_of_node(config: Mapping[str, Any]) -> Policy:
     """Make the policy of a compiled approval node with approvers of its own."""
-    return _parse_stored({"stages": [{key: config[key] for key in Stage.model_fields}]})
+    voters = {key: config[key] for key in VOTER_TERMS if key in config}
+    return _parse_stored({"stages": [{key: config[key] for key in Stage.model_fields}], **voters})
 
 
 def _parse_stored(document: Any) -> Policy:
@@ -114,25 +128,40 @@ def parse_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
     chain, findings = parse_strictly(Chain, document)
     if chain is None:
         return None, findings
-    mistakes = tuple(_check_stages(chain.steps, "/steps"))
+    mistakes = tuple(_check_stages(chain.steps, "/steps")) or tuple(check_seats_of(chain.steps))
     return (None if mistakes else chain), mistakes
 
 
-def policy_of_chain(bodies: Sequence[Mapping[str, Any]]) -> tuple[Policy | None, tuple[Finding, ...]]:
+def policy_of_chain(
+    bodies: Sequence[Mapping[str, Any]], *, same_person: str | None = None, permission: str | None = None
+) -> tuple[Policy | None, tuple[Finding, ...]]:
     """Make the policy of a chain's steps in their order, or return every mistake in them."""
-    policy, findings = parse_strictly(Policy, {"stages": list(bodies)})
+    document = {"stages": list(bodies), "same_person": same_person, "permission": permission}
+    policy, findings = parse_strictly(Policy, document)
     if policy is None:
         return None, findings
     mistakes = tuple(_check_stages(policy.stages, "/stages"))
     return (None if mistakes else policy), mistakes
 
 
+def check_seats_of(steps: Sequence[Stage]) -> Iterator[Finding]:
+    """Check that no requester chooses who decides. Of a published chain, running requests need no answer."""
+    for approver, pointer in list_approvers(steps):
+        yield from check_seat(approver.model_dump(mode="json"), pointer)
+
+
+def list_approvers(steps: Sequence[Stage], root: str = "/steps") -> Iterator[tuple[Approver, str]]:
+    """Return the approvers of all stages, with those that they escalate to, and where they stand."""
+    for number, step in enumerate(steps):
+        for index, approver in enumerate(step.approvers):
+            yield approver, f"{root}/{number}/approvers/{index}"
+        if step.escalate is not None:
+            yield step.escalate.to, f"{root}/{number}/escalate/to"
+
+
 def _check_stages(stages: Sequence[Stage], root: str) -> Iterator[Finding]:
-    for number, stage in enumerate(stages):
-        for index, approver in enumerate(stage.approvers):
-            yield from _check_approver(approver, f"{root}/{number}/approvers/{index}")
-        if stage.escalate is not None:
-            yield from _check_approver(stage.escalate.to, f"{root}/{number}/escalate/to")
+    for approver, pointer in list_approvers(stages, root):
+        yield from _check_approver(approver, pointer)
 
 
 def _check_approver(approver: Approver, pointer: str) -> Iterator[Finding]:

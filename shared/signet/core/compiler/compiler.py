@@ -5,22 +5,31 @@ outcomes), then expressions. A stage runs only when the one before found no erro
 no scopes to check expressions in.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from signet.core.compiler.artifact import COMPILER_VERSION, Artifact, make_artifact
-from signet.core.compiler.condition_coverage import check_condition_coverage
+from signet.core.compiler.artifact import Artifact, make_artifact
+from signet.core.compiler.authority_checks import check_actor_conditions, check_seats
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
-from signet.core.compiler.graph import ENVELOPE, Edge, Graph, Node, make_graph
+from signet.core.compiler.graph import Edge, Graph, Node, make_graph
+from signet.core.compiler.graph_json import CheckedGraph, make_condition_json, make_graph_json
+from signet.core.compiler.lost_approvals import (
+    LostApproval,
+    check_lost_approvals,
+    describe_accepted,
+    find_lost_approvals,
+)
 from signet.core.compiler.merge import Merged, merge
 from signet.core.compiler.node_expressions import NodeLogic, parse_actions, parse_condition, parse_node_logic
-from signet.core.compiler.parallel_blocks import Blocks, find_blocks
+from signet.core.compiler.parallel_blocks import find_blocks
 from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
 from signet.core.compiler.rejection_edges import add_rejection_edges
+from signet.core.compiler.slot_requirements import check_requirements, list_shut_gates
 from signet.core.compiler.soundness import (
     check_approved_content,
+    check_condition_coverage,
     check_envelope,
     check_integrity,
     check_paths_on,
@@ -35,7 +44,7 @@ from signet.core.contracts.expression_scope import (
     type_of_fields,
     type_of_settings,
 )
-from signet.core.expressions import Type, expression_to_json, to_text
+from signet.core.expressions import Type
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
@@ -70,13 +79,6 @@ class _Logic:
     before: Mapping[str, Type]
     after: Mapping[str, Type]
     findings: list[Finding]
-
-
-@dataclass(frozen=True)
-class _CheckedGraph:
-    graph: Graph
-    order: Sequence[str]
-    blocks: Blocks
 
 
 def compile_effective(
@@ -125,7 +127,7 @@ def compile_automation(
         condition, mistakes = parse_condition(automation.trigger.condition, "/trigger/condition", scope)
         if condition is None:
             return Compilation(None, mistakes)
-        source.head["trigger_condition"] = _make_condition_json(condition)
+        source.head["trigger_condition"] = make_condition_json(condition)
     return _compile(source)
 
 
@@ -137,7 +139,11 @@ def make_automation_source(
     base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
     slot = EnvelopeSlot(AUTOMATION_SLOT, (START,), END, window, False, (direct.id,), "")
     body = SlotPatch(
-        nodes=automation.nodes, edges=automation.edges, entry=automation.entry, exit=automation.exit
+        nodes=automation.nodes,
+        edges=automation.edges,
+        entry=automation.entry,
+        exit=automation.exit,
+        accepts=automation.accepts,
     )
     names = Names(
         contract=contract,
@@ -224,8 +230,9 @@ def _compile(source: Source) -> Compilation:
     findings += _check_shape(shape, base, names.contract)
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
+    lost_approvals = find_lost_approvals(shape.graph, shape.blocks, shape.order)
     logic = _parse_logic(shape, names)
-    findings += logic.findings
+    findings += [*_check_authority(shape, source, lost_approvals), *logic.findings]
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
     nothing = type_of_fields({})
@@ -235,8 +242,9 @@ def _compile(source: Source) -> Compilation:
     findings += action_findings
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    graph_json = _make_graph_json(shape, merged, base, logic.nodes, logic.conditions)
-    content = {**source.head, "actions": actions, **graph_json}
+    graph_json = make_graph_json(shape, merged, base, logic.nodes, logic.conditions)
+    content = {**source.head, "actions": actions, **_describe_authority(shape, source, lost_approvals)}
+    content |= graph_json
     return Compilation(make_artifact(content), sort_findings(findings))
 
 
@@ -251,7 +259,7 @@ def _check_limits(merged: Merged) -> Iterable[Finding]:
 
 def _check_order_and_blocks(
     merged: Merged, contract: Contract | None
-) -> tuple[_CheckedGraph | None, list[Finding]]:
+) -> tuple[CheckedGraph | None, list[Finding]]:
     graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
     order, cycles = sort_topologically(graph)
     if cycles:
@@ -259,7 +267,7 @@ def _check_order_and_blocks(
     blocks = find_blocks(graph, order)
     graph, untaken = add_rejection_edges(graph, blocks.find_innermost_join)
     order, cycles = sort_topologically(graph)
-    return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *cycles]
+    return CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *cycles]
 
 
 def _complete_policy(node: Node, contract: Contract | None) -> Node:
@@ -274,7 +282,7 @@ def _complete_policy(node: Node, contract: Contract | None) -> Node:
     return replace(node, config={**node.config, "permission": permission, "permission_condition": condition})
 
 
-def _check_shape(shape: _CheckedGraph, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
+def _check_shape(shape: CheckedGraph, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
     yield from check_reachability(shape.graph)
     yield from check_paths_on(shape.graph)
     yield from check_integrity(expected, shape.graph, shape.order)
@@ -282,7 +290,30 @@ def _check_shape(shape: _CheckedGraph, expected: Graph, contract: Contract | Non
         yield from check_approved_content(shape.graph, shape.blocks, contract)
 
 
-def _parse_logic(shape: _CheckedGraph, names: Names) -> _Logic:
+def _check_authority(
+    shape: CheckedGraph, source: Source, lost_approvals: Sequence[LostApproval]
+) -> Iterator[Finding]:
+    graph, blocks, is_bare = shape.graph, shape.blocks, source.head["kind"] == "envelope"
+    yield from check_lost_approvals(lost_approvals, source.patches)
+    yield from check_requirements(graph, blocks, shape.order, source.slots, is_bare=is_bare)
+    yield from check_actor_conditions(graph, source.slots, is_bare=is_bare)
+    yield from check_seats(graph)
+
+
+def _describe_authority(
+    shape: CheckedGraph, source: Source, lost_approvals: Sequence[LostApproval]
+) -> dict[str, Any]:
+    """Return what the artifact says of authority; a workflow that uses none of it keeps its hash."""
+    slots = source.slots.values()
+    described = {
+        "requires": {slot.id: slot.requires.model_dump() for slot in slots if slot.requires is not None},
+        "shut_gates": list_shut_gates(shape.graph, source.slots),
+        "accepted": describe_accepted(lost_approvals),
+    }
+    return {name: value for name, value in described.items() if value}
+
+
+def _parse_logic(shape: CheckedGraph, names: Names) -> _Logic:
     variables = Variables(names.variables)
     logic: dict[str, NodeLogic] = {}
     conditions: dict[str, Expression] = {}
@@ -308,80 +339,3 @@ def _parse_logic(shape: _CheckedGraph, names: Names) -> _Logic:
                     conditions[edge.id] = expression
             findings += check_condition_coverage(node_id, conditional, conditions, scope)
     return _Logic(logic, conditions, before, after, findings)
-
-
-def _make_condition_json(expression: Expression) -> dict[str, Any]:
-    return {"text": to_text(expression), "tree": expression_to_json(expression)}
-
-
-def _make_graph_json(
-    shape: _CheckedGraph,
-    merged: Merged,
-    expected: Graph,
-    logic: Mapping[str, NodeLogic],
-    conditions: Mapping[str, Expression],
-) -> dict[str, Any]:
-    graph, blocks = shape.graph, shape.blocks
-    required = sorted(expected.nodes)
-    return {
-        "compiler_version": COMPILER_VERSION,
-        "nodes": {node.id: _make_node_json(node, logic[node.id]) for node in graph.nodes.values()},
-        "edges": {edge.id: _make_edge_json(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
-        "adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.outgoing.items()},
-        "reverse_adjacency": {
-            node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()
-        },
-        "topological_order": list(shape.order),
-        "joins": {
-            join: {
-                "split": split,
-                "mode": graph.nodes[join].config["mode"],
-                "required_token_count": blocks.branch_count[split],
-            }
-            for join, split in blocks.split_of.items()
-        },
-        "blocks": {
-            node_id: [[split, branch] for split, branch in stack]
-            for node_id, stack in blocks.stacks.items()
-            if stack
-        },
-        "edit_windows": {node.id: node.window for node in graph.nodes.values()},
-        "stable_region_nodes": [
-            node.id for node in graph.nodes.values() if node.provenance in merged.stable_slots
-        ],
-        "slot_map": {
-            node.id: node.provenance for node in graph.nodes.values() if node.provenance != ENVELOPE
-        },
-        "system_gate_integrity": {
-            "required": required,
-            "present": [node_id for node_id in required if node_id in graph.nodes],
-            "valid": all(node_id in graph.nodes for node_id in required),
-        },
-    }
-
-
-def _make_node_json(node: Node, logic: NodeLogic) -> dict[str, Any]:
-    described: dict[str, Any] = {"type": node.type, "config": dict(node.config)}
-    if logic.trees:
-        described["logic"] = logic.trees
-    if node.label:
-        described["label"] = node.label
-    return described
-
-
-def _make_edge_json(edge: Edge, condition: Expression | None) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "source": edge.source,
-        "target": edge.target,
-        "on": edge.on,
-        "role": edge.role,
-        "priority": edge.priority,
-        "provenance": edge.provenance,
-    }
-    if condition is not None:
-        described["condition"] = _make_condition_json(condition)
-    if edge.transition is not None:
-        described["transition"] = edge.transition
-    if edge.label:
-        described["label"] = edge.label
-    return described

@@ -11,7 +11,7 @@ from typing import Any
 
 from signet.core.canonical_json import content_hash
 from signet.core.compiler.graph import Edge, Graph, Node, make_graph
-from signet.core.contracts.contract import AMENDED, Contract, EditWindow, Slot, Transition
+from signet.core.contracts.contract import AMENDED, Contract, EditWindow, RequiredApprovals, Slot, Transition
 
 START, END = "sys:start", "sys:end"
 
@@ -27,15 +27,18 @@ class EnvelopeSlot:
     stable: bool
     replaced: tuple[str, ...]
     label: str
+    requires: RequiredApprovals | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        described = {
             "entries": list(self.entries),
             "exit": self.exit,
             "window": self.window.value,
             "stable": self.stable,
             "label": self.label,
         }
+        # Left out when it is absent, so that envelopes from before it keep their hashes.
+        return described if self.requires is None else {**described, "requires": self.requires.model_dump()}
 
 
 @dataclass(frozen=True)
@@ -243,4 +246,5 @@ def _make_slot(contract: Contract, graph: Graph, name: str, slot: Slot) -> Envel
         stable=slot.stable if slot.stable is not None else window is EditWindow.AMEND_ONLY,
         replaced=tuple(edge.id for edge in replaced),
         label=slot.label,
+        requires=slot.requires,
     )

@@ -7,7 +7,14 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue, model_validator
 
 from signet.core.integrations.cloud_events import MAX_TYPE_CHARACTERS
-from signet.core.validation.strict_model import Duration, ExpressionText, Name, Strict
+from signet.core.validation.strict_model import (
+    Duration,
+    ExpressionText,
+    Name,
+    OneAct,
+    Strict,
+    is_absent,
+)
 
 MAX_APPROVERS = 20
 MAX_VARIABLES = 50
@@ -86,10 +93,11 @@ class ByManager(Strict):
 
 
 class ByExpression(Strict):
-    """An expression that gives a user's id, or a list of them."""
+    """An expression that gives a user's id, or a list of them; with `who`, those who hold the role."""
 
     by: Literal["expression"]
     expression: ExpressionText
+    who: Annotated[Name | None, Constraint(exclude_if=is_absent)] = None
 
 
 Approver = Annotated[ByUser | ByRole | ByManager | ByExpression, Constraint(discriminator="by")]
@@ -104,6 +112,10 @@ class Escalation(Strict):
 Quorum = Literal["all", "any"] | Annotated[int, Constraint(ge=1, le=MAX_APPROVERS)]
 Vote = Literal["approved", "rejected", "abstained"]
 ReasonedVotes = Annotated[tuple[Vote, ...], Constraint(max_length=3)]
+# One person may approve here and in every other approval of the same gate that allows it too.
+SamePerson = Annotated[Literal["allowed"] | None, Constraint(exclude_if=is_absent)]
+# Voters need it, also for a transition that a person requests.
+VoterPermission = Annotated[OneAct | None, Constraint(exclude_if=is_absent)]
 
 
 def require_reachable_quorum(quorum: Quorum, approvers: int) -> None:
@@ -120,11 +132,15 @@ class ApprovalConfiguration(Strict):
     escalate: Escalation | None = None
     expire_after: Duration | None = None
     reason_required_for: ReasonedVotes = ("rejected",)
+    same_person: SamePerson = None
+    permission: VoterPermission = None
 
     @model_validator(mode="after")
     def _one_mode(self) -> "ApprovalConfiguration":
         if (self.chain is None) == (not self.approvers):
             raise ValueError("wants either 'chain' or 'approvers'")
+        if self.chain is not None and (self.same_person or self.permission):
+            raise ValueError("leaves 'same_person' and 'permission' to its chain")
         if self.approvers:
             require_reachable_quorum(self.quorum, len(self.approvers))
         return self
@@ -153,16 +169,12 @@ class WaitEventConfiguration(Strict):
     save_as: Name | None = None
 
 
-def _is_absent(value: object) -> bool:
-    return value is None
-
-
 class WebhookOutConfiguration(Strict):
     """A call to one of the tenant's endpoints, or an event for the listeners of the deployment's bus."""
 
     endpoint: Name | None = None
     # Left out when it is absent, so that definitions from before this field keep their hashes.
-    event: Annotated[EventType | None, Constraint(exclude_if=_is_absent)] = None
+    event: Annotated[EventType | None, Constraint(exclude_if=is_absent)] = None
     payload: Mapping[Name, JsonValue] = {}
     run_as: RunAs = "actor"
     save_as: Name | None = None
@@ -181,6 +193,12 @@ class NotificationConfiguration(Strict):
     text: TemplateText
     wait: Annotated[bool, Constraint(alias="await")] = False
     run_as: RunAs = "actor"
+
+    @model_validator(mode="after")
+    def _only_votes_are_filtered(self) -> "NotificationConfiguration":
+        if any(isinstance(person, ByExpression) and person.who is not None for person in self.to):
+            raise ValueError("takes no 'who', which says whose votes count")
+        return self
 
 
 class ScriptConfiguration(Strict):

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from signet.core.contracts.contract import EditWindow
 from signet.core.contracts.fields import Fields
-from signet.core.validation.strict_model import ExpressionText, Label, Name, Slug, Strict
+from signet.core.validation.strict_model import ExpressionText, Label, Name, Slug, Strict, is_absent
 
 MAX_NODES = 2_000
 MAX_EDGES = 6_000
@@ -46,6 +46,16 @@ class PatchEdge(Strict):
     label: Label = ""
 
 
+class AcceptedRisks(Strict):
+    """What the author of a graph accepts by name, though it is a finding everywhere else."""
+
+    # Joins whose block may cancel an approval before anybody decides.
+    approval_can_be_lost: Annotated[tuple[NodeReference, ...], Constraint(max_length=MAX_NODES)] = ()
+
+
+OptionalRisks = Annotated[AcceptedRisks | None, Constraint(exclude_if=is_absent)]
+
+
 class SlotPatch(Strict):
     nodes: Annotated[tuple[PatchNode, ...], Constraint(min_length=1, max_length=MAX_NODES)]
     edges: Annotated[tuple[PatchEdge, ...], Constraint(max_length=MAX_EDGES)] = ()
@@ -54,6 +64,7 @@ class SlotPatch(Strict):
     # single: one node ends. join: every node without an edge to another leads out.
     exit: Literal["single", "join"] = "single"
     edit: EditWindow | None = None
+    accepts: OptionalRisks = None
 
 
 class BaseReference(Strict):
@@ -93,3 +104,4 @@ class Automation(Strict):
     edges: Annotated[tuple[PatchEdge, ...], Constraint(max_length=MAX_EDGES)] = ()
     entry: Literal["serial", "branch"] = "serial"
     exit: Literal["single", "join"] = "single"
+    accepts: OptionalRisks = None

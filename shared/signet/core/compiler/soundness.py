@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from signet.core.compiler.envelope import END, START, Envelope
 from signet.core.compiler.graph import ENVELOPE, Edge, Graph
@@ -9,9 +10,12 @@ from signet.core.compiler.merge import policy_node
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.contracts.contract import Contract
+from signet.core.expressions import Expression, RangeFindingKind, Scope, find_gaps_and_overlaps
 from signet.core.validation.finding import Finding, make_finding
 
 MAX_SHOWN_PATH = 20
+# Beside a single condition the default edge is simply the other case.
+MIN_CONDITIONS = 2
 # Outcomes that come only with this setting in the configuration.
 _NEEDS_SETTING = {"wait_event": {"timeout": "timeout"}, "approval": {"expired": "expire_after"}}
 
@@ -118,6 +122,24 @@ def _check_choice(node_id: str, node_type: str, outcome: str, edges: Sequence[Ed
         yield make_finding("SEVERAL_EDGES_WITHOUT_CHOICE", node_id, count=len(defaults), outcome=outcome)
     elif conditional and not defaults:
         yield make_finding("BRANCH_WITHOUT_DEFAULT", node_id, outcome=outcome)
+
+
+def check_condition_coverage(
+    node_id: str, edges: Sequence[Edge], conditions: Mapping[str, Expression], scope: Scope
+) -> Iterator[Finding]:
+    """Check sibling conditions on one variable: exactly one of them should cover each value."""
+    by_outcome = sorted(edges, key=lambda edge: edge.on)
+    for _, siblings in groupby(by_outcome, key=lambda edge: edge.on):
+        parsed = [conditions[edge.id] for edge in siblings if edge.id in conditions]
+        if len(parsed) < MIN_CONDITIONS:
+            continue
+        reported: set[RangeFindingKind] = set()
+        for example in find_gaps_and_overlaps(parsed, scope):
+            if example.kind in reported:
+                continue  # One example of each kind is enough for an author to look again.
+            reported.add(example.kind)
+            code = "CONDITIONS_LEAVE_GAP" if example.kind is RangeFindingKind.GAP else "CONDITIONS_OVERLAP"
+            yield make_finding(code, node_id, variable=example.variable, example=example.example)
 
 
 def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> Iterator[Finding]:

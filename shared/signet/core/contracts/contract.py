@@ -8,12 +8,13 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue
 
 from signet.core.contracts.fields import Fields
-from signet.core.validation.strict_model import ExpressionText, Label, Name, Permission, Strict
+from signet.core.validation.strict_model import ExpressionText, Label, Name, Permission, Strict, is_absent
 
 MAX_STATES = 50
 MAX_TRANSITIONS = 100
 MAX_SLOTS = 100
 MAX_ACTIONS = 200
+MAX_REQUIRED_APPROVALS = 20
 # The status of a document that an amendment replaced, and the pseudo state where its replacement begins.
 AMENDED = "amended"
 
@@ -61,6 +62,17 @@ class Transition(Strict):
     reason_required: bool = False
 
 
+class RequiredApprovals(Strict):
+    """The approvals that no patch takes out of a slot: so many on each path through it.
+
+    `distinct` wants as many persons, `role` counts only seats of the role.
+    """
+
+    approvals: Annotated[int, Constraint(ge=1, le=MAX_REQUIRED_APPROVALS)]
+    distinct: bool = False
+    role: Name | None = None
+
+
 class Slot(Strict):
     """A region that tenants may fill: before a transition's gate, or between the gate and the new state."""
 
@@ -71,6 +83,7 @@ class Slot(Strict):
     edit: EditWindow | None = None
     stable: bool | None = None
     label: Label = ""
+    requires: Annotated[RequiredApprovals | None, Constraint(exclude_if=is_absent)] = None
 
 
 class DeclaredAction(Strict):

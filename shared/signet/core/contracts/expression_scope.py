@@ -24,11 +24,14 @@ from signet.core.expressions import (
     INT,
     STRING,
     TIMESTAMP,
+    ExpressionError,
     Scope,
     Type,
     enum_of,
     list_of,
+    list_variables,
     object_of,
+    parse_expression,
     ref_to,
 )
 from signet.core.tenants.tenant_file import TenantSettings
@@ -106,3 +109,11 @@ def make_scope(
     if item is not None:
         names["item"] = item
     return Scope(names)
+
+
+def reads_actor(text: str) -> bool:
+    """Return whether an expression asks who acts; one that does not parse reads nothing."""
+    parsed = parse_expression(text)
+    if isinstance(parsed, ExpressionError):
+        return False
+    return any(name.path[0] == "actor" for name in list_variables(parsed))

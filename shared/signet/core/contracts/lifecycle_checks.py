@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from signet.core.contracts.contract import AMENDED, Contract, EditWindow, State, Transition
+from signet.core.contracts.expression_scope import reads_actor
 from signet.core.contracts.field_checks import check_distinct
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
@@ -20,6 +21,7 @@ def check_lifecycle(contract: Contract) -> Iterator[Finding]:
     for name, transition in contract.transitions.items():
         yield from _check_transition(contract, name, transition)
         yield from _check_sources(contract, name, transition)
+        yield from _check_acting_person(contract, name, transition)
     yield from _check_automatic_exits(contract)
     yield from _check_reachable(contract)
     yield from _check_endings(contract)
@@ -68,6 +70,28 @@ def _check_transition(contract: Contract, name: str, transition: Transition) -> 
             yield make_finding("REJECTED_TO_TARGET", place, transition=name, state=transition.to)
     if transition.kind == "automatic" and transition.reason_required:
         yield make_finding("AUTOMATIC_WITH_REASON", point((*path, "reason_required")), transition=name)
+
+
+def _check_acting_person(contract: Contract, name: str, transition: Transition) -> Iterator[Finding]:
+    """Check that an automatic transition asks nothing of `actor` where only the system acts.
+
+    The condition of its permission is asked of those who vote. Without a slot before it, nobody does.
+    """
+    if transition.kind != "automatic":
+        return
+    permission = transition.permission or f"{contract.contract}:{name}"
+    where = f"at the automatic transition '{name}'"
+    if transition.condition is not None and reads_actor(transition.condition):
+        place = point(("transitions", name, "condition"))
+        way = f"Ask it of those who vote: put it into 'conditions' under '{permission}'."
+        yield make_finding("ACTOR_IS_SYSTEM", place, text=transition.condition, where=where, way=way)
+    before = [s for s in contract.slots.values() if s.transition == name and s.position == "before"]
+    asking = {slot.from_state or transition.from_states[0] for slot in before}
+    text = contract.conditions.get(permission)
+    if text is not None and reads_actor(text) and set(transition.from_states) - asking:
+        place = point(("conditions", permission))
+        where, way = f"{where}, which has no slot before it,", "Declare a slot before it from each source."
+        yield make_finding("ACTOR_IS_SYSTEM", place, text=text, where=where, way=way)
 
 
 def _check_sources(contract: Contract, name: str, transition: Transition) -> Iterator[Finding]:

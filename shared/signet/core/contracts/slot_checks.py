@@ -17,6 +17,7 @@ def check_slots(contract: Contract) -> Iterator[Finding]:
             continue
         yield from _check_position(contract, name, slot, transition)
         yield from _check_window(contract, name, slot, transition)
+        yield from _check_requirement(contract, name, slot, transition)
     yield from _check_shared_positions(contract)
 
 
@@ -66,6 +67,28 @@ def _find_default_window(contract: Contract, slot: Slot, transition: Transition)
     else:
         state = contract.states.get(slot.from_state or transition.from_states[0])
     return state.edit if state else None
+
+
+def _check_requirement(
+    contract: Contract, name: str, slot: Slot, transition: Transition
+) -> Iterator[Finding]:
+    """Check that a gate uses the approvals, and that the transition's other sources want some too."""
+    if slot.requires is None:
+        return
+    place = point(("slots", name, "requires"))
+    if slot.position == "after":
+        yield make_finding("REQUIRED_AFTER_GATE", place, slot=name)
+        return
+    guarded = {
+        source
+        for other in contract.slots.values()
+        if other.transition == slot.transition and other.position == "before" and other.requires is not None
+        for source in _list_slot_sources(contract, other)
+    }
+    free = [source for source in list_sources(contract, transition) if source not in guarded]
+    if free:
+        sources = ", ".join(free)
+        yield make_finding("REQUIRED_ELSEWHERE_FREE", place, transition=slot.transition, sources=sources)
 
 
 def _check_shared_positions(contract: Contract) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ def write_approvals(outline: Outline) -> Chapter:
     used = {approval: gates_behind[approval] for approval in workflow.in_order("approval")}
     asked = {gate for gates in used.values() for gate in gates}
     entries = [Entry(lambda: NumberedLine(_VERSION)), Entry(partial(_describe_separation, outline))]
+    entries += [Entry(lambda: NumberedLine(_DISTINCT))] if used else []
     entries += [Entry(partial(_describe_use, outline, approval, gates)) for approval, gates in used.items()]
     for gate in workflow.in_order("lifecycle_gate"):
         if workflow.config_of(gate)["kind"] != "interrupting":
@@ -32,6 +33,12 @@ _VERSION = (
     "An approval holds for the one version of the document that was shown to people. An edit withdraws what"
     " is still being asked, and voids what was decided but not used yet. A gate that does not pass uses"
     " nothing up."
+)
+
+
+_DISTINCT = (
+    "Approvals that one gate uses up are given by distinct persons, also in stages and branches. Only"
+    " approvals that all allow the same person may be given by one."
 )
 
 

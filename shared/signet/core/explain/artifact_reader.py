@@ -6,6 +6,7 @@ from typing import Any
 
 from signet.core.compiler.graph import ENVELOPE
 from signet.core.compiler.slot_graph import slot_in, slot_out
+from signet.core.contracts.contract import RequiredApprovals
 from signet.core.explain.vocabulary import escape, short_id
 
 Content = Mapping[str, Any]
@@ -49,6 +50,14 @@ class WorkflowReading:
     def label_of(self, node_id: str) -> str:
         """Return the author's label, or else the name that follows from the id."""
         return escape(self.nodes[node_id].get("label") or short_id(node_id))
+
+    def approvals_in(self, slot: str) -> list[str]:
+        return [node_id for node_id in self.in_order("approval") if self.slot_of(node_id) == slot]
+
+    def requirement_of(self, slot: str) -> RequiredApprovals | None:
+        """Return the approvals that the contract requires of a slot, filled or empty."""
+        written = self.content.get("requires", {}).get(slot)
+        return RequiredApprovals(**written) if written is not None else None
 
     def in_order(self, node_type: str) -> list[str]:
         return [node_id for node_id in self.order if self.type_of(node_id) == node_type]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from signet.core.compiler.envelope import state_node
+from signet.core.compiler.slot_requirements import describe_requirement
 from signet.core.contracts.contract import AMENDED, Transition
 from signet.core.explain.outline import WINDOWS, Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
@@ -114,6 +115,7 @@ def _describe_who_asks(outline: Outline, gate: str) -> Iterator[str]:
     match config["kind"]:
         case "automatic":
             yield "Nobody asks for it: it follows by itself when everything before it is done."
+            yield from _describe_voters(outline, gate)
             return
         case "interrupting":
             yield (
@@ -129,13 +131,43 @@ def _describe_who_asks(outline: Outline, gate: str) -> Iterator[str]:
         yield "A reason must be given."
 
 
-def _describe_before(outline: Outline, gate: str) -> Iterator[str]:
-    slots = [
+def _describe_voters(outline: Outline, gate: str) -> Iterator[str]:
+    """Describe the permission of an automatic transition, which belongs to each person who votes."""
+    config, workflow = outline.workflow.config_of(gate), outline.workflow
+    permission, condition = escape(config["permission"]), config["permission_condition"]
+    slots = _list_slots_before(outline, gate)
+    if not any(workflow.approvals_in(slot) for slot in slots):
+        also = "" if condition is None else " Its condition is asked of nobody:"
+        text = "" if condition is None else f" {outline.words.describe_condition(condition)}."
+        yield f"Nobody votes on the way to it, so nobody needs the permission {permission}.{also}{text}"
+        return
+    yield (
+        f"Each person who votes on the way to it needs the permission {permission}, when they vote and again"
+        " at the gate."
+    )
+    if condition is not None:
+        described = outline.words.describe_condition(condition)
+        yield f"The permission holds only if {described}; the acting person is the one who votes."
+
+
+def _list_slots_before(outline: Outline, gate: str) -> list[str]:
+    return [
         outline.workflow.slot_of(edge["source"])
         for edge in outline.workflow.edges_to(gate)
         if outline.workflow.type_of(edge["source"]) == "slot_out"
     ]
-    if slots:
+
+
+def _describe_before(outline: Outline, gate: str) -> Iterator[str]:
+    slots = _list_slots_before(outline, gate)
+    shut = outline.workflow.content.get("shut_gates", {}).get(gate)
+    requirement = outline.workflow.requirement_of(shut) if shut is not None else None
+    if requirement is not None:
+        yield (
+            f"NOTHING PASSES IT: the contract requires {describe_requirement(requirement)} in"
+            f' "{describe_name(shut)}", and nothing fills that.'
+        )
+    elif slots:
         steps = describe_list(f'"{describe_name(slot)}" (section {outline.numbers[slot]})' for slot in slots)
         yield f"Before it, the organisation's own steps take place: {steps}."
     else:

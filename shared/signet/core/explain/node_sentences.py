@@ -1,6 +1,6 @@
 """Sentences about each type of node, for explanations and for reviews of a diff; every type has some."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -52,7 +52,9 @@ def describe_person(person: Config, words: Vocabulary) -> str:
             return f"{manager} of {words.describe_expression(person['of'])} ({escape(person['of'])})"
         case _:
             people = words.describe_expression(person["expression"])
-            return f"each person named by {people} ({escape(person['expression'])})"
+            who = person.get("who")
+            role = f' who holds the role "{describe_name(who)}" [{escape(who)}]' if who is not None else ""
+            return f"each person named by {people} ({escape(person['expression'])}){role}"
 
 
 def _describe_people(people: Sequence[Config], words: Vocabulary) -> str:
@@ -78,10 +80,24 @@ def _describe_approval(config: Config, words: Vocabulary) -> list[str]:
     if config["expire_after"] is not None:
         after = config["expire_after"]
         sentences.append(f"It expires after {describe_duration(after)} ({escape(after)}).")
+    sentences += _describe_voters(config, words)
     reasons = [_VERBS[outcome] for outcome in config["reason_required_for"]]
     if reasons:
         sentences.append(f"A person who wants to {describe_list(reasons, 'or')} must give a reason.")
     return sentences
+
+
+def _describe_voters(config: Config, words: Vocabulary) -> Iterator[str]:
+    """Describe the terms of all voters; a workflow from before them has none."""
+    permission = config.get("permission")
+    if permission is not None:
+        yield f"Each person who votes needs the permission {escape(permission)} as well."
+        condition = words.contract.conditions.get(permission) if words.contract is not None else None
+        if condition is not None:
+            described = words.describe_condition(condition)
+            yield f"The permission holds only if {described}; the acting person is the one who votes."
+    if config.get("same_person") is not None:
+        yield "The same person may approve here and in every other approval that allows it too."
 
 
 def _describe_quorum(quorum: str | int, people: Sequence[Config]) -> list[str]:

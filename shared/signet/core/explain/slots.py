@@ -6,6 +6,7 @@ from typing import Any
 
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.slot_graph import slot_in
+from signet.core.compiler.slot_requirements import describe_requirement
 from signet.core.explain.node_sentences import describe_kind, describe_step
 from signet.core.explain.outline import WINDOWS, Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
@@ -44,6 +45,11 @@ def _describe_slot(outline: Outline, slot: str) -> NumberedLine:
     )
     text = f"These steps begin {entries} and lead to {outline.lead_to(workflow.exit_of(slot))}."
     parts = []
+    requirement = workflow.requirement_of(slot)
+    if requirement is not None:
+        parts.append(
+            f"The contract requires {describe_requirement(requirement)} on every way through these steps."
+        )
     if workflow.content["kind"] != "automation":
         parts.append(f"While they run: {WINDOWS[workflow.window_of(slot_in(slot))]}")
     if slot_in(slot) in workflow.content["stable_region_nodes"]:
@@ -94,6 +100,23 @@ def _describe_block(outline: Outline, node_id: str) -> Iterator[str]:
         names = list(dict.fromkeys(outline.refer(source) for source in arriving))
         word = _describe_how_many(block["mode"], block["required_token_count"])
         yield f"{word} branches of {outline.refer(block['split'])} must finish here: {describe_list(names)}."
+        yield from _describe_approvals_met(outline, node_id, block)
+
+
+def _describe_approvals_met(outline: Outline, join: str, block: Mapping[str, Any]) -> Iterator[str]:
+    """Describe what becomes of the approvals in a block that one of its branches can end."""
+    content = outline.workflow.content
+    has_asked = any(
+        split == block["split"]
+        for approval in outline.workflow.in_order("approval")
+        for split, _ in content["blocks"].get(approval, ())
+    )
+    if has_asked and block["mode"] == "any":
+        yield "One approval is enough here, although another branch was rejected."
+    lost = content.get("accepted", {}).get(join)
+    if lost is not None:
+        approvals = describe_list((outline.refer(approval) for approval in lost), "and")
+        yield f"The organisation ACCEPTS that nobody may decide in {approvals}, because it can be cancelled."
 
 
 def _describe_how_many(mode: str, count: int) -> str:

@@ -202,6 +202,9 @@ def _decide_gate(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
     """Decide whether the transition may be performed. The engine performs it, through mutate()."""
+    slot = workflow.shut_gates.get(node.id)
+    if slot is not None:
+        return refuse_gate(node, f"the contract requires approvals in the slot '{slot}', which is empty", {})
     if token.rejected and "rejected" in node.edges:
         return _choose_next_edges(workflow, node, "rejected", decision_input)
     if token.rejected:

@@ -229,8 +229,8 @@ def _move(
         position.tokens.clear()
         _send_back(position, edge.target, seq, version, changes)
         return
-    rejected = _is_rejected(workflow, token, edge)
     token = _leave_blocks(workflow, position, token, edge, changes)
+    rejected = _is_rejected(workflow, token, edge)
     join = workflow.joins.get(edge.target)
     if join is not None and join.split == token.split:
         position.tokens[token.id] = _change(
@@ -269,7 +269,9 @@ def _leave_blocks(
             raise Defect("TOKEN_WITHOUT_PARENT", f"{token.id} leaves a block that it is not in")
         del position.tokens[token.id]
         _cancel_below(position, parent_id, changes)
-        token = position.tokens[parent_id]
+        parent = position.tokens[parent_id]
+        # As at a join, a rejection from before the split stays.
+        token = _change(parent, state=parent.state, rejected=parent.rejected or token.rejected)
     return token
 
 

@@ -91,6 +91,8 @@ class Workflow:
         }
         self._join_of = {join.split: node_id for node_id, join in self.joins.items()}
         self.stable_nodes = frozenset(content["stable_region_nodes"])
+        # Gates that nothing passes: the contract requires approvals in their slot, and nothing fills it.
+        self.shut_gates: Mapping[str, str] = content.get("shut_gates", {})
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
         self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())

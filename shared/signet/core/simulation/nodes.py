@@ -147,7 +147,8 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
             case "manager":
                 described.append(f"manager of {node.expressions[f'/approvers/{index}/of'].value(env)}")
             case _:
-                described.append(str(node.expressions[f"/approvers/{index}/expression"].value(env)))
+                named = str(node.expressions[f"/approvers/{index}/expression"].value(env))
+                described.append(f"{named} as {person['who']}" if person.get("who") else named)
     return f"{node.config['quorum']} of {', '.join(described)}" if len(described) > 1 else described[0]
 
 

@@ -31,7 +31,15 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 Slug = Annotated[str, Field(pattern=rf"^{_SLUG.pattern}$")]
 Label = Annotated[str, Field(max_length=200)]
 Permission = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_]*):(\*|[a-z][a-z0-9_.]*)$", max_length=200)]
+# One act, without wildcards: what a person must be able to do, and no role's reach.
+OneAct = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*:[a-z][a-z0-9_.]*$", max_length=200)]
 ExpressionText = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+def is_absent(value: object) -> bool:
+    """Return whether a field is left out, so that documents from before it keep their hashes."""
+    return value is None
+
 
 _DURATION = re.compile(
     r"P(?:(?P<weeks>[0-9]{1,4})W|(?:(?P<days>[0-9]{1,4})D)?(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,5})H)?(?:(?P<minutes>[0-9]{1,6})M)?"

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.policy import parse_chain, policy_of_chain
+from signet.core.approvals.policy import check_seats_of, parse_chain, policy_of_chain
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.validation.finding import Finding
 from signet.engine.access.admin import AdminTransaction, administering
+from signet.engine.access.named_things import check_chain_names
 from signet.engine.access.read import bound_page, reading
 from signet.store.approvals import chains as store
 from signet.store.approvals.chains import ChainRecord as ChainRecord
@@ -58,6 +59,8 @@ class ApprovalChains:
                 label=chain.label,
                 digest=digest,
                 steps=body["steps"],
+                same_person=chain.same_person,
+                permission=chain.permission,
                 created_by=caller.principal.subject,
                 now=act.now,
             )
@@ -70,8 +73,16 @@ class ApprovalChains:
         with administering(self._database, caller) as act:
             act.require(MANAGE)
             chain = _require_chain(act.connection, tenant_id, name, version)
-            policy, findings = policy_of_chain(chain.steps)
+            policy, findings = policy_of_chain(
+                chain.steps, same_person=chain.same_person, permission=chain.permission
+            )
             if policy is None:
+                return findings
+            findings = (
+                *check_seats_of(policy.stages),
+                *check_chain_names(act.connection, tenant_id, policy.stages),
+            )
+            if findings:
                 return findings
             if not store.publish_chain(act.connection, tenant_id, name, version, act.now):
                 raise Rejected("VERSION_FROZEN", f"version {version} of the chain '{name}' is {chain.status}")

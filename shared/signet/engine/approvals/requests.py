@@ -132,7 +132,7 @@ class ApprovalRequests:
         chain = read_published_chain(self._connection, self._tenant_id, name)
         if chain is None:
             return None, name, None
-        policy, _ = policy_of_chain(chain.steps)
+        policy, _ = policy_of_chain(chain.steps, same_person=chain.same_person, permission=chain.permission)
         return policy, name, chain.version
 
     def begin_stage(self, about: ApprovalSubject, policy: Policy, number: int) -> list[Seat] | Deadlock:

@@ -1,7 +1,7 @@
 """Contracts and definitions read from their rows and compiled; nothing is written."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 from uuid import UUID
@@ -14,12 +14,14 @@ from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.finding import Finding, Severity, has_errors
+from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
 from signet.core.validation.strict_model import MAX_MISTAKES, Strict, parse_strictly
 from signet.core.validation.text_checks import check_texts
+from signet.engine.access.named_things import check_compilation
 from signet.engine.cache import load_contract
 from signet.store.database import Connection
 from signet.store.definitions import write as store
+from signet.store.definitions.names import find_patch_in_force
 from signet.store.definitions.write import DefinitionRow
 from signet.store.tenants.tenants import find_tenant
 
@@ -65,9 +67,28 @@ class Subject:
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{name}'")
         return self.contract
 
-    def require_artifact(self) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
+    def compile_for(self, connection: Connection, tenant_id: UUID) -> Compilation:
+        """Compile it as it would be published: what it names must exist in the tenant."""
+        compilation = check_compilation(connection, tenant_id, self.compile())
+        replaced = self._check_replaced(connection, tenant_id)
+        return Compilation(compilation.artifact, sort_findings((*compilation.findings, *replaced)))
+
+    def _check_replaced(self, connection: Connection, tenant_id: UUID) -> Iterator[Finding]:
+        """Name the other patch that goes out of force: new documents of a type run one."""
+        if not isinstance(self.body, Patch):
+            return
+        entity_type = self.body.base.entity_type
+        old = find_patch_in_force(connection, tenant_id, entity_type)
+        if old is not None and old.name != self.body.patch:
+            yield make_finding(
+                "PATCH_OUT_OF_FORCE", "/", entity_type=entity_type, name=old.name, version=old.version
+            )
+
+    def require_artifact(
+        self, compilation: Compilation | None = None
+    ) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
         """Return the artifact and its warnings, or raise every error."""
-        compilation = self.compile()
+        compilation = compilation or self.compile()
         placed = place_findings(compilation.findings, self.body)
         if compilation.artifact is None:
             raise reject_findings(placed)

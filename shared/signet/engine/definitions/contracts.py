@@ -13,6 +13,7 @@ from signet.core.contracts.reader import parse_contract
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
 from signet.engine.access.admin import AdminTransaction
+from signet.engine.access.named_things import check_contract_names
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
@@ -105,14 +106,17 @@ def freeze_contract(
         raise Rejected("VERSION_FROZEN", f"version {version} of '{entity_type}' is {row.status} already")
     contract = require_contract(connection, tenant_id, entity_type, version)
     settings = read_settings(connection, tenant_id)
-    mistakes = tuple(check_contract_expressions(contract, settings))
-    placed = place_findings(mistakes)
+    mistakes = (
+        *check_contract_expressions(contract, settings),
+        *check_contract_names(connection, tenant_id, contract),
+    )
     if has_errors(mistakes):
-        raise reject_findings(placed)
+        raise reject_findings(place_findings(mistakes))
     envelope = make_envelope(contract)
     compilation = compile_effective(envelope, None, settings)
+    placed = place_findings((*mistakes, *compilation.findings))
     if compilation.artifact is None:
-        raise reject_findings(place_findings(compilation.findings))
+        raise reject_findings(placed)
     store.set_contract_status(connection, tenant_id, entity_type, version, "published")
     new = _describe_envelope(envelope, compilation.artifact)
     store.insert_definition(connection, tenant_id, new, act.caller.principal.subject)

@@ -193,7 +193,8 @@ class Definitions:
             if effective.definition_kind != "effective" or effective.source_id is None:
                 raise Rejected("DEFINITION_INVALID", "only an effective workflow can be recompiled")
             patch = _require(act, effective.source_id)
-            artifact, findings = read_subject(act.connection, tenant_id, patch).require_artifact()
+            subject = read_subject(act.connection, tenant_id, patch)
+            artifact, findings = subject.require_artifact(subject.compile_for(act.connection, tenant_id))
             new_id, version = _insert_effective(act, patch, artifact)
             store.archive_definition(act.connection, tenant_id, definition_id)
             _note(act, definition_id, "recompile", compiled_hash=artifact.hash)
@@ -227,7 +228,8 @@ def _publish(act: AdminTransaction, draft: DefinitionRow) -> Published:
     if draft.status != "draft":
         raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
     store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
-    artifact, findings = read_subject(connection, tenant_id, draft).require_artifact()
+    subject = read_subject(connection, tenant_id, draft)
+    artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
     store.publish_definition(connection, tenant_id, draft.id, *(() if is_patch else compiled))

@@ -22,6 +22,8 @@ class ChainRecord:
     status: str
     label: str
     hash: str
+    same_person: str | None
+    permission: str | None
     created_by: str
     created_at: datetime
     published_at: datetime | None
@@ -77,6 +79,8 @@ def insert_chain(
     label: str,
     digest: str,
     steps: Sequence[Mapping[str, Any]],
+    same_person: str | None,
+    permission: str | None,
     created_by: str,
     now: datetime,
 ) -> None:
@@ -87,6 +91,8 @@ def insert_chain(
         "label": label,
         "hash": digest,
         "steps": Jsonb(list(steps)),
+        "same_person": same_person,
+        "permission": permission,
         "created_by": created_by,
         "now": now,
     }

@@ -58,6 +58,8 @@ class LiveRequest:
 @dataclass(frozen=True, slots=True)
 class PublishedChainRow:
     version: int
+    same_person: str | None
+    permission: str | None
     steps: list[dict[str, Any]]
 
 

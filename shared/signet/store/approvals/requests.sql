@@ -17,9 +17,10 @@ ORDER BY r.id
 
 -- name: read_chain
 -- Read the newest published version of a chain, with its steps in their order.
-SELECT c.version, ARRAY(SELECT s.body FROM approval_chain_steps s
-                        WHERE s.tenant_id = c.tenant_id AND s.name = c.name AND s.version = c.version
-                        ORDER BY s.position) AS steps
+SELECT c.version, c.same_person, c.permission,
+       ARRAY(SELECT s.body FROM approval_chain_steps s
+             WHERE s.tenant_id = c.tenant_id AND s.name = c.name AND s.version = c.version
+             ORDER BY s.position) AS steps
 FROM approval_chains c
 WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s AND c.status = 'published'
 ORDER BY c.version DESC

@@ -203,7 +203,7 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     "JOIN_NEVER_SATISFIED": (
         "error",
         "The join '{place}' waits for a branch of '{split}' that cannot arrive ({branch}).",
-        "Let the branch reach the join, or make it mode: any.",
+        "Let the branch reach the join, or remove the branch.",
     ),
     "BLOCK_ENTERED_SIDEWAYS": (
         "error",
@@ -213,7 +213,7 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     "BLOCK_LEFT_SIDEWAYS": (
         "error",
         "The edge {place} leaves the parallel block of '{split}' before its join.",
-        "Lead it to the join, or mark it role: exit, which cancels the other branches.",
+        "Lead it to the join. Only where no approval stands beside it, mark it role: exit.",
     ),
     "EXIT_OUTSIDE_BLOCK": (
         "error",

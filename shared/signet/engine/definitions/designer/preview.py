@@ -167,7 +167,7 @@ class DefinitionPreview:
             subject = read_subject(
                 read.connection, principal.tenant_id, require_readable(read, definition_id)
             )
-            compilation = subject.compile()
+            compilation = subject.compile_for(read.connection, principal.tenant_id)
             artifact, findings = compilation.artifact, compilation.findings
             placed = place_findings(findings[:MAX_FINDINGS], subject.body)
         return CompileReport(artifact.hash if artifact else None, len(findings), placed)

@@ -1,0 +1,97 @@
+"""Checks of who decides: conditions that only the system answers, and seats that a requester could fill."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from signet.core.compiler.envelope import EnvelopeSlot
+from signet.core.compiler.graph import Graph, Node
+from signet.core.compiler.slot_graph import slot_out
+from signet.core.contracts.expression_scope import reads_actor
+from signet.core.expressions import ExpressionError, list_variables, parse_expression
+from signet.core.validation.finding import Finding, make_finding
+
+# A caller sets every declared field when they create a document, and chooses what a ref names. So of the
+# document only these are locked. Settings, and the person who asked, no caller of a document can set.
+_LOCKED_FIELDS = frozenset({"id", "creator", "created_at"})
+_LOCKED_ROOTS = frozenset({"org", "actor", "now"})
+_FILTER = "Add 'who' with the role whose holders may decide, or take the people from the tenant's settings."
+_LOCKED_PERSON = "Name actor.user_id or entity.creator, or ask a role."
+
+
+def check_actor_conditions(
+    graph: Graph, slots: Mapping[str, EnvelopeSlot], *, is_bare: bool
+) -> Iterator[Finding]:
+    """Check that no condition reads `actor` where the system acts and nobody votes."""
+    for node in graph.nodes.values():
+        if node.type == "policy_gate" and node.config["run_as"] == "system":
+            way = "Run it as the person (run_as: actor), or take the actor out of the condition."
+            yield from _check_text(
+                node, "permission_condition", node.id, "in a step that runs as the system,", way
+            )
+        if node.type == "lifecycle_gate" and node.config["kind"] == "automatic":
+            yield from _check_gate(graph, slots, node, is_bare=is_bare)
+
+
+def _check_gate(
+    graph: Graph, slots: Mapping[str, EnvelopeSlot], gate: Node, *, is_bare: bool
+) -> Iterator[Finding]:
+    where, permission = (
+        f"at the automatic transition '{gate.config['transition']}'",
+        gate.config["permission"],
+    )
+    way = f"Ask it of those who vote: put it into 'conditions' under '{permission}'."
+    yield from _check_text(gate, "condition", gate.id, where, way)
+    slot = next((slot for slot in slots.values() if slot.exit == gate.id), None)
+    if slot is not None and _asks_anybody(graph, slot):
+        return
+    if slot is not None and is_bare:
+        text = gate.config["permission_condition"]
+        if text is not None and reads_actor(text):
+            transition = gate.config["transition"]
+            yield make_finding("ACTOR_NOT_ASKED_YET", slot.id, text=text, transition=transition)
+        return
+    place = slot.id if slot is not None else gate.id
+    way = "Put an approval before it, or take the actor out of the condition."
+    yield from _check_text(gate, "permission_condition", place, f"{where}, which asks for no approval,", way)
+
+
+def _check_text(node: Node, key: str, place: str, where: str, way: str) -> Iterator[Finding]:
+    text = node.config[key]
+    if text is not None and reads_actor(text):
+        yield make_finding("ACTOR_IS_SYSTEM", place, text=text, where=where, way=way)
+
+
+def _asks_anybody(graph: Graph, slot: EnvelopeSlot) -> bool:
+    return slot_out(slot.id) in graph.nodes and any(
+        node.type == "approval" and node.provenance == slot.id for node in graph.nodes.values()
+    )
+
+
+def check_seats(graph: Graph) -> Iterator[Finding]:
+    """Check that nobody can write into their document who is to decide about it."""
+    for node in graph.nodes.values():
+        if node.type == "approval":
+            for index, person in enumerate(node.config["approvers"]):
+                yield from check_seat(person, f"{node.id}/approvers/{index}")
+            if node.config["escalate"] is not None:
+                yield from check_seat(node.config["escalate"]["to"], f"{node.id}/escalate/to")
+
+
+def check_seat(person: Mapping[str, Any], place: str) -> Iterator[Finding]:
+    """Check one approver. An expression that does not parse is a finding of another check."""
+    key, way = {"expression": ("expression", _FILTER), "manager": ("of", _LOCKED_PERSON)}.get(
+        person["by"], ("", "")
+    )
+    if not key or person.get("who") is not None:
+        return
+    parsed = parse_expression(person[key])
+    if isinstance(parsed, ExpressionError):
+        return
+    open_names = (name.text for name in list_variables(parsed) if not _is_locked(name.path))
+    name = next(open_names, None)
+    if name is not None:
+        yield make_finding("SEAT_NOT_LOCKED", f"{place}/{key}", text=person[key], name=name, way=way)
+
+
+def _is_locked(path: tuple[str, ...]) -> bool:
+    return path[0] in _LOCKED_ROOTS or (path[0] == "entity" and path[1:2] != () and path[1] in _LOCKED_FIELDS)

@@ -1,0 +1,80 @@
+"""Names of a tenant's own things that a workflow, a chain or a contract mentions, and whether they exist."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from signet.core.validation.finding import Finding, make_finding
+
+
+class NamedKind(StrEnum):
+    ROLE = "role"
+    MEMBER = "member"
+    CHAIN = "chain"
+    ENDPOINT = "endpoint"
+    ACTION = "action"
+
+
+_CODES: Mapping[NamedKind, str] = {
+    NamedKind.ROLE: "ROLE_UNKNOWN",
+    NamedKind.MEMBER: "MEMBER_UNKNOWN",
+    NamedKind.CHAIN: "CHAIN_UNKNOWN",
+    NamedKind.ENDPOINT: "ENDPOINT_UNKNOWN",
+    NamedKind.ACTION: "ACTION_NOWHERE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name with its kind, and the place that mentions it."""
+
+    kind: NamedKind
+    name: str
+    place: str
+
+
+# The names that exist, by kind. A kind that is left out is not known here, and nothing of it is checked.
+TenantNames = Mapping[NamedKind, frozenset[str]]
+
+
+def list_mentions(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Mention]:
+    """Return what the nodes of a compiled workflow mention."""
+    for node_id, node in nodes.items():
+        config = node["config"]
+        match node["type"]:
+            case "approval":
+                if config["chain"] is not None:
+                    yield Mention(NamedKind.CHAIN, config["chain"], node_id)
+                escalated = [config["escalate"]["to"]] if config["escalate"] is not None else []
+                for person in (*config["approvers"], *escalated):
+                    yield from list_people(person, node_id)
+            case "notification":
+                for person in config["to"]:
+                    yield from list_people(person, node_id)
+            case "webhook_out" if config["endpoint"] is not None:
+                yield Mention(NamedKind.ENDPOINT, config["endpoint"], node_id)
+            # An action with a dot is none of the contract's; those were checked against the contract.
+            case "action" if "." in config["action"]:
+                yield Mention(NamedKind.ACTION, config["action"], node_id)
+
+
+def list_people(person: Mapping[str, Any], place: str) -> Iterator[Mention]:
+    """Return the role or the user that an approver or a recipient names."""
+    if person["by"] == "user":
+        yield Mention(NamedKind.MEMBER, person["user"], place)
+    role = person.get("role") or person.get("who")
+    if role is not None:
+        yield Mention(NamedKind.ROLE, role, place)
+
+
+def check_mentions(mentions: Iterable[Mention], names: TenantNames) -> Iterator[Finding]:
+    for mention in dict.fromkeys(mentions):
+        known = names.get(mention.kind)
+        if known is not None and mention.name not in known:
+            yield make_finding(_CODES[mention.kind], mention.place, name=mention.name)
+
+
+def make_file_names(roles: Iterable[str], members: Iterable[str]) -> TenantNames:
+    """Return the names that a tenant's file tells: it holds neither chains nor endpoints."""
+    return {NamedKind.ROLE: frozenset(roles), NamedKind.MEMBER: frozenset(members)}

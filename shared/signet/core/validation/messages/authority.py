@@ -1,0 +1,93 @@
+"""Texts of findings about who decides: lost approvals, seats, requirements, and names that do not exist."""
+
+from collections.abc import Mapping
+
+AUTHORITY: Mapping[str, tuple[str, str, str]] = {
+    "APPROVAL_CAN_BE_LOST": (
+        "error",
+        "The approval '{approval}' can be lost: {cause} and cancels it before anybody decides.",
+        "Let all branches meet (mode: all), or put the approval before the split or after '{place}'."
+        " To accept the loss, name '{join}' in the slot's accepts: {{approval_can_be_lost: [...]}}.",
+    ),
+    "ACCEPTANCE_UNUSED": (
+        "error",
+        "'{name}' is accepted as a join where an approval can be lost, and it is none.",
+        "Remove it from 'accepts'.",
+    ),
+    "ACTOR_IS_SYSTEM": (
+        "error",
+        "The condition '{text}' asks who acts, and {where} nobody but the system does.",
+        "{way}",
+    ),
+    "ACTOR_NOT_ASKED_YET": (
+        "warning",
+        "The condition '{text}' is asked of each person who votes on '{transition}', and nobody votes.",
+        "Publish a patch that puts an approval into the slot '{place}'.",
+    ),
+    "SEAT_NOT_LOCKED": (
+        "error",
+        "'{text}' says who decides, and {name} can be set by the person who asks.",
+        "{way}",
+    ),
+    "REQUIRED_AFTER_GATE": (
+        "error",
+        "The slot '{slot}' stands after the gate, which uses no approval that is given there.",
+        "Put 'requires' on a slot before the gate.",
+    ),
+    "REQUIRED_ELSEWHERE_FREE": (
+        "warning",
+        "The transition '{transition}' also begins at {sources}, where no slot requires an approval.",
+        "Declare a slot with 'requires' for each source, if nobody is to go around this one.",
+    ),
+    "REQUIRED_APPROVALS_MISSING": (
+        "error",
+        "The contract requires {wanted} in slot '{place}', and a path through it proves {proven}.",
+        "On every path, ask by 'approvers' with a number as 'quorum', or by more nodes. 'quorum: all' lets"
+        " people abstain and proves one, like a chain; an escalation proves one by those it goes to.",
+    ),
+    "REQUIRED_SLOT_EMPTY": (
+        "error",
+        "The contract requires {wanted} in slot '{place}', which nothing fills.",
+        "Fill the slot with steps that ask for them.",
+    ),
+    "REQUIRED_SLOT_WAITS": (
+        "warning",
+        "The contract requires {wanted} in slot '{place}': its gate stays shut until a patch asks for them.",
+        "Publish a patch that fills the slot.",
+    ),
+    "REQUIRED_DISTINCT": (
+        "error",
+        "'{place}' allows the same person, and the contract requires distinct persons in slot '{slot}'.",
+        "Remove 'same_person'.",
+    ),
+    "ROLE_UNKNOWN": (
+        "error",
+        "'{place}' names the role '{name}', which the tenant does not have.",
+        "Save the role first, or name one that exists.",
+    ),
+    "MEMBER_UNKNOWN": (
+        "error",
+        "'{place}' names the user '{name}', who is no member of the tenant.",
+        "Name a member, or add this one first.",
+    ),
+    "CHAIN_UNKNOWN": (
+        "error",
+        "'{place}' names the approval chain '{name}', of which no version is published.",
+        "Publish the chain first, or name one that is published.",
+    ),
+    "ENDPOINT_UNKNOWN": (
+        "error",
+        "'{place}' names the endpoint '{name}', which the tenant does not have.",
+        "Make the endpoint first, or name one that exists.",
+    ),
+    "ACTION_NOWHERE": (
+        "error",
+        "'{place}' runs the action '{name}', which is neither of the contract nor of this release.",
+        "Declare an action in the contract, and run that.",
+    ),
+    "PATCH_OUT_OF_FORCE": (
+        "warning",
+        "New documents of '{entity_type}' no longer run the patch '{name}', version {version}.",
+        "Publish this only if it is to replace '{name}'; one patch of a type is in force at a time.",
+    ),
+}

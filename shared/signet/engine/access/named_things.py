@@ -1,0 +1,84 @@
+"""The tenant's own things that a definition names: one that names what is nowhere is not published."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from signet.core.approvals.policy import Stage, list_approvers
+from signet.core.compiler.compiler import Compilation
+from signet.core.contracts.contract import Contract
+from signet.core.tenants.tenant_names import (
+    Mention,
+    NamedKind,
+    TenantNames,
+    check_mentions,
+    list_mentions,
+    list_people,
+)
+from signet.core.validation.finding import Finding, has_errors, sort_findings
+from signet.core.validation.strict_model import point
+from signet.store.database import Connection
+from signet.store.definitions.names import find_named
+
+
+def check_compilation(connection: Connection, tenant_id: UUID, compilation: Compilation) -> Compilation:
+    """Add what a compiled definition names and the tenant does not have; that leaves no artifact."""
+    if compilation.artifact is None:
+        return compilation
+    content = compilation.artifact.content
+    found = _check(connection, tenant_id, list_mentions(content["nodes"]), _know_actions(content))
+    findings = sort_findings((*compilation.findings, *found))
+    return Compilation(None if has_errors(found) else compilation.artifact, findings)
+
+
+def check_contract_names(connection: Connection, tenant_id: UUID, contract: Contract) -> tuple[Finding, ...]:
+    required = {
+        name: slot.requires.role for name, slot in contract.slots.items() if slot.requires is not None
+    }
+    mentions = [
+        Mention(NamedKind.ROLE, role, point(("slots", name, "requires", "role")))
+        for name, role in required.items()
+        if role is not None
+    ]
+    return _check(connection, tenant_id, mentions, {})
+
+
+def check_chain_names(connection: Connection, tenant_id: UUID, steps: Sequence[Stage]) -> tuple[Finding, ...]:
+    mentions = [
+        mention
+        for approver, pointer in list_approvers(steps)
+        for mention in list_people(approver.model_dump(mode="json"), pointer)
+    ]
+    return _check(connection, tenant_id, mentions, {})
+
+
+def _know_actions(content: Mapping[str, Any]) -> TenantNames:
+    """Return the actions beside those of contracts: none that a document's workflow could run yet."""
+    return {} if content["kind"] == "automation" else {NamedKind.ACTION: frozenset()}
+
+
+def _check(
+    connection: Connection, tenant_id: UUID, mentions: Iterable[Mention], known: TenantNames
+) -> tuple[Finding, ...]:
+    mentions = list(mentions)
+    if not mentions:
+        return ()
+    names: dict[NamedKind, Collection[str]] = {
+        kind: {mention.name for mention in mentions if mention.kind is kind} for kind in NamedKind
+    }
+    found = find_named(
+        connection,
+        tenant_id,
+        roles=names[NamedKind.ROLE],
+        members=names[NamedKind.MEMBER],
+        chains=names[NamedKind.CHAIN],
+        endpoints=names[NamedKind.ENDPOINT],
+    )
+    known = {
+        **known,
+        NamedKind.ROLE: frozenset(found.roles),
+        NamedKind.MEMBER: frozenset(found.members),
+        NamedKind.CHAIN: frozenset(found.chains),
+        NamedKind.ENDPOINT: frozenset(found.endpoints),
+    }
+    return tuple(check_mentions(mentions, known))

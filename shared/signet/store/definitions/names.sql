@@ -1,0 +1,19 @@
+-- name: find_named
+-- Find which of these roles, members, published chains and endpoints the tenant has.
+SELECT ARRAY(SELECT role FROM roles WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s::text[])) AS roles,
+       ARRAY(SELECT user_id FROM members
+             WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(members)s::text[])) AS members,
+       ARRAY(SELECT DISTINCT name FROM approval_chains
+             WHERE tenant_id = %(tenant_id)s AND name = ANY (%(chains)s::text[])
+               AND status = 'published') AS chains,
+       ARRAY(SELECT name FROM endpoints WHERE tenant_id = %(tenant_id)s AND name = ANY (%(endpoints)s::text[])) AS endpoints
+
+-- name: find_patch_in_force
+-- Find the patch that new documents of a type run, if they run one.
+SELECT patch.name, patch.version
+FROM workflow_definitions effective
+JOIN workflow_definitions patch ON patch.tenant_id = effective.tenant_id AND patch.id = effective.source_id
+WHERE effective.tenant_id = %(tenant_id)s AND effective.entity_type = %(entity_type)s
+  AND effective.status = 'published' AND effective.definition_kind = 'effective'
+ORDER BY effective.contract_version DESC, effective.published_at DESC, effective.id DESC
+LIMIT 1
