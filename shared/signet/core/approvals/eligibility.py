@@ -8,9 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Literal, Protocol
 from uuid import UUID
 
+from signet.core.approvals.pins import Pins, list_pinned_persons
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.tenants.responsible import NOBODY
@@ -32,17 +34,20 @@ class AuthoredDocument(Protocol):
 
 
 def separation_conflict(
-    contract: CompiledContract, document: AuthoredDocument | None, requesters: Collection[str]
+    contract: CompiledContract,
+    document: AuthoredDocument | None,
+    requesters: Collection[str],
+    pins: Pins = MappingProxyType({}),
 ) -> ConflictCheck:
     """Return the check that separation of duties makes of each person who would decide.
 
-    Nothing else puts together who is barred, so that a new rule holds wherever people decide.
-    Without a document only requesters are barred.
+    Nothing else puts together who is barred, so that a new rule holds wherever people decide. Those who last
+    changed what is pinned of other documents count as editors. Without a document only requesters are barred.
     """
     return partial(
         contract.find_conflict_of_duties,
         creator=document.creator_responsible if document is not None else NOBODY,
-        editors=document.editor_responsible if document is not None else NOBODY,
+        editors=list_pinned_persons(pins).union(document.editor_responsible if document is not None else ()),
         requesters=requesters,
     )
 

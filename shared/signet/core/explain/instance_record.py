@@ -145,6 +145,7 @@ class ApprovalRecord:
     chain_version: int | None
     requester_id: str
     responsible: Sequence[str]
+    pins: Mapping[str, Any] | None
     stage: int
     status: str
     outcome: str | None

@@ -110,7 +110,7 @@ class _LockedSubject:
 
     def voting_context(self) -> VotingContext:
         requesters = self.request.requesters | self.document.requester_responsible
-        separation = separation_conflict(self.contract, self.document, requesters)
+        separation = separation_conflict(self.contract, self.document, requesters, self.request.pins or {})
         people = self.locked.people
         entitlement = Entitlement(
             self.contract,

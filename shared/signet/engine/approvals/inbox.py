@@ -114,7 +114,7 @@ class Approvals:
         voters = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
         denials: list[Denial | None] = []
         if contract is not None:
-            find_conflict = separation_conflict(contract, row, frozenset(row.requesters))
+            find_conflict = separation_conflict(contract, row, row.requesters, row.pins or {})
             denials = [find_conflict(voter) for voter in voters]
         return InboxItem(
             request_id=row.request_id,

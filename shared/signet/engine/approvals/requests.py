@@ -316,7 +316,9 @@ class ApprovalRequests:
     ) -> None:
         """Void open requests whose step has ended, and unused approvals of a document that moved on."""
         for request in self.list_live(instance_id):
-            if request.status == "open" and request.step_execution_id not in open_steps:
+            # A request that a gate has opened again is waited for there.
+            is_waited_for = request.is_reopened and not has_moved_on and request.document_version == version
+            if request.status == "open" and request.step_execution_id not in open_steps and not is_waited_for:
                 self.void(request, "its step was withdrawn")
         for request in self.list_unused(instance_id):
             if has_moved_on or request.document_version != version:
@@ -380,7 +382,7 @@ def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
 
 
 def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
-    return separation_conflict(about.contract, about.document, about.requesters)
+    return separation_conflict(about.contract, about.document, about.requesters, about.pins)
 
 
 def parse_policy_of(request: LiveRequest) -> Policy:

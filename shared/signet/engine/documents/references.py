@@ -81,14 +81,7 @@ class Refs:
     def persons_of(self, query: RefQuery) -> ResponsiblePersons:
         """Return who last changed what the query reads."""
         self.load([query])
-        found = ((self._find_document(wanted), wanted.reads) for wanted in _list_wanted(query).values())
-        return frozenset(
-            person
-            for referenced, reads in found
-            if referenced is not None
-            for name in reads
-            for person in referenced.persons_of(name)
-        )
+        return frozenset().union(*(self._find_persons(wanted) for wanted in _list_wanted(query).values()))
 
     def pins_of(self, query: RefQuery) -> dict[str, dict[str, Any]]:
         """Return what the query reads as an approval pins it; a ref to nothing has no pin."""
@@ -103,7 +96,7 @@ class Refs:
                     "version": referenced.version,
                     "hash": referenced.snapshot_hash,
                     "values": values,
-                    "responsible": sorted({p for name in wanted.reads for p in referenced.persons_of(name)}),
+                    "responsible": sorted(self._find_persons(wanted)),
                 }
         return pins
 
@@ -122,6 +115,21 @@ class Refs:
 
     def _is_own(self, document_id: UUID) -> bool:
         return document_id in self._held or document_id in self._made
+
+    def _find_persons(self, wanted: _Wanted) -> ResponsiblePersons:
+        """Return who last changed these fields; of a document that this transaction changes, its authors."""
+        referenced, held = self._find_document(wanted), self._held.get(wanted.document_id)
+        if held is not None and wanted not in self._read:
+            read = read_referenced(self._connection, self._tenant_id, [wanted.document_id], wanted.reads)
+            self._read[wanted] = read.get(wanted.document_id)
+        stored = self._read.get(wanted)
+        if held is not None and stored is not None and stored.version == held.version:
+            referenced = stored
+        return (
+            frozenset(person for name in wanted.reads for person in referenced.persons_of(name))
+            if referenced is not None
+            else frozenset()
+        )
 
     def _find_document(self, wanted: _Wanted) -> ReferencedDocument | None:
         row, new = self._held.get(wanted.document_id), self._made.get(wanted.document_id)

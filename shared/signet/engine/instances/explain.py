@@ -108,7 +108,7 @@ def _list_voters(
         now,
         holders,
         read_delegations(connection, tenant_id, holders, now),
-        separation_conflict(contract, document, frozenset((*request.responsible, *asking))),
+        separation_conflict(contract, document, (*request.responsible, *asking), request.pins or {}),
     )
     voters = []
     for person in sorted(holders):

@@ -96,6 +96,7 @@ class InboxRow:
     editor_responsible: list[str]
     # The persons behind the request, and behind the transition request for the document that is open.
     requesters: list[str]
+    pins: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

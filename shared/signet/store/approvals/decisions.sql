@@ -109,7 +109,7 @@ SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, do
 FROM approval_seats s
 CROSS JOIN LATERAL (
     SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at,
-           q.responsible AS requester_set
+           q.responsible AS requester_set, q.pins
     FROM approval_requests q
     WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
     LIMIT 1
@@ -176,7 +176,8 @@ SELECT request_id, document_id, entity_type, contract_version, document_version,
              WHERE p.tenant_id = %(tenant_id)s AND p.hash = ANY (
                  requester_set || ARRAY(SELECT t.responsible FROM transition_requests t
                                         WHERE t.tenant_id = %(tenant_id)s AND t.document_id = chosen.document_id
-                                          AND t.status = 'open'))) || requester_id AS requesters
+                                          AND t.status = 'open'))) || requester_id AS requesters,
+       pins
 FROM (
     -- of several seats the one that a vote would fill
     SELECT DISTINCT ON (request_id) *

@@ -54,6 +54,10 @@ class LiveRequest:
     outcome: str | None
     seats: list[Seat]
 
+    @property
+    def is_reopened(self) -> bool:
+        return any(seat.status == "lapsed" for seat in self.seats)
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedChainRow:

@@ -85,7 +85,7 @@ SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definiti
        coalesce((SELECT s.persons FROM responsible_sets s
                  WHERE s.tenant_id = newest.tenant_id AND s.hash = newest.responsible),
                 ARRAY[requester_id]) AS responsible,
-       stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
+       pins, stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
 FROM (
     SELECT r.*
     FROM approval_requests r

@@ -32,6 +32,7 @@ REQUEST = ApprovalRecord(
     chain_version=None,
     requester_id="carl",
     responsible=("carl",),
+    pins=None,
     stage=1,
     status="open",
     outcome=None,

@@ -99,5 +99,5 @@ def _deny(
         lambda voter: context.make_voter_env(pins, voter, voters[voter].roles),
     )
     requesters = request.responsible | document.requester_responsible
-    separation = separation_conflict(contract, document, requesters)
+    separation = separation_conflict(contract, document, requesters, pins)
     return check_all(separation, entitlement.find_denial)(person)

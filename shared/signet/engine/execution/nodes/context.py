@@ -12,7 +12,7 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import separation_conflict
 from signet.core.approvals.entitlement import list_voter_permissions
-from signet.core.approvals.pins import Pins, list_pinned_persons, read_pinned
+from signet.core.approvals.pins import Pins, read_pinned
 from signet.core.approvals.policy import Policy
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
@@ -228,10 +228,7 @@ class InstanceContext:
         counted_stage = stage or (request.stage if request is not None else 1)
         return ApprovalSubject(
             instance_id=self.row.id,
-            # Who changed what is read through a reference counts as an editor.
-            document=replace(
-                document, editor_responsible=document.editor_responsible | list_pinned_persons(pins)
-            ),
+            document=document,
             contract=contract,
             env=self.decision_input(token).env,
             definition_hash=self.execution.workflow.hash,

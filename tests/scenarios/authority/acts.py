@@ -1,0 +1,40 @@
+"""The acts of the people in the scenes about authority."""
+
+from typing import Any
+from uuid import UUID
+
+from signet.core.compiler.node_configurations import Vote
+from signet.core.errors import Rejected
+from signet.engine.approvals.inbox import Approvals
+from tests.support.workflow_stage import Made, WorkflowStage
+
+
+def newest(stage: WorkflowStage, document_id: UUID) -> Any:
+    """Return the newest approval request about the document."""
+    query = "SELECT id FROM approval_requests WHERE document_id = %s ORDER BY id DESC LIMIT 1"
+    return stage.standing.row(query, document_id)[0]
+
+
+def submit(stage: WorkflowStage, document: Made, user_id: str) -> None:
+    stage.ask(document.id, "submit", user_id)
+    stage.drain()
+
+
+def vote(
+    stage: WorkflowStage,
+    document_id: UUID,
+    user_id: str,
+    vote: Vote = "approved",
+    *,
+    request_id: UUID | None = None,
+    roles: tuple[str, ...] = (),
+) -> str:
+    """Return the status of the request after the vote and its wave, or the code of the refusal."""
+    company = stage.standing.company
+    approvals, caller = Approvals(company.database, stage.caches()), company.caller(user_id, *roles)
+    try:
+        result = approvals.decide(caller, request_id or newest(stage, document_id), vote, "seen")
+    except Rejected as refused:
+        return refused.code
+    stage.drain()
+    return result.request_status
