@@ -238,9 +238,11 @@ FORGERIES = {
     "creator": "UPDATE documents SET creator_id = 'eve'",
     "creator's persons": "UPDATE documents SET creator_responsible = NULL",
     "requester": "UPDATE transition_requests SET actor_id = 'eve'",
-    "decision": """INSERT INTO approval_decisions
-        SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'app1', NULL, NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now()
-        FROM approval_requests""",
+    "decision": (
+        "INSERT INTO approval_decisions"
+        " SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'app1', NULL, NULL, document_version,"
+        " snapshot_hash, definition_hash, policy_hash, NULL, now() FROM approval_requests"
+    ),
     "set of persons": "INSERT INTO responsible_sets SELECT tenant_id, sha256('carl'), '{eve}' FROM documents",
 }
 
@@ -276,8 +278,8 @@ def test_a_decision_without_its_audit_row_proves_nothing(stage: WorkflowStage) -
     document = asked(stage, look(approvers=[role("voter")]))
     stage.standing.run(
         "INSERT INTO approval_decisions SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL,"
-        " 'app1', NULL, NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now(), NULL,"
-        " pins_hash"
+        " 'app1', NULL, NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now(),"
+        " NULL, pins_hash"
         " FROM approval_requests"
     )
     stage.standing.run(
