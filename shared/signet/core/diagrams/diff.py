@@ -27,6 +27,9 @@ _HEAD = (
     "initial_state",
     "trigger",
     "actions",
+    "requires",
+    "shut_gates",
+    "accepted",
     "compiler_version",
 )
 _REPLACED = "/in"  # the compiler's ending for an edge that replaces an envelope's edge

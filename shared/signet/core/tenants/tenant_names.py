@@ -76,5 +76,6 @@ def check_mentions(mentions: Iterable[Mention], names: TenantNames) -> Iterator[
 
 
 def make_file_names(roles: Iterable[str], members: Iterable[str]) -> TenantNames:
-    """Return the names that a tenant's file tells: it holds neither chains nor endpoints."""
-    return {NamedKind.ROLE: frozenset(roles), NamedKind.MEMBER: frozenset(members)}
+    """Return the names that a tenant's file tells. It holds no chains, and may hold settings alone."""
+    told = {NamedKind.ROLE: frozenset(roles), NamedKind.MEMBER: frozenset(members)}
+    return {kind: names for kind, names in told.items() if names}

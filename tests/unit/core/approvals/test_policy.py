@@ -24,7 +24,7 @@ EVERY_KIND = [
     role("cfo"),
     role("clerk", "round_robin"),
     manager(levels=2),
-    expression("entity.owner"),
+    {**expression("entity.owner"), "who": "clerk"},
 ]
 BAD_ESCALATION = {"after": "P1D", "to": expression("entity.total > 1")}
 FULL: dict[str, Any] = {

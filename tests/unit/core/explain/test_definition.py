@@ -113,8 +113,10 @@ def join(mode: str, *, approvals: int, direct: bool = False) -> Artifact:
     edges = [{"source": "fork", "target": branch["id"]} for branch in branches]
     edges += [{"source": branch["id"], "target": "meet"} for branch in branches]
     edges += [{"source": "fork", "target": "meet"}] if direct else []
+    is_lost = mode == "any" and (direct or approvals == 1)
     return compile_slot(
         "approvals",
+        accepts={"approval_can_be_lost": ["meet"] if is_lost else []},
         nodes=[
             {"id": "fork", "type": "parallel_split"},
             *branches,
@@ -181,6 +183,7 @@ def test_ways_that_leave_a_block_early() -> None:
     artifact = compile_slot(
         "approvals",
         exit="join",
+        accepts={"approval_can_be_lost": ["meet"]},
         nodes=[
             {"id": "fork", "type": "parallel_split"},
             {"id": "check", "type": "condition"},

@@ -84,6 +84,7 @@ def drop(*ids: str) -> Change:
 def without_block(patch: dict[str, Any]) -> None:
     drop("fork", "finance", "credit", "both")(patch)
     slot(patch)["edges"].append({"id": "slow", "source": "amount", "target": "told"})
+    del slot(patch)["accepts"]
 
 
 def turn_into_event(patch: dict[str, Any]) -> None:
@@ -197,6 +198,7 @@ def drop_credit(patch: dict[str, Any]) -> None:
     add_node(patch, "bureau", "webhook_out", endpoint="bureau")
     add_edge(patch, "fork", "bureau", id="check")
     add_edge(patch, "bureau", "both", id="checked")
+    del slot(patch)["accepts"]
 
 
 def test_a_state_that_waits_must_wait_there_too() -> None:

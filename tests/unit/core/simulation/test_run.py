@@ -81,10 +81,10 @@ def test_the_bare_envelope_and_what_it_waits_for() -> None:
 def test_an_approval_is_asked_for_and_answered() -> None:
     slot = chain(approval(quorum="any", approvers=[
         {"by": "role", "role": "cfo"}, {"by": "user", "user": "ann"}, {"by": "manager"},
-        {"by": "expression", "expression": "entity.vendor"}]))  # fmt: skip
+        {"by": "expression", "expression": "entity.vendor", "who": "cfo"}]))  # fmt: skip
     waiting = run(slot)
     asked = [(asked.node, asked.people) for asked in waiting.asked]
-    assert asked == [("usr:approval:ask", "any of role cfo, ann, manager of simulated, acme")]
+    assert asked == [("usr:approval:ask", "any of role cfo, ann, manager of simulated, acme as cfo")]
     assert waiting.status == "running" and waits(waiting)[0].startswith("usr:approval:ask: approval by any")
     assert run(slot, approvals={"ask": "approved"}).document_status == "active"
     rejected = run(slot, approvals={"*": "rejected"})
@@ -253,7 +253,9 @@ def make_block(mode: str) -> dict[str, Any]:
         {"id": "met", "type": "parallel_join", "config": {"mode": mode}},
     ]
     edges = [{"source": "fork", "target": name} for name in names[1:3]]
-    return {"nodes": nodes, "edges": [*edges, *({"source": name, "target": "met"} for name in names[1:3])]}
+    edges += [{"source": name, "target": "met"} for name in names[1:3]]
+    accepted = {"accepts": {"approval_can_be_lost": ["met"]}} if mode == "any" else {}
+    return {"nodes": nodes, "edges": edges, **accepted}
 
 
 def test_cancelling_from_within_a_block_withdraws_what_waits() -> None:
