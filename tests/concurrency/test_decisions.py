@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import author_of
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.decide import Ballot, decide
 from signet.engine.approvals.delegations import Delegations
@@ -140,7 +141,8 @@ def test_a_revocation_that_was_first_bars_the_vote(standing: CompanyWithWorkers,
     delegation_id, request_id = asking.delegate("anna", "dora"), asking.ask("anna")
     company = asking.company
     with company.database.transaction(company.tenant_id) as connection:
-        assert revoke_delegation(connection, company.tenant_id, delegation_id, read_now(connection))
+        anna, now = author_of(company.caller("anna")), read_now(connection)
+        assert revoke_delegation(connection, company.tenant_id, delegation_id, anna, now)
         late = voting(asking, request_id, "dora")
         standing.wait_until_blocked()
     assert code_of(late.result()) == "APPROVAL_NOT_YOURS"

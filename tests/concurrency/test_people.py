@@ -50,7 +50,7 @@ def test_two_lines_do_not_close_a_circle(standing: CompanyWithWorkers) -> None:
     chart = OrgChart(company.database)
 
     def report(below: str, above: str) -> list[Any]:
-        return [chart.set_manager(company.caller("ada", "chief"), below, above)]
+        return [chart.set_manager(company.caller("cleo", "chief"), below, above)]
 
     with company.database.shared_transaction(company.tenant_id):
         report("ada", "ben")

@@ -46,6 +46,7 @@ BODIES: Mapping[str, Any] = {
     "create_api_key": {"name": "own", "roles": ["clerk"]},
     "install_tenant": {"name": "another"},
     "put_tenant_status": {"status": "active"},
+    "propose_break_glass": {"request_id": "{approval_id}", "user_id": "carl", "reason": "why"},
     "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},

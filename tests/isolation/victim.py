@@ -50,6 +50,7 @@ PLACES: Mapping[str, LiteralString] = {
     "key_id": "SELECT id FROM api_keys ORDER BY id LIMIT 1",
     "tenant_id": "SELECT tenant_id FROM tenants",
     "quota_name": "SELECT 'api:read'",
+    "proposal_id": "SELECT id FROM break_glass_proposals ORDER BY id LIMIT 1",
     "other_version": "SELECT 1",
     "rule": f"SELECT '{NAME}'",
     "action": "SELECT 'assign_cost_center'",

@@ -137,8 +137,8 @@ WHO_IS_ASKED = (
         "anybody delegates for anybody",
         3,
         f"{ENGINE}/approvals/delegations.py",
-        ("    if user_id != act.caller.principal.subject:\n        act.require(DELEGATE)"),
-        ("    if False:\n        act.require(DELEGATE)"),
+        "    act.require(DELEGATE)\n",
+        "",
         (f"{DELEGATIONS}for_another_only_with_the_permission",),
     ),
     Mutation(
@@ -199,7 +199,7 @@ WHAT_VOTES_COME_TO = (
         "if not row.has_voter",
         "if row.has_voter",
         (
-            f"{ROLES_LOST}where_there_is_a_wider_circle_that_is_asked",
+            f"{ROLES_LOST}when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why",
             f"{ROLES_LOST}where_somebody_else_may_decide_nobody_is_woken",
         ),
     ),

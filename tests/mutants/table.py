@@ -7,6 +7,7 @@ from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
+from tests.mutants.granting import GRANTING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
@@ -18,5 +19,6 @@ MUTATIONS: Sequence[Mutation] = (
     *ENGINE,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,
+    *GRANTING,
     *LEAVING,
 )

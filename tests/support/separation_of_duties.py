@@ -112,7 +112,7 @@ class Scene:
             self.author(user_id),
             user_id,
             delegate_id,
-            from_time=now - timedelta(hours=1),
+            from_time=now,
             to_time=now + timedelta(days=1),
         )
 

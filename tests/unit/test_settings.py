@@ -230,10 +230,10 @@ def test_what_is_no_address_lets_nothing_through(text: str) -> None:
 
 
 def test_what_is_kept_and_for_how_long() -> None:
-    assert read_settings(GOOD).retentions == Retentions(90, 90, 7, 90, 365, None)
+    assert read_settings(GOOD).retentions == Retentions(90, 90, 7, 90, 365, 365, None)
     named = {"OUTBOX": "30", "IDEMPOTENCY": "1", "HISTORY": "400"}
     kept = read_settings({**GOOD, **{f"SIGNET_RETENTION_{name}_DAYS": days for name, days in named.items()}})
-    assert kept.retentions == Retentions(30, 90, 1, 90, 365, 400)
+    assert kept.retentions == Retentions(30, 90, 1, 90, 365, 365, 400)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from signet.engine.integrations.inbound_events import InboundEvents
     from signet.engine.integrations.notifications import Notifications
     from signet.engine.tenants.api_keys import ApiKeys
+    from signet.engine.tenants.break_glass import BreakGlass
     from signet.engine.tenants.members import Members
     from signet.engine.tenants.operator import TenantOperator
     from signet.engine.tenants.org_chart import OrgChart
@@ -143,6 +144,7 @@ class UseCases:
     tenant_admin: "UseCase[TenantAdmin]" = UseCase("signet.engine.tenants.settings:TenantAdmin")
     api_keys: "UseCase[ApiKeys]" = UseCase("signet.engine.tenants.api_keys:ApiKeys")
     tenant_operator: "UseCase[TenantOperator]" = UseCase("signet.engine.tenants.operator:TenantOperator")
+    break_glass: "UseCase[BreakGlass]" = UseCase("signet.engine.tenants.break_glass:BreakGlass")
     rules: "UseCase[Rules]" = UseCase(
         "signet.engine.definitions.rules:Rules", parts=["database", "documents.caches.contracts"]
     )

@@ -38,7 +38,7 @@ def delegate(story: Story, user_id: str, delegate_id: str, entity_type: str | No
         story.author(user_id),
         user_id,
         delegate_id,
-        from_time=now - day,
+        from_time=now,
         to_time=now + day,
         entity_type=entity_type,
     )

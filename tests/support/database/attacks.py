@@ -141,6 +141,12 @@ def fill_approvals(standing: CompanyWithWorkers) -> None:
     )
     standing.run("INSERT INTO approval_turns VALUES (%s, 'clerk', 1)", standing.company.tenant_id)
     standing.run(
+        "INSERT INTO break_glass_proposals (tenant_id, id, request_id, stage, user_id, reason, proposed_by,"
+        " proposed_persons, proposed_at, expires_at)"
+        " SELECT tenant_id, gen_random_uuid(), id, 1, 'mona', 'why', 'olga', '{olga}', now(),"
+        " now() + interval '1 day' FROM approval_requests"
+    )
+    standing.run(
         "INSERT INTO notifications SELECT tenant_id, gen_random_uuid(), 'mona', NULL, 'approval_wanted', id,"
         " '{}', now() FROM approval_requests"
     )

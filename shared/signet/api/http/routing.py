@@ -52,6 +52,15 @@ class Declared:
     is_for_operators: bool = False
     query_names: frozenset[str] = field(default_factory=frozenset)
 
+    @property
+    def takes_idempotency_key(self) -> bool:
+        """Return whether a repetition gets the first answer, which is kept with what the request writes.
+
+        The sender of a signed request is not known yet, and its messages have ids of their own. What an
+        operator writes is of another tenant than the operator.
+        """
+        return self.method == "POST" and not self.is_signed and not self.is_for_operators
+
 
 class Resolver(APIGatewayHttpResolver):
     """Powertools' resolver, but told which route it serves.
@@ -212,10 +221,7 @@ def _serve(
         served = serve(call, **arguments)
         return served if isinstance(served, HttpAnswer) else HttpAnswer(served, next(iter(declared.shows)))
 
-    # The sender of a signed request is not known yet, so no key can belong to them. Its messages have ids of
-    # their own.
-    may_repeat = declared.method == "POST" and not declared.is_signed
-    if may_repeat and (key := call.headers.get("idempotency-key")) is not None:
+    if declared.takes_idempotency_key and (key := call.headers.get("idempotency-key")) is not None:
         event = resolver.current_event
         request = [declared.method, event.path, event.decoded_body or ""]
         served = answer_once(call, key, request, act, declared.once_shown)

@@ -90,7 +90,7 @@ def _complete(operation: dict[str, Any], route: Declared) -> None:
     if route.content_type != JSON:
         responses["200"]["content"] = {route.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
-    if route.method == "POST" and not route.is_signed:
+    if route.takes_idempotency_key:
         parameters.append(_IDEMPOTENCY_KEY)
     if route.may_wait:
         parameters.append(_PREFER)

@@ -39,6 +39,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Metrics", "operations.metrics.add_metrics_routes"),
     ("Notifications", "approvals.notifications.add_notification_routes"),
     ("Operations", "operations.operations.add_operation_routes"),
+    ("Operators", "tenants.break_glass.add_break_glass_routes"),
     ("Operators", "tenants.operator.add_operator_routes"),
     ("Org chart", "tenants.org_chart.add_org_chart_routes"),
     ("Reference", "operations.reference.add_reference_routes"),

@@ -17,7 +17,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.tenants.responsible import NOBODY
 
-Origin = Literal["resolved", "escalated"]
+Origin = Literal["resolved", "escalated", "break_glass"]
 # A vote lapses when a gate may not use it any more; another seat is then asked in its place.
 SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed", "lapsed"]
 ConflictCheck = Callable[[str], Denial | None]
@@ -64,6 +64,8 @@ class Seat:
     status: SeatStatus = "open"
     decided_by: str | None = None
     on_behalf_of: str | None = None
+    # The person who held the seat before they were disabled, where it is read to be shown.
+    handed_over_from: str | None = None
 
     def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
         return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
@@ -152,6 +154,13 @@ def choose_seat(
             return Allowed(claim.seat.position, theirs.user_id, theirs.id)
         denial = denial or obstacle
     return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
+
+
+def list_open_holders(seats: Iterable[Seat]) -> tuple[set[str], set[str]]:
+    """Return the people and the roles that hold open seats."""
+    open_seats = [seat for seat in seats if seat.status == "open"]
+    users = {seat.holder_user_id for seat in open_seats if seat.holder_user_id is not None}
+    return users, {seat.holder_role for seat in open_seats if seat.holder_role is not None}
 
 
 def can_anyone_vote(seats: Sequence[Seat], voting: VotingContext) -> bool:

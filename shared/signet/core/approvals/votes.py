@@ -5,8 +5,10 @@
     n     approved at n approvals; rejected once that many cannot be reached any more
 
 An abstention is a vote for neither side. A stage is deadlocked if it had only abstentions, or if nobody may
-fill its open seats. It escalates once, and pauses with the reason the next time. An escalation adds seats.
-The first approval or rejection from one of them decides the stage; the first people asked may still vote.
+fill its open seats. It escalates once, and pauses with the reason the next time. Where holders of its seats
+were disabled or lost the role, that escalation waits for its time. An escalation adds seats, and so does
+break-glass. The first approval or rejection from one of them decides the stage; the first people asked may
+still vote.
 
 Counting looks at seats, not at the order of votes. The first vote decides only because a decided stage takes
 no other vote: `record_vote` refuses it.
@@ -42,7 +44,7 @@ OPEN, APPROVED, REJECTED = StageVerdict("open"), StageVerdict("approved"), Stage
 def count_votes(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> StageVerdict:
     """Count the seats of this stage alone; `can_vote` tells if anybody may fill an open one now."""
     seats = [seat for seat in seats if seat.status != "lapsed"]
-    escalated = [seat for seat in seats if seat.origin == "escalated"]
+    escalated = [seat for seat in seats if seat.origin != "resolved"]
     asked = [seat for seat in seats if seat.origin == "resolved"]
     decided = _count_any(escalated) or _count_asked(stage, asked)
     if decided is not None:
@@ -153,6 +155,15 @@ class Next:
 
 def has_escalated(seats: Sequence[Seat]) -> bool:
     return any(seat.origin == "escalated" for seat in seats)
+
+
+def waits_for_lost_holders(following: Next, *, is_late: bool, has_lost_holder: bool) -> bool:
+    """Return whether an escalation waits for its `after`, because holders of open seats lost eligibility.
+
+    Otherwise a person of the wider circle could disable those who are asked, and decide at once.
+    """
+    is_for_want_of_people = following.reason is Deadlock.NOBODY_ELIGIBLE
+    return following.act is NextAction.ESCALATE and is_for_want_of_people and has_lost_holder and not is_late
 
 
 def next_action(

@@ -9,33 +9,14 @@ from signet.core.contracts.field_checks import check_distinct, check_fields, che
 from signet.core.contracts.fields import Field, RefField
 from signet.core.contracts.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
 from signet.core.contracts.slot_checks import check_slots
+from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.core.validation.finding import Finding, has_errors, make_finding, sort_findings
 from signet.core.validation.strict_model import MAX_MISTAKES, parse_strictly, point
 from signet.core.validation.text_checks import check_texts
 
 # Actions of Signet's own begin with such a name (`store.set`), and so do its own permissions
 # (`contract:edit`). A role for documents of such a type would permit more than to edit documents.
-RESERVED_CONTRACTS = frozenset(
-    {
-        "store",
-        "links",
-        "api_key",
-        "approval",
-        "contract",
-        "definition",
-        "endpoint",
-        "inbound_endpoint",
-        "inbound_event",
-        "member",
-        "operation",
-        "org_chart",
-        "quota",
-        "role",
-        "rule",
-        "tenant",
-        "workflow",
-    }
-)
+RESERVED_CONTRACTS = OWN_RESOURCES | {"store", "links"}
 
 
 def parse_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:

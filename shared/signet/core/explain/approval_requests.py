@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.approvals.eligibility import Delegation, Origin, Seat
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.controls import EDITED, find_act, name_control
 from signet.core.explain.instance_record import (
@@ -27,6 +27,11 @@ from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.runtime.projection import CONTROL
 
 MAX_SHOWN_PEOPLE = 20
+_ORIGINS: Mapping[Origin, str] = {
+    "resolved": "",
+    "escalated": ", of the wider circle",
+    "break_glass": ", seated by break-glass of two operators",
+}
 
 
 @dataclass(frozen=True)
@@ -229,7 +234,9 @@ def _describe_holder(seat: Seat) -> str:
     holder = (
         escape(seat.holder_user_id) if seat.holder_role is None else f"the role {escape(seat.holder_role)}"
     )
-    return f"{holder}, of the wider circle" if seat.origin == "escalated" else holder
+    if seat.handed_over_from is not None:
+        holder = f"{holder}, handed over from {escape(seat.handed_over_from)}"
+    return f"{holder}{_ORIGINS[seat.origin]}"
 
 
 def _name_voter(voter: VoterRecord) -> str:

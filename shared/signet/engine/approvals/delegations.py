@@ -1,5 +1,10 @@
-"""Delegations: given by a person, or for them by people with the permission; dated, without circles."""
+"""Delegations: given by oneself, or by an administrator from one person to a third; dated, without circles.
 
+Nobody takes a voice that they give: an administrator is neither side of what they make for others. A key
+gives none, because it is nobody's decision. Both sides are told of what is given and what is revoked.
+"""
+
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
@@ -7,6 +12,7 @@ from uuid import UUID
 from signet.core.approvals.eligibility import Delegation, find_delegation_cycle
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import author_of
 from signet.core.validation.text import NAME
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import LAST, bound_page, reading
@@ -17,6 +23,7 @@ from signet.store.approvals import delegations as store
 from signet.store.approvals.delegations import DelegationRecord as DelegationRecord
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
+from signet.store.integrations.notifications import notify_people
 
 DELEGATE = "approval:delegate"
 MAX_DAYS = 366
@@ -24,6 +31,8 @@ MAX_DAYS = 366
 MAX_OPEN = 50
 # The delegations that lead on from a new delegate. More could not be searched for circles.
 MAX_LINKED = 50
+# A beginning that is past by less is the moment of the call, by another clock.
+TOLERANCE = timedelta(minutes=1)
 
 
 class Delegations:
@@ -46,8 +55,9 @@ class Delegations:
         """Let `delegate_id` decide for `user_id` for a time, about one entity type or all."""
         new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
         with administering(self._database, caller) as act:
-            _require_own_delegation(act, user_id)
+            _require_giver(act, new)
             _require_terms(new, reason, act.now)
+            new = replace(new, from_time=max(new.from_time, act.now))
             tenant_id = caller.principal.tenant_id
             # Two delegations at once could close a circle that neither sees, so each waits for the other.
             lock_administration(act.connection, tenant_id)
@@ -58,10 +68,11 @@ class Delegations:
                 tenant_id,
                 new,
                 reason=reason,
-                created_by=caller.principal.subject,
+                author=author_of(caller),
                 now=act.now,
             )
             _note(act, new, "delegate", reason)
+            notify_of_delegation(act, "delegation_given", new.id, new.user_id, new.delegate_id)
         return new
 
     def revoke(self, caller: Caller, delegation_id: UUID) -> None:
@@ -73,8 +84,10 @@ class Delegations:
                 delegation.user_id == caller.principal.subject or act.may(DELEGATE)
             ):
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
-            if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
+            if store.revoke_delegation(act.connection, tenant_id, delegation_id, author_of(caller), act.now):
                 _note(act, delegation, "revoke")
+                people = delegation.user_id, delegation.delegate_id
+                notify_of_delegation(act, "delegation_revoked", delegation.id, *people)
 
     def list_given(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
@@ -110,9 +123,37 @@ class Delegations:
             )
 
 
-def _require_own_delegation(act: AdminTransaction, user_id: str) -> None:
-    if user_id != act.caller.principal.subject:
-        act.require(DELEGATE)
+def notify_of_delegation(
+    act: AdminTransaction,
+    kind: Literal["delegation_given", "delegation_revoked"],
+    delegation_id: UUID,
+    user_id: str,
+    delegate_id: str,
+) -> None:
+    """Tell both sides of a delegation that it was given or revoked, and by which caller."""
+    data = {
+        "delegation_id": str(delegation_id),
+        "user_id": user_id,
+        "delegate_id": delegate_id,
+        "by": act.caller.principal.subject,
+    }
+    tenant_id = act.caller.principal.tenant_id
+    notify_people(act.connection, tenant_id, (user_id, delegate_id), kind, data, now=act.now)
+
+
+def _require_giver(act: AdminTransaction, new: Delegation) -> None:
+    principal = act.caller.principal
+    if principal.is_key:
+        raise Rejected("PERMISSION_DENIED", "an API key gives no delegation")
+    if new.user_id == principal.subject:
+        return
+    act.require(DELEGATE)
+    if not principal.responsible.isdisjoint((new.user_id, new.delegate_id)):
+        raise Rejected(
+            "SELF_GRANT_REFUSED",
+            "nobody gives themselves the voice of another person",
+            remedy="Ask that person to give it, or another administrator.",
+        )
 
 
 def _require_terms(new: Delegation, reason: str | None, now: datetime) -> None:
@@ -121,6 +162,8 @@ def _require_terms(new: Delegation, reason: str | None, now: datetime) -> None:
         raise rejected
     if new.from_time.tzinfo is None or new.to_time.tzinfo is None:
         raise _refuse("/from_time", "wants moments with their offset from UTC")
+    if new.from_time < now - TOLERANCE:
+        raise _refuse("/from_time", "wants a moment that is not past")
     if new.to_time <= max(new.from_time, now):
         raise _refuse("/to_time", "wants a moment after its beginning, and after now")
     if new.to_time - new.from_time > timedelta(days=MAX_DAYS):

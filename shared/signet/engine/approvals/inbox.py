@@ -25,6 +25,8 @@ from signet.engine.approvals.decide import (
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
+from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassProposal
+from signet.store.approvals.break_glass import list_seated
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
 from signet.store.approvals.decisions import RequestRecord
 from signet.store.database import Connection, Database
@@ -62,6 +64,8 @@ class PinnedRequest:
     document: dict[str, Any]
     seats: Sequence[Seat]
     decisions: Sequence[ApprovalDecisionRecord]
+    # The seats that two operators have added.
+    break_glass: Sequence[BreakGlassProposal]
 
 
 class Approvals:
@@ -149,6 +153,7 @@ class Approvals:
                 _read_snapshot(connection, tenant_id, record.snapshot),
                 seats,
                 store.read_decisions(connection, tenant_id, request_id),
+                list_seated(connection, tenant_id, request_id),
             )
 
 

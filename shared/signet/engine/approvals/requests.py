@@ -14,6 +14,7 @@ from signet.core.approvals.eligibility import (
     Seat,
     VotingContext,
     can_anyone_vote,
+    list_open_holders,
     separation_conflict,
 )
 from signet.core.approvals.entitlement import Entitlement, check_all
@@ -31,15 +32,11 @@ from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Approver
 from signet.core.errors import Defect
-from signet.core.expressions import (
-    Compiled,
-    ExpressionError,
-    compile_expression,
-    parse_expression,
-)
+from signet.core.expressions import Compiled, ExpressionError, compile_expression, parse_expression
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
+from signet.engine.approvals.lost_approvers import has_lost_holder
 from signet.engine.approvals.request_rows import (
     make_changed_row,
     make_lapse_notifications,
@@ -166,14 +163,16 @@ class ApprovalRequests:
         self._take_turns((stage.escalate.to,))
         return wider
 
+    def has_lost_holder(self, request: LiveRequest) -> bool:
+        """Return if a holder of an open seat was disabled or lost the role since the stage began."""
+        return has_lost_holder(self._connection, self._tenant_id, request)
+
     def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
         """Return if anyone can still vote.
 
         Delegates are not looked up: a delegate can vote only where the delegator can.
         """
-        open_seats = [seat for seat in seats if seat.status == "open"]
-        users = {seat.holder_user_id for seat in open_seats if seat.holder_user_id is not None}
-        roles = {seat.holder_role for seat in open_seats if seat.holder_role is not None}
+        users, roles = list_open_holders(seats)
         self._lock_roles_shared()
         # A permission or its condition may rule out any holder of a role: then as many are asked as can be.
         enough = max(MAX_CANDIDATES if about.voter_permissions else 1, 1 + _count_excluded(about, seats))

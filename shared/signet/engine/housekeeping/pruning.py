@@ -11,6 +11,7 @@ from signet.engine.housekeeping.task_run import AFTER, TaskRun
 from signet.store.database import Connection
 from signet.store.operations.housekeeping import (
     About,
+    prune_eligibility_changes,
     prune_idempotency_keys,
     prune_inbound_events,
     prune_notifications,
@@ -38,6 +39,10 @@ def prune_keys(task_run: TaskRun, kept_days: int) -> None:
 
 def prune_read_notifications(task_run: TaskRun, kept_days: int) -> None:
     _prune_old(task_run, "notifications", kept_days, prune_notifications)
+
+
+def prune_eligibility(task_run: TaskRun, kept_days: int) -> None:
+    _prune_old(task_run, "eligibility_changes", kept_days, prune_eligibility_changes)
 
 
 def _prune_old(task_run: TaskRun, about: About, kept_days: int, prune: Callable[..., int]) -> None:

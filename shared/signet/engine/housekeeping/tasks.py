@@ -32,6 +32,7 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
             partial(pruning.prune_read_notifications, kept_days=kept.notifications_days),
         ),
         Task("prune_meters", DAY, pruning.prune_meters),
+        Task("prune_eligibility", DAY, partial(pruning.prune_eligibility, kept_days=kept.eligibility_days)),
         Task(
             "purge_documents",
             DAY,

@@ -129,7 +129,13 @@ class ApiKeys:
             if stored.is_due:
                 store.note_use(connection, read.tenant_id, read.key_id)
         until = stored.expires_at.timestamp() if stored.expires_at else math.inf
-        return VerifiedToken(Principal(read.tenant_id, KEY_PREFIX + stored.name, tuple(stored.roles)), until)
+        principal = Principal(
+            read.tenant_id,
+            KEY_PREFIX + stored.name,
+            tuple(stored.roles),
+            behind=frozenset({stored.created_by}),
+        )
+        return VerifiedToken(principal, until)
 
 
 def _invalid(reason: str) -> Rejected:

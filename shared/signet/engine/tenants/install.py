@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member, TenantFile
 from signet.engine.approvals.lost_approvers import make_voter_lost
@@ -13,31 +14,38 @@ from signet.store.tenants.people import set_member_status
 from signet.store.tenants.tenants import find_member_roles, save_members, save_roles, save_tenant
 
 
-def install_tenant(database: Database, tenant: TenantFile) -> None:
+def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor = COMMAND_LINE) -> None:
     with database.transaction(tenant.tenant_id) as connection:
-        write_tenant(connection, tenant)
+        write_tenant(connection, tenant, author)
 
 
-def write_tenant(connection: Connection, tenant: TenantFile) -> None:
+def write_tenant(connection: Connection, tenant: TenantFile, author: ChangeAuthor) -> None:
     save_tenant(connection, tenant)
-    save_roles(connection, tenant.tenant_id, tenant.roles)
-    write_members(connection, tenant.tenant_id, tenant.members)
+    save_roles(connection, tenant.tenant_id, tenant.roles, author)
+    write_members(connection, tenant.tenant_id, tenant.members, author)
 
 
-def write_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> None:
+def write_members(
+    connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor
+) -> None:
     """Write members with their roles; no other code gives or takes roles."""
-    lost = save_members(connection, tenant_id, members)
+    lost = save_members(connection, tenant_id, members, author)
     insert_triggers(connection, tenant_id, [make_voter_lost(tenant_id, role=role) for role in sorted(lost)])
 
 
 def write_member_status(
-    connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
+    connection: Connection,
+    tenant_id: UUID,
+    user_id: str,
+    status: str,
+    now: datetime,
+    author: ChangeAuthor = COMMAND_LINE,
 ) -> None:
     """Write the status of a member. Call it after `write_members`, under its lock.
 
     A disabled member keeps roles and seats, but can use none of them.
     """
-    roles = set_member_status(connection, tenant_id, user_id, status, now)
+    roles = set_member_status(connection, tenant_id, user_id, status, now, author)
     if roles is not None and status == "disabled":
         triggers = [make_voter_lost(tenant_id, role=role) for role in sorted(roles)]
         insert_triggers(connection, tenant_id, [*triggers, make_voter_lost(tenant_id, user_id=user_id)])

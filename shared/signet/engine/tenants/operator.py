@@ -14,6 +14,7 @@ from uuid import UUID
 from signet.core.audit.trail import make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import author_of
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
@@ -21,6 +22,7 @@ from signet.engine.access.quotas import QuotaLevel, list_quota_levels, require_q
 from signet.engine.audit.trail import append_administration
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.install import write_tenant
+from signet.engine.tenants.self_grants import require_other_people
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
@@ -32,7 +34,7 @@ VIA = "operator"
 
 
 @dataclass(frozen=True, slots=True)
-class _TenantAccess:
+class TenantAccess:
     """A transaction of one operator on one tenant."""
 
     connection: Connection
@@ -59,16 +61,20 @@ class TenantOperator:
     database: Database
 
     def read(self, caller: Caller, tenant_id: UUID) -> TenantRecord:
-        with self._opening(caller, tenant_id) as act:
+        with open_tenant(self.database, caller, tenant_id) as act:
             return act.read()
 
     def install(self, caller: Caller, tenant_id: UUID, content: TenantContent) -> TenantRecord:
-        """Create a tenant, or make it agree with this; roles and members not named here stay."""
+        """Create a tenant, or make it agree with this; roles and members not named here stay.
+
+        Operators change nothing of their own there: roles, reporting lines, or a role that they hold.
+        """
         if tenant_id == NO_TENANT:
             raise Rejected("TENANT_NOT_FOUND", "no tenant has this id")
         tenant = TenantFile(tenant_id=tenant_id, **dict(content))
-        with self._opening(caller, tenant_id) as act:
-            write_tenant(act.connection, tenant)
+        with open_tenant(self.database, caller, tenant_id) as act:
+            require_other_people(act.connection, tenant, caller.principal.responsible)
+            write_tenant(act.connection, tenant, author_of(caller))
             detail = {
                 "name": tenant.name,
                 "settings": tenant.settings.model_dump(mode="json"),
@@ -88,7 +94,7 @@ class TenantOperator:
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        with self._opening(caller, tenant_id) as act:
+        with open_tenant(self.database, caller, tenant_id) as act:
             lock_administration(act.connection, tenant_id)
             act.read()
             if set_tenant_status(act.connection, tenant_id, status, act.now):
@@ -96,12 +102,12 @@ class TenantOperator:
             return act.read()
 
     def list_quotas(self, caller: Caller, tenant_id: UUID) -> list[QuotaLevel]:
-        with self._opening(caller, tenant_id) as act:
+        with open_tenant(self.database, caller, tenant_id) as act:
             act.read()
             return list_quota_levels(act.connection, tenant_id)
 
     def grant_quota(self, caller: Caller, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
-        with self._opening(caller, tenant_id) as act:
+        with open_tenant(self.database, caller, tenant_id) as act:
             act.read()
             require_quota_name(quota.name)
             grant_quota(act.connection, tenant_id, quota)
@@ -115,16 +121,18 @@ class TenantOperator:
 
     def withdraw_quota(self, caller: Caller, tenant_id: UUID, name: str) -> list[QuotaLevel]:
         """Withdraw a granted quota, so that the default holds again."""
-        with self._opening(caller, tenant_id) as act:
+        with open_tenant(self.database, caller, tenant_id) as act:
             act.read()
             require_quota_name(name)
             if withdraw_quota(act.connection, tenant_id, name):
                 act.note("withdraw_quota", {"name": name})
             return list_quota_levels(act.connection, tenant_id)
 
-    @contextmanager
-    def _opening(self, caller: Caller, tenant_id: UUID) -> Iterator[_TenantAccess]:
-        if not caller.principal.is_operator:
-            raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may do this")
-        with self.database.transaction(tenant_id) as connection:
-            yield _TenantAccess(connection, replace(caller, via=VIA), tenant_id, read_now(connection))
+
+@contextmanager
+def open_tenant(database: Database, caller: Caller, tenant_id: UUID) -> Iterator[TenantAccess]:
+    """Open a transaction of an operator on any tenant."""
+    if not caller.principal.is_operator:
+        raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may do this")
+    with database.transaction(tenant_id) as connection:
+        yield TenantAccess(connection, replace(caller, via=VIA), tenant_id, read_now(connection))

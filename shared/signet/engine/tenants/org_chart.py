@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import author_of
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
 from signet.engine.tenants.members import member_not_found
+from signet.engine.tenants.self_grants import require_other_line
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 from signet.store.tenants import people
@@ -29,6 +31,7 @@ class OrgChart:
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
             act.require(EDIT_LINES)
+            require_other_line(act, user_id, manager_id)
             # One after the other: two at once could close a circle that neither of them sees.
             lock_administration(act.connection, tenant_id)
             before = people.find_member(act.connection, tenant_id, user_id)
@@ -40,7 +43,7 @@ class OrgChart:
                 raise Rejected("FIELDS_INVALID", "the manager is no active member", fields=(mistake,))
             if people.is_above(act.connection, tenant_id, user_id, below=manager_id):
                 raise Rejected("ORG_CHART_CYCLE", f"{manager_id} reports to {user_id}, or is the same person")
-            line = people.set_manager(act.connection, tenant_id, user_id, manager_id)
+            line = people.set_manager(act.connection, tenant_id, user_id, manager_id, author_of(caller))
             if line is None:
                 raise Defect("LINE_LOST", "a reporting line was not written")
             if before.manager_id != manager_id:
@@ -53,10 +56,11 @@ class OrgChart:
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
             act.require(EDIT_LINES)
+            require_other_line(act, user_id, None)
             lock_administration(act.connection, tenant_id)
             before = people.find_member(act.connection, tenant_id, user_id)
             if before is None:
                 raise member_not_found(user_id)
-            if people.remove_manager(act.connection, tenant_id, user_id):
+            if people.remove_manager(act.connection, tenant_id, user_id, author_of(caller)):
                 detail = {"manager_before": before.manager_id, "manager": None}
                 act.note(("member", user_id), "set_manager", detail)

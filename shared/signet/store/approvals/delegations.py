@@ -8,8 +8,10 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation
+from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.store.database import Connection
 from signet.store.statements import Statements
+from signet.store.tenants.eligibility import describe_author
 
 _SQL = Statements(__file__)
 
@@ -60,7 +62,7 @@ def insert_delegation(
     new: Delegation,
     *,
     reason: str | None,
-    created_by: str,
+    author: ChangeAuthor,
     now: datetime,
 ) -> None:
     values = {
@@ -72,8 +74,9 @@ def insert_delegation(
         "from_time": new.from_time,
         "to_time": new.to_time,
         "reason": reason,
-        "created_by": created_by,
+        "created_by": author.actor_id,
         "now": now,
+        **describe_author(author),
     }
     connection.execute(_SQL.insert_delegation, values)
 
@@ -83,12 +86,14 @@ def find_delegation(connection: Connection, tenant_id: UUID, delegation_id: UUID
         return cursor.execute(_SQL.find_delegation, {"tenant_id": tenant_id, "id": delegation_id}).fetchone()
 
 
-def revoke_delegation(connection: Connection, tenant_id: UUID, delegation_id: UUID, now: datetime) -> bool:
+def revoke_delegation(
+    connection: Connection, tenant_id: UUID, delegation_id: UUID, author: ChangeAuthor, now: datetime
+) -> bool:
     """Revoke a delegation; return False if it is revoked already.
 
     This waits for decisions in progress that the delegation allows.
     """
-    values = {"tenant_id": tenant_id, "id": delegation_id, "now": now}
+    values = {"tenant_id": tenant_id, "id": delegation_id, "now": now, **describe_author(author)}
     return connection.execute(_SQL.revoke_delegation, values).rowcount == 1
 
 

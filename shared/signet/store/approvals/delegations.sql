@@ -1,3 +1,9 @@
+-- part: note_changes
+-- Begin the records of who may vote; each statement that changes it writes them with the change.
+INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id)
+SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, clock_timestamp(),
+       %(persons)s::text[], %(actor_id)s::text
+
 -- name: count_active_members
 -- Count which of these people are active members: both sides of a delegation must be.
 SELECT count(*) FROM members
@@ -30,11 +36,17 @@ WHERE d.revoked_at IS NULL AND d.from_time < %(to_time)s AND d.to_time > %(from_
 LIMIT %(limit)s
 
 -- name: insert_delegation
--- Write a delegation.
-INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, entity_type, from_time, to_time, reason,
-                                  created_by, created_at)
-VALUES (%(tenant_id)s, %(id)s, %(user_id)s, %(delegate_id)s, %(entity_type)s, %(from_time)s, %(to_time)s, %(reason)s,
-        %(created_by)s, %(now)s)
+-- Write a delegation. Both sides are noted.
+WITH given AS (
+    INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, entity_type, from_time, to_time, reason,
+                                      created_by, created_at)
+    VALUES (%(tenant_id)s, %(id)s, %(user_id)s, %(delegate_id)s, %(entity_type)s, %(from_time)s, %(to_time)s,
+            %(reason)s, %(created_by)s, %(now)s)
+    RETURNING user_id, delegate_id
+)
+{note_changes}, 'delegation_given', side.user_id, NULL, side.other_user_id
+FROM given CROSS JOIN LATERAL (VALUES (given.user_id, given.delegate_id), (given.delegate_id, given.user_id))
+    AS side (user_id, other_user_id)
 
 -- name: find_delegation
 -- Find a delegation, revoked or not.
@@ -43,9 +55,17 @@ FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: revoke_delegation
--- Revoke a delegation. Without a row it was revoked before.
-UPDATE approval_delegations SET revoked_at = %(now)s
-WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND revoked_at IS NULL
+-- Revoke a delegation. Without a row it was revoked before. Both sides are noted.
+WITH gone AS (
+    UPDATE approval_delegations SET revoked_at = %(now)s
+    WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND revoked_at IS NULL
+    RETURNING user_id, delegate_id
+), noted AS (
+    {note_changes}, 'delegation_revoked', side.user_id, NULL, side.other_user_id
+    FROM gone CROSS JOIN LATERAL (VALUES (gone.user_id, gone.delegate_id), (gone.delegate_id, gone.user_id))
+        AS side (user_id, other_user_id)
+)
+SELECT user_id FROM gone
 
 -- name: list_given
 -- List what a person has given, the newest first: not revoked, but perhaps not begun yet, or over.

@@ -1,13 +1,15 @@
 """Notifications: messages to people inside Signet."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
+from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -45,3 +47,26 @@ def mark_read(connection: Connection, tenant_id: UUID, user_id: str, ids: Sequen
     """Mark notifications as read; return how many were the person's and unread."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "ids": list(ids)}
     return connection.execute(_SQL.mark_read, values).rowcount
+
+
+def notify_people(
+    connection: Connection,
+    tenant_id: UUID,
+    user_ids: Collection[str],
+    kind: str,
+    data: Mapping[str, Any],
+    *,
+    now: datetime,
+    request_id: UUID | None = None,
+) -> None:
+    """Write a notification to each of these people."""
+    values = {
+        "tenant_id": tenant_id,
+        "id": make_id(),
+        "user_ids": sorted(set(user_ids)),
+        "kind": kind,
+        "request_id": request_id,
+        "data": Jsonb(dict(data)),
+        "now": now,
+    }
+    connection.execute(_SQL.insert_notification, values)

@@ -30,3 +30,10 @@ WHERE n.tenant_id = %(tenant_id)s AND n.id = ANY (%(ids)s) AND n.read_at IS NULL
   AND (n.user_id = %(user_id)s
        OR n.role IN (SELECT r.role FROM member_roles r
                      WHERE r.tenant_id = %(tenant_id)s AND r.user_id = %(user_id)s))
+
+-- name: insert_notification
+-- Notify people of one thing, each by a row of their own.
+INSERT INTO notifications (tenant_id, id, user_id, kind, request_id, data, created_at)
+SELECT %(tenant_id)s, (left(%(id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, user_id, %(kind)s,
+       %(request_id)s, %(data)s, %(now)s
+FROM unnest(%(user_ids)s::text[]) AS person (user_id)

@@ -32,6 +32,7 @@ About = Literal[
     "inbound_events",
     "notifications",
     "quota_meters",
+    "eligibility_changes",
     "deleted_documents",
     "unsealed",
     "unanchored",
@@ -161,6 +162,11 @@ def prune_inbound_events(connection: Connection, *, at_most: int) -> int:
 
 def prune_notifications(connection: Connection, *, kept_days: int, at_most: int) -> int:
     return _count(connection, _SQL.prune_notifications, {"kept_days": kept_days, "at_most": at_most})
+
+
+def prune_eligibility_changes(connection: Connection, *, kept_days: int, at_most: int) -> int:
+    values = {"kept_days": kept_days, "at_most": at_most}
+    return _count(connection, _SQL.prune_eligibility_changes, values)
 
 
 def prune_quota_meters(connection: Connection, *, at_most: int) -> int:

@@ -78,6 +78,10 @@ SELECT prune_inbound_events(%(at_most)s)
 -- Delete notifications that were read long ago.
 SELECT prune_notifications(make_interval(days => %(kept_days)s), %(at_most)s)
 
+-- name: prune_eligibility_changes
+-- Delete records of changed eligibility that no open request can need any more.
+SELECT prune_eligibility_changes(make_interval(days => %(kept_days)s), %(at_most)s)
+
 -- name: prune_quota_meters
 -- Delete meters that have been full for a day: they say nothing more.
 SELECT prune_quota_meters(%(at_most)s)

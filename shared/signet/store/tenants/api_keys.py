@@ -30,6 +30,7 @@ class ApiKeyRecord:
 @dataclass(frozen=True, slots=True)
 class SecretRow:
     name: str
+    created_by: str
     secret_hash: bytes
     roles: list[str]
     expires_at: datetime | None

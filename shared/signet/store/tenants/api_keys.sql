@@ -10,7 +10,8 @@ WHERE tenant_id = %(tenant_id)s AND revoked_at IS NULL AND (expires_at IS NULL O
 
 -- name: find_secret
 -- Find what a key is verified by, and whether its last use is worth noting again.
-SELECT name, secret_hash, roles, expires_at, expires_at <= now() AS is_expired, revoked_at IS NOT NULL AS is_revoked,
+SELECT name, created_by, secret_hash, roles, expires_at, expires_at <= now() AS is_expired,
+       revoked_at IS NOT NULL AS is_revoked,
        last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(coarse_seconds)s::double precision) AS is_due
 FROM api_keys
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s

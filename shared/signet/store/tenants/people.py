@@ -1,6 +1,6 @@
 """People of a tenant as they are shown and changed one by one; `tenants` installs them all."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -8,8 +8,10 @@ from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
 from signet.store.database import Connection
 from signet.store.statements import Statements
+from signet.store.tenants.eligibility import describe_author
 
 _SQL = Statements(__file__)
 
@@ -55,20 +57,37 @@ def find_member(connection: Connection, tenant_id: UUID, user_id: str) -> Member
 
 
 def set_member_status(
-    connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
+    connection: Connection,
+    tenant_id: UUID,
+    user_id: str,
+    status: str,
+    now: datetime,
+    author: ChangeAuthor = COMMAND_LINE,
 ) -> list[str] | None:
     """Set the status and return the member's roles; None if nothing changed."""
-    values = {"tenant_id": tenant_id, "user_id": user_id, "status": status, "now": now}
+    values = {
+        "tenant_id": tenant_id,
+        "user_id": user_id,
+        "status": status,
+        "now": now,
+        **describe_author(author),
+    }
     with connection.cursor(row_factory=scalar_row) as cursor:
         roles: list[str] | None = cursor.execute(_SQL.set_member_status, values).fetchone()
     return roles
 
 
-def has_administrator(connection: Connection, tenant_id: UUID, permissions: Sequence[str]) -> bool:
-    """Return whether an active member has a role with one of these permissions."""
-    return _ask(
-        connection, _SQL.has_administrator, {"tenant_id": tenant_id, "permissions": list(permissions)}
-    )
+def has_administrator(
+    connection: Connection, tenant_id: UUID, permissions: Sequence[str], besides: Collection[str] = ()
+) -> bool:
+    """Return whether an active member, beside these, has a role with one of these permissions."""
+    values = {"tenant_id": tenant_id, "permissions": list(permissions), "besides": list(besides)}
+    return _ask(connection, _SQL.has_administrator, values)
+
+
+def holds_role(connection: Connection, tenant_id: UUID, role: str, user_ids: Collection[str]) -> bool:
+    values = {"tenant_id": tenant_id, "role": role, "user_ids": list(user_ids)}
+    return _ask(connection, _SQL.holds_role, values)
 
 
 def list_roles(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[RoleRecord]:
@@ -92,8 +111,8 @@ def is_role_held(connection: Connection, tenant_id: UUID, role: str) -> bool:
     return _ask(connection, _SQL.is_role_held, {"tenant_id": tenant_id, "role": role})
 
 
-def delete_role(connection: Connection, tenant_id: UUID, role: str) -> None:
-    connection.execute(_SQL.delete_role, {"tenant_id": tenant_id, "role": role})
+def delete_role(connection: Connection, tenant_id: UUID, role: str, author: ChangeAuthor) -> None:
+    connection.execute(_SQL.delete_role, {"tenant_id": tenant_id, "role": role, **describe_author(author)})
 
 
 def list_lines(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[ReportingLine]:
@@ -107,16 +126,21 @@ def is_above(connection: Connection, tenant_id: UUID, user_id: str, below: str) 
 
 
 def set_manager(
-    connection: Connection, tenant_id: UUID, user_id: str, manager_id: str
+    connection: Connection, tenant_id: UUID, user_id: str, manager_id: str, author: ChangeAuthor
 ) -> ReportingLine | None:
     with connection.cursor(row_factory=class_row(ReportingLine)) as cursor:
-        values = {"tenant_id": tenant_id, "user_id": user_id, "manager_id": manager_id}
+        values = {
+            "tenant_id": tenant_id,
+            "user_id": user_id,
+            "manager_id": manager_id,
+            **describe_author(author),
+        }
         return cursor.execute(_SQL.set_manager, values).fetchone()
 
 
-def remove_manager(connection: Connection, tenant_id: UUID, user_id: str) -> bool:
+def remove_manager(connection: Connection, tenant_id: UUID, user_id: str, author: ChangeAuthor) -> bool:
     """Remove the manager; return False if there was none."""
-    values = {"tenant_id": tenant_id, "user_id": user_id}
+    values = {"tenant_id": tenant_id, "user_id": user_id, **describe_author(author)}
     return connection.execute(_SQL.remove_manager, values).rowcount == 1
 
 

@@ -1,3 +1,9 @@
+-- part: note_changes
+-- Begin the records of who may vote; each statement that changes it writes them with the change.
+INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id)
+SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, clock_timestamp(),
+       %(persons)s::text[], %(actor_id)s::text
+
 -- name: list_members
 -- List members with their roles and their manager, by id.
 SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
@@ -21,19 +27,32 @@ FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s
 
 -- name: set_member_status
--- Change the status of a member, and answer the roles that this touches. Without a row nothing changes.
-UPDATE members m SET status = %(status)s, updated_at = %(now)s
-WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status <> %(status)s
-RETURNING ARRAY(SELECT r.role FROM member_roles r
-                WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+-- Change the status of a member, and answer the roles that this touches. Without a row nothing changes. It is noted
+-- for the member and for each of their roles, so that it is found by the roles that seats ask.
+WITH changed AS (
+    UPDATE members m SET status = %(status)s, updated_at = %(now)s
+    WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status <> %(status)s
+    RETURNING m.user_id, ARRAY(SELECT r.role FROM member_roles r
+                               WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+), noted AS (
+    {note_changes}, CASE %(status)s WHEN 'active' THEN 'member_enabled' ELSE 'member_disabled' END, user_id, touched, NULL
+    FROM changed CROSS JOIN LATERAL unnest(roles || NULL::text) AS touched
+)
+SELECT roles FROM changed
 
 -- name: has_administrator
--- Find out whether an active member holds one of these permissions: a tenant must keep one who does.
+-- Find out whether an active member holds one of these permissions, beside these: a tenant must keep one who does.
 SELECT EXISTS (
     SELECT FROM roles o
     JOIN member_roles r ON r.tenant_id = o.tenant_id AND r.role = o.role
     JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
-    WHERE o.tenant_id = %(tenant_id)s AND o.permissions && %(permissions)s::text[])
+    WHERE o.tenant_id = %(tenant_id)s AND o.permissions && %(permissions)s::text[]
+      AND m.user_id <> ALL (%(besides)s::text[]))
+
+-- name: holds_role
+-- Find out whether one of these people is a member with the role.
+SELECT EXISTS (SELECT FROM member_roles
+               WHERE tenant_id = %(tenant_id)s AND role = %(role)s AND user_id = ANY (%(user_ids)s::text[]))
 
 -- name: list_roles
 -- List the roles of a tenant by name.
@@ -63,7 +82,10 @@ SELECT EXISTS (SELECT FROM member_roles WHERE tenant_id = %(tenant_id)s AND role
 
 -- name: delete_role
 -- Delete a role that is held no more.
-DELETE FROM roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s
+WITH gone AS (
+    DELETE FROM roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s RETURNING role
+)
+{note_changes}, 'role_deleted', NULL, role, NULL FROM gone
 
 -- name: list_lines
 -- List the org chart by person.
@@ -85,11 +107,23 @@ WITH RECURSIVE above AS (
 SELECT EXISTS (SELECT FROM above WHERE user_id = %(user_id)s)
 
 -- name: set_manager
--- Write the manager of a person.
-INSERT INTO org_chart (tenant_id, user_id, manager_id) VALUES (%(tenant_id)s, %(user_id)s, %(manager_id)s)
-ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
-RETURNING user_id, manager_id, updated_at
+-- Write the manager of a person. Both the old manager and the new one are noted.
+WITH before AS (
+    SELECT manager_id FROM org_chart WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s
+), written AS (
+    INSERT INTO org_chart (tenant_id, user_id, manager_id) VALUES (%(tenant_id)s, %(user_id)s, %(manager_id)s)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
+    RETURNING user_id, manager_id, updated_at
+), noted AS (
+    {note_changes}, 'manager_set', line.manager_id, NULL, %(user_id)s
+    FROM (SELECT manager_id FROM before UNION SELECT manager_id FROM written) AS line
+    WHERE NOT EXISTS (SELECT FROM before WHERE before.manager_id = %(manager_id)s)
+)
+SELECT user_id, manager_id, updated_at FROM written
 
 -- name: remove_manager
--- Remove the manager of a person.
-DELETE FROM org_chart WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s
+-- Remove the manager of a person. Without a row there was none.
+WITH gone AS (
+    DELETE FROM org_chart WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s RETURNING user_id, manager_id
+)
+{note_changes}, 'manager_set', manager_id, NULL, user_id FROM gone

@@ -9,9 +9,11 @@ from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
+from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
 from signet.core.tenants.tenant_file import Member, Role, TenantFile, TenantSettings
 from signet.store.database import Connection
 from signet.store.statements import Statements
+from signet.store.tenants.eligibility import describe_author
 
 _SQL = Statements(__file__)
 
@@ -55,12 +57,17 @@ def save_tenant(connection: Connection, tenant: TenantFile) -> None:
     )
 
 
-def save_roles(connection: Connection, tenant_id: UUID, roles: tuple[Role, ...]) -> None:
+def save_roles(
+    connection: Connection, tenant_id: UUID, roles: tuple[Role, ...], author: ChangeAuthor = COMMAND_LINE
+) -> None:
     items = Jsonb([role.model_dump(mode="json") for role in roles])
-    connection.execute(_SQL.upsert_roles, {"tenant_id": tenant_id, "roles": items})
+    values = {"tenant_id": tenant_id, "roles": items, **describe_author(author)}
+    connection.execute(_SQL.upsert_roles, values)
 
 
-def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> set[str]:
+def save_members(
+    connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor = COMMAND_LINE
+) -> set[str]:
     """Save these members with exactly these roles and managers; others stay as they are.
 
     Return the roles that someone lost: open requests of each must be checked again.
@@ -75,6 +82,7 @@ def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member,
         "pair_roles": [role for _, role in pairs],
         "managed_user_ids": [user_id for user_id, _ in lines],
         "manager_ids": [manager_id for _, manager_id in lines],
+        **describe_author(author),
     }
     connection.execute(_SQL.lock_roles, values)
     connection.execute(_SQL.upsert_members, values)

@@ -1,3 +1,9 @@
+-- part: note_changes
+-- Begin the records of who may vote; each statement that changes it writes them with the change.
+INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id)
+SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, clock_timestamp(),
+       %(persons)s::text[], %(actor_id)s::text
+
 -- name: upsert_tenant
 -- Write a tenant, or change it where it differs: its version grows only by a change.
 INSERT INTO tenants (tenant_id, name, settings) VALUES (%(tenant_id)s, %(name)s, %(settings)s)
@@ -25,21 +31,31 @@ WHERE tenant_id = %(tenant_id)s AND status <> %(status)s
 
 -- name: upsert_roles
 -- Write roles, or change those that differ.
-INSERT INTO roles (tenant_id, role, permissions)
-SELECT %(tenant_id)s, item ->> 'role', ARRAY(SELECT jsonb_array_elements_text(item -> 'permissions'))
-FROM jsonb_array_elements(%(roles)s::jsonb) AS item
-ON CONFLICT (tenant_id, role) DO UPDATE SET permissions = excluded.permissions, updated_at = now()
-WHERE roles.permissions IS DISTINCT FROM excluded.permissions
+WITH written AS (
+    INSERT INTO roles (tenant_id, role, permissions)
+    SELECT %(tenant_id)s, item ->> 'role', ARRAY(SELECT jsonb_array_elements_text(item -> 'permissions'))
+    FROM jsonb_array_elements(%(roles)s::jsonb) AS item
+    ON CONFLICT (tenant_id, role) DO UPDATE SET permissions = excluded.permissions, updated_at = now()
+    WHERE roles.permissions IS DISTINCT FROM excluded.permissions
+    RETURNING role
+)
+{note_changes}, 'role_permissions_changed', NULL, role, NULL FROM written
 
 -- name: upsert_members
--- Write members, or change those that differ.
-INSERT INTO members (tenant_id, user_id, display_name, email, phone)
-SELECT %(tenant_id)s, user_id, display_name, email, phone
-FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text, phone text)
-ON CONFLICT (tenant_id, user_id) DO UPDATE
-SET display_name = excluded.display_name, email = excluded.email, phone = excluded.phone, updated_at = now()
-WHERE (members.display_name, members.email, members.phone)
-      IS DISTINCT FROM (excluded.display_name, excluded.email, excluded.phone)
+-- Write members, or change those that differ. A new one is active.
+WITH known AS (
+    SELECT user_id FROM members WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s)
+), written AS (
+    INSERT INTO members (tenant_id, user_id, display_name, email, phone)
+    SELECT %(tenant_id)s, user_id, display_name, email, phone
+    FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text, phone text)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE
+    SET display_name = excluded.display_name, email = excluded.email, phone = excluded.phone, updated_at = now()
+    WHERE (members.display_name, members.email, members.phone)
+          IS DISTINCT FROM (excluded.display_name, excluded.email, excluded.phone)
+    RETURNING user_id
+)
+{note_changes}, 'member_enabled', user_id, NULL, NULL FROM written WHERE user_id NOT IN (SELECT user_id FROM known)
 
 -- name: lock_roles
 -- Take the lock of a tenant's roles alone. A transaction that takes a role away waits for the waves that have asked
@@ -48,30 +64,56 @@ SELECT pg_advisory_xact_lock(hashtextextended('roles of ' || %(tenant_id)s::uuid
 
 -- name: delete_other_member_roles
 -- Take from these members the roles that are not in the list, and answer which were lost.
-DELETE FROM member_roles
-WHERE tenant_id = %(tenant_id)s
-  AND user_id = ANY (%(user_ids)s)
-  AND (user_id, role) NOT IN (SELECT * FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]))
-RETURNING role
+WITH taken AS (
+    DELETE FROM member_roles
+    WHERE tenant_id = %(tenant_id)s
+      AND user_id = ANY (%(user_ids)s)
+      AND (user_id, role) NOT IN (SELECT * FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]))
+    RETURNING user_id, role
+), noted AS (
+    {note_changes}, 'role_taken', user_id, role, NULL FROM taken
+)
+SELECT role FROM taken
 
 -- name: insert_member_roles
 -- Give members the roles of the list that they do not have.
-INSERT INTO member_roles (tenant_id, user_id, role)
-SELECT %(tenant_id)s, user_id, role FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]) AS pair (user_id, role)
-ON CONFLICT DO NOTHING
+WITH given AS (
+    INSERT INTO member_roles (tenant_id, user_id, role)
+    SELECT %(tenant_id)s, user_id, role
+    FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]) AS pair (user_id, role)
+    ON CONFLICT DO NOTHING
+    RETURNING user_id, role
+)
+{note_changes}, 'role_given', user_id, role, NULL FROM given
 
 -- name: delete_other_managers
 -- Remove the managers of those who have none in the list.
-DELETE FROM org_chart
-WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND user_id <> ALL (%(managed_user_ids)s)
+WITH gone AS (
+    DELETE FROM org_chart
+    WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND user_id <> ALL (%(managed_user_ids)s)
+    RETURNING user_id, manager_id
+)
+{note_changes}, 'manager_set', manager_id, NULL, user_id FROM gone
 
 -- name: upsert_managers
--- Write managers, or change those that differ.
-INSERT INTO org_chart (tenant_id, user_id, manager_id)
-SELECT %(tenant_id)s, user_id, manager_id
-FROM unnest(%(managed_user_ids)s::text[], %(manager_ids)s::text[]) AS line (user_id, manager_id)
-ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
-WHERE org_chart.manager_id <> excluded.manager_id
+-- Write managers, or change those that differ. Both the old manager and the new one are noted.
+WITH before AS (
+    SELECT user_id, manager_id FROM org_chart
+    WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(managed_user_ids)s)
+), written AS (
+    INSERT INTO org_chart (tenant_id, user_id, manager_id)
+    SELECT %(tenant_id)s, user_id, manager_id
+    FROM unnest(%(managed_user_ids)s::text[], %(manager_ids)s::text[]) AS line (user_id, manager_id)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
+    WHERE org_chart.manager_id <> excluded.manager_id
+    RETURNING user_id, manager_id
+)
+{note_changes}, 'manager_set', line.manager_id, NULL, line.user_id
+FROM (
+    SELECT user_id, manager_id FROM written
+    UNION ALL
+    SELECT before.user_id, before.manager_id FROM before JOIN written USING (user_id)
+) AS line
 
 -- name: list_members
 -- List members with their roles and their manager, as a tenant file names them.

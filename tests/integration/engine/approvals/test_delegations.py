@@ -26,7 +26,7 @@ def give(
     asking: Asking, user_id: str, delegate_id: str, *, by: str = "", role: str = "clerk", **terms: Any
 ) -> Delegation:
     caller = asking.company.caller(by or user_id, role)
-    wanted = {"from_time": NOW - DAY, "to_time": NOW + DAY, **terms}
+    wanted = {"from_time": datetime.now(UTC), "to_time": NOW + DAY, **terms}
     return Delegations(asking.company.database).delegate(caller, user_id, delegate_id, **wanted)
 
 
@@ -59,8 +59,10 @@ def test_for_another_only_with_the_permission(asking: Asking) -> None:
     ("pointer", "terms"),
     [
         ("/to_time", {"to_time": NOW - DAY}),
-        ("/to_time", {"from_time": NOW - 3 * DAY, "to_time": NOW - 2 * DAY}),
-        ("/to_time", {"to_time": NOW + 366 * DAY}),
+        ("/to_time", {"to_time": NOW + 367 * DAY}),
+        ("/from_time", {"from_time": NOW - 3 * DAY, "to_time": NOW - 2 * DAY}),
+        ("/from_time", {"from_time": NOW - timedelta(hours=1)}),
+        ("/from_time", {"from_time": NOW.replace(year=NOW.year - 1, month=1, day=1)}),
         ("/from_time", {"from_time": NOW + 367 * DAY, "to_time": NOW + 368 * DAY}),
         ("/from_time", {"from_time": NOW.replace(tzinfo=None)}),
         ("/entity_type", {"entity_type": "In voice"}),
@@ -71,6 +73,38 @@ def test_terms_that_are_none(asking: Asking, pointer: str, terms: dict[str, Any]
     with pytest.raises(Rejected) as caught:
         give(asking, "anna", "dora", **terms)
     assert [field.pointer for field in caught.value.fields] == [pointer]
+
+
+def test_an_administrator_is_neither_side_of_what_they_make_for_others(asking: Asking) -> None:
+    """Let emil, who may delegate for others, try to take a voice, and give it from one to another."""
+    assert code_of(asking, "anna", "emil", by="emil", role="admin") == "SELF_GRANT_REFUSED"
+    given = give(asking, "anna", "dora", by="emil", role="admin")
+    assert asking.decide(asking.ask("anna"), "dora").delegation_id == given.id
+    give(asking, "emil", "dora")
+
+
+def test_a_key_gives_no_voice(asking: Asking) -> None:
+    for user_id, delegate_id in (("anna", "dora"), ("anna", "emil")):
+        assert code_of(asking, user_id, delegate_id, by="key:erp", role="admin") == "PERMISSION_DENIED"
+
+
+def test_a_beginning_of_just_now_is_now(asking: Asking) -> None:
+    before = datetime.now(UTC)
+    given = give(asking, "anna", "dora", from_time=before - timedelta(seconds=30))
+    assert given.from_time >= before - timedelta(seconds=1), "nothing is backdated"
+
+
+def test_both_are_told_of_what_is_given_and_what_is_revoked(asking: Asking, delegations: Delegations) -> None:
+    given = give(asking, "anna", "dora", by="emil", role="admin")
+    delegations.revoke(asking.company.caller("anna", "clerk"), given.id)
+    told = asking.rows("SELECT user_id, kind, data FROM notifications ORDER BY kind, user_id")
+    about = {"delegation_id": str(given.id), "user_id": "anna", "delegate_id": "dora"}
+    assert told == [
+        ("anna", "delegation_given", {**about, "by": "emil"}),
+        ("dora", "delegation_given", {**about, "by": "emil"}),
+        ("anna", "delegation_revoked", {**about, "by": "anna"}),
+        ("dora", "delegation_revoked", {**about, "by": "anna"}),
+    ]
 
 
 def test_only_between_two_active_members(asking: Asking) -> None:

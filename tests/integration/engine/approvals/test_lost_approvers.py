@@ -76,25 +76,86 @@ def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stag
 
 def test_when_the_only_one_who_is_asked_is_disabled_it_pauses_and_says_why(stage: WorkflowStage) -> None:
     document, other = (submitted(stage, approvers=[user(name)]) for name in ("otto", "mona"))
-    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        write_member_status(connection, stage.tenant_id, "otto", "disabled", read_now(connection))
+    disable(stage, "otto")
     stage.drain()
     assert [state_of(stage, one) for one in (document, other)] == [NOBODY, RUNNING]
     stage.check_rebuild(document.instance_id)
 
 
-def test_where_there_is_a_wider_circle_that_is_asked(stage: WorkflowStage) -> None:
-    escalation = {"after": "P9D", "to": role("board")}
-    document = submitted(stage, approvers=[role("finance")], escalate=escalation)
-    give(stage, "mona")
-    stage.drain()
-    seats = stage.standing.rows(
-        "SELECT s.holder_role, s.origin FROM approval_seats s JOIN approval_requests r"
-        " ON r.id = s.request_id WHERE r.document_id = %s ORDER BY s.position",
+WIDER = {"after": "P9D", "to": role("board")}
+
+
+def seats_of(stage: WorkflowStage, document: Made) -> list[tuple[Any, ...]]:
+    return stage.standing.rows(
+        "SELECT coalesce(s.holder_role, s.holder_user_id), s.origin FROM approval_seats s"
+        " JOIN approval_requests r ON r.id = s.request_id WHERE r.document_id = %s ORDER BY s.position",
         document.id,
     )
-    assert seats == [("finance", "resolved"), ("board", "escalated")]
+
+
+def disable(stage: WorkflowStage, user_id: str) -> None:
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        write_member_status(connection, stage.tenant_id, user_id, "disabled", read_now(connection))
+
+
+def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> None:
+    stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE document_id = %s", document.id)
+    stage.wake(document.instance_id)
+    stage.drain()
+
+
+@pytest.mark.parametrize("way", ["role taken", "disabled", "seat of a person"])
+def test_clearing_the_bench_hastens_no_escalation(stage: WorkflowStage, way: str) -> None:
+    """Leave nobody who is asked, by the hand of hana of the board: the board waits for its time."""
+    approvers = [user("mona")] if way == "seat of a person" else [role("finance")]
+    document = submitted(stage, approvers=approvers, escalate=WIDER)
+    asked = ("mona" if way == "seat of a person" else "finance", "resolved")
+    if way == "role taken":
+        give(stage, "mona")
+    else:
+        disable(stage, "mona")
+    stage.drain()
+    assert seats_of(stage, document) == [asked]
     assert state_of(stage, document) == RUNNING
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert seats_of(stage, document) == [asked], "nor does waking it"
+    come_to_the_time_of_the_escalation(stage, document)
+    assert seats_of(stage, document) == [asked, ("board", "escalated")]
+    assert state_of(stage, document) == RUNNING
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_stage_that_has_nobody_when_it_begins_escalates_at_once(stage: WorkflowStage) -> None:
+    give(stage, "mona", "board")
+    document = submitted(stage, approvers=[role("finance")], escalate=WIDER)
+    assert seats_of(stage, document)[-1] == ("board", "escalated")
+
+
+def test_a_stage_whose_people_have_voted_escalates_at_once(stage: WorkflowStage) -> None:
+    """Let nobody be lost: one person cannot fill two seats of the role."""
+    document = submitted(stage, approvers=[role("finance"), role("finance")], escalate=WIDER)
+    run = stage.standing.run
+    run(
+        "UPDATE approval_seats SET status = 'approved', decided_at = now(), decided_by = 'mona'"
+        " WHERE position = 1 AND request_id IN (SELECT id FROM approval_requests WHERE document_id = %s)",
+        document.id,
+    )
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert seats_of(stage, document)[-1] == ("board", "escalated")
+
+
+def test_who_was_lost_before_the_stage_began_hastens_nothing_and_delays_nothing(
+    stage: WorkflowStage,
+) -> None:
+    disable(stage, "dora")
+    document = submitted(stage, approvers=[user("dora"), role("finance")], quorum="any", escalate=WIDER)
+    assert seats_of(stage, document) == [("dora", "resolved"), ("finance", "resolved")]
+    stage.standing.run("UPDATE documents SET editor_ids = '{mona}' WHERE id = %s", document.id)
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert seats_of(stage, document)[-1] == ("board", "escalated")
 
 
 @pytest.mark.parametrize(

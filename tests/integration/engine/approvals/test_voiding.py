@@ -45,7 +45,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             save_members(connection, made.tenant_id, tuple(members))
         day, now = timedelta(days=1), datetime.now(UTC)
         Delegations(company.database).delegate(
-            company.caller("anna"), "anna", "dora", from_time=now - day, to_time=now + day
+            company.caller("anna"), "anna", "dora", from_time=now, to_time=now + day
         )
         yield made
 

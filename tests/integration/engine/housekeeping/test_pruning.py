@@ -213,3 +213,33 @@ def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: 
     house.seal()
     found = verify_tenant(house.company.database, house.tenant_id)
     assert found.is_sound and found.tail_count == 0
+
+
+def test_records_of_eligibility_go_unless_an_open_approval_is_older(house: House) -> None:
+    """Keep what is newer than the oldest open request, however long ago that was."""
+    age = "INSERT INTO eligibility_changes SELECT tenant_id, gen_random_uuid(), now() - %s::interval,"
+    for days in ("500 days", "400 days", "366 days", "364 days"):
+        house.run(f"{age} 'role_given', 'mona', 'clerk', NULL, '{{carl}}', 'carl' FROM tenants", days)
+    step = (
+        "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, node_id,"
+        " node_type, token_id, entity_version, version_after, status, idempotency_key, started_at,"
+        " actor_user_id)"
+        " VALUES (%s, now() - interval '450 days', %s, %s, 1, 'a', 'approval', 'T', 1, 1, 'running',"
+        " sha256('a'), now(), 'x')"
+    )
+    house.company.documents.mutate(house.company.caller(), Create("invoice", {**INVOICE, "number": "R-old"}))
+    ((version_id,),) = house.rows("SELECT id FROM document_versions ORDER BY created_at DESC LIMIT 1")
+    house.run(step, house.tenant_id, version_id, version_id)
+    house.run(
+        "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id, document_id,"
+        " document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash,"
+        " requester_id, created_at)"
+        " SELECT tenant_id, id, id, id, 'a', document_id, 1, id, hash, hash, '{}', hash, 'carl',"
+        " now() - interval '450 days' FROM document_versions WHERE id = %s",
+        version_id,
+    )
+    old = "SELECT count(*) FROM eligibility_changes WHERE changed_at < now() - interval '1 day'"
+    assert (house.keep("prune_eligibility").rows, house.rows(old)) == (1, [(3,)])
+    house.run("UPDATE approval_requests SET status = 'voided', ended_at = now() WHERE id = %s", version_id)
+    assert (house.keep("prune_eligibility").rows, house.rows(old)) == (2, [(1,)])
+    assert house.keep("prune_eligibility").rows == 0

@@ -35,6 +35,7 @@ APPEND_ONLY = [
     "personal_values",
     "workflow_event",
     "approval_decisions",
+    "eligibility_changes",
 ]
 RECEIPTS = ["workflow_step_receipts", "workflow_outbox_receipts"]
 # Tables in which dispatch may see tenants and due times: tests/integration/store/outbox/test_due_tenants.py.
@@ -49,6 +50,7 @@ SEEN_BY_DISPATCH = {
     "workflow_inbound_events",
     "notifications",
     "quota_meters",
+    "eligibility_changes",
     "documents",
     "workflow_instances",
     "workflow_outbox_receipts",

@@ -9,6 +9,9 @@ from tests.integration.store.plans.probes import API, PAGE, ROW, WORKER, Probe, 
 
 # The highest id: a list with the newest first begins there.
 LAST = UUID(int=2**128 - 1)
+BREAK_GLASS, DEPENDENTS, ELIGIBILITY = map(
+    statements_of, ("approvals/break_glass", "tenants/dependents", "tenants/eligibility")
+)
 APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS = map(
     statements_of,
     (
@@ -29,6 +32,7 @@ def approval_probes() -> Iterator[Probe]:
     yield from people_probes()
     yield from voter_probes()
     yield from history_probes()
+    yield from granting_probes()
 
 
 def chain_probes() -> Iterator[Probe]:
@@ -111,6 +115,28 @@ def voter_probes() -> Iterator[Probe]:
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})
     yield Probe("transition_requests_by_document", REQUESTS["read_last_requester"], {"document_id": ROW})
+
+
+def granting_probes() -> Iterator[Probe]:
+    """Yield the queries about who gave eligibility, what depends on a member, and break-glass."""
+    changes, proposals = "eligibility_changes", "break_glass_proposals"
+    since = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"], "concerned": ["u1"]}
+    for index in ("of_user", "of_role"):
+        yield Probe(f"{changes}_{index}", ELIGIBILITY["read_eligibility_changes"], since, API)
+        yield Probe(f"{changes}_{index}", ELIGIBILITY["has_lost_holder"], since)
+    # the rows that prune_eligibility_changes() finds
+    due = "changed_at < %(before)s"
+    yield plain(f"{changes}_by_time", changes, due, f"ORDER BY changed_at {PAGE}", API, before=NEVER)
+    yield plain(f"{changes}_pkey", changes, "id = %(id)s", role=API, id=ROW)
+    of_member = {"user_id": "u0", "limit": 200}
+    yield Probe("approval_seats_of_user", DEPENDENTS["count_dependents"], of_member, API)
+    yield Probe("approval_seats_of_user", DEPENDENTS["list_seats"], of_member, API)
+    for index in ("of_user", "of_delegate"):
+        yield Probe(f"approval_delegations_{index}", DEPENDENTS["list_delegations"], of_member, API)
+    waiting = {"now": NEVER, "limit": 100}
+    yield Probe(f"{proposals}_waiting", BREAK_GLASS["list_waiting"], waiting, API)
+    yield Probe(f"{proposals}_of_request", BREAK_GLASS["list_seated"], {"request_id": ROW, "limit": 100}, API)
+    yield Probe(f"{proposals}_pkey", BREAK_GLASS["find_proposal"], {"id": ROW}, API)
 
 
 def history_probes() -> Iterator[Probe]:

@@ -128,7 +128,20 @@ SELECT tenant_id, id, CASE WHEN n % 20 < 10 THEN 'u' || n / 20 % 1000 END,
        CASE WHEN n % 20 >= 10 THEN 'r' || n / 20 % 100 END, 'approval_voided', at, CASE WHEN n % 100 > 1 THEN at END
 FROM numbered WHERE n <= 60000;
 
-ANALYZE members, member_roles, approval_chains, document_versions, approval_requests, approval_seats, approval_decisions,
+INSERT INTO eligibility_changes (tenant_id, id, changed_at, kind, user_id, role, persons, actor_id)
+SELECT tenant_id, id, at, CASE WHEN n % 20 < 10 THEN 'member_enabled' ELSE 'role_taken' END,
+       CASE WHEN n % 20 < 10 THEN 'u' || n / 20 % 1000 END, CASE WHEN n % 20 >= 10 THEN 'r' || n / 20 % 100 END,
+       ARRAY['u1'], 'u1'
+FROM numbered WHERE n <= 60000;
+
+INSERT INTO break_glass_proposals (tenant_id, id, request_id, stage, user_id, reason, proposed_by, proposed_persons,
+                                   proposed_at, expires_at, consented_by, consented_persons, consented_at, position)
+SELECT tenant_id, id, id, 1, 'u0', 'why', 'o', '{o}', at, at + interval '1 day',
+       CASE WHEN n % 100 > 1 THEN 'p' END, CASE WHEN n % 100 > 1 THEN '{p}'::text[] END,
+       CASE WHEN n % 100 > 1 THEN at END, CASE WHEN n % 100 > 1 THEN 1 END
+FROM numbered WHERE n <= 60000;
+
+ANALYZE eligibility_changes, break_glass_proposals, members, member_roles, approval_chains, document_versions, approval_requests, approval_seats, approval_decisions,
     approval_delegations, notifications;
 ANALYZE documents, transition_requests, workflow_instances, workflow_step_executions, workflow_step_receipts,
     workflow_outbox_receipts, workflow_events_outbox, workflow_side_effects_outbox, workflow_event;

@@ -46,6 +46,8 @@ TABLES = [
     "approval_decisions",
     "approval_delegations",
     "notifications",
+    "eligibility_changes",
+    "break_glass_proposals",
 ]
 # Indexes of tables that are small beside these; some queries need them.
 OF_PEOPLE = {"members_pkey", "member_roles_by_role"}

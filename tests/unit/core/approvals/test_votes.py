@@ -21,6 +21,7 @@ from signet.core.approvals.votes import (
     is_reason_missing,
     next_action,
     record_vote,
+    waits_for_lost_holders,
 )
 from signet.core.compiler.node_configurations import Quorum, Vote
 from signet.core.errors import Defect
@@ -250,6 +251,28 @@ STUCK = StageVerdict("deadlocked", Deadlock.ALL_ABSTAINED)
 def test_what_comes_next(stage: int, verdict: StageVerdict, escalated: bool, following: Next) -> None:
     policy = make_policy(stage_of("all"), stage_of("all", escalates=True))
     assert next_action(policy, stage, verdict, escalated=escalated) == following
+
+
+def test_an_escalation_for_want_of_people_waits_for_its_time_where_holders_were_lost() -> None:
+    following = Next(NextAction.ESCALATE, 1, Deadlock.NOBODY_ELIGIBLE)
+    assert waits_for_lost_holders(following, is_late=False, has_lost_holder=True)
+    assert not waits_for_lost_holders(following, is_late=True, has_lost_holder=True)
+    assert not waits_for_lost_holders(following, is_late=False, has_lost_holder=False)
+    for other in (
+        Next(NextAction.ESCALATE, 1, Deadlock.ALL_ABSTAINED),
+        Next(NextAction.PAUSE, reason=Deadlock.NOBODY_ELIGIBLE),
+        Next(NextAction.WAIT),
+    ):
+        assert not waits_for_lost_holders(other, is_late=False, has_lost_holder=True)
+
+
+@pytest.mark.parametrize("quorum", ["all", 2])
+def test_a_seat_of_break_glass_decides_like_one_of_the_wider_circle(quorum: Quorum) -> None:
+    stage, seats = stage_of(quorum), (*sit("a", "b"), *sit("x", origin="break_glass", first=3))
+    for each in ("approved", "rejected"):
+        assert count_votes(stage, vote(stage, seats, x=each)).state == each
+    assert count_votes(stage, vote(stage, seats, a="approved")) == OPEN
+    assert not has_escalated(seats), "the stage may still escalate"
 
 
 def test_whether_a_stage_has_escalated_stands_in_its_seats() -> None:

@@ -183,6 +183,15 @@ def test_a_circle_is_widened_once() -> None:
     ]
 
 
+def test_seats_that_were_added_or_handed_over_say_so() -> None:
+    handed = Seat(1, 2, holder_user_id="ada", handed_over_from="olga")
+    broken = Seat(1, 3, holder_user_id="emil", origin="break_glass")
+    assert said(request(seats=[handed, broken]))[2:4] == [
+        "Seat 2 of stage 1 is open, for ada, handed over from olga.",
+        "Seat 3 of stage 1 is open, for emil, seated by break-glass of two operators.",
+    ]
+
+
 def test_of_many_people_the_first_are_named() -> None:
     people = [VoterRecord(f"p{number:02}") for number in range(MAX_SHOWN_PEOPLE + 3)]
     sentence = said(request(seats=[FINANCE_SEAT], voters=people))[-1]

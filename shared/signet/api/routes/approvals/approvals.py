@@ -20,7 +20,12 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
 from signet.engine.approvals.decide import Ballot, VoteResult
-from signet.engine.approvals.inbox import MAX_DECISIONS, ApprovalDecisionRecord, InboxItem
+from signet.engine.approvals.inbox import (
+    MAX_DECISIONS,
+    ApprovalDecisionRecord,
+    BreakGlassProposal,
+    InboxItem,
+)
 
 
 class NewDecision(Strict):
@@ -69,6 +74,8 @@ class ApprovalRequest:
     document: Mapping[str, Any]
     seats: Sequence[Seat]
     decisions: Sequence[ApprovalDecisionRecord]
+    # The seats that two operators have added, each with both names and the reason.
+    break_glass: Sequence[BreakGlassProposal]
     last_approved: LastApproved | None
 
 
@@ -110,6 +117,7 @@ def add_approval_routes(routes: Routes) -> None:
                 "document": request.document,
                 "seats": request.seats,
                 "decisions": request.decisions,
+                "break_glass": request.break_glass,
                 "last_approved": last,
             }
         )

@@ -45,7 +45,10 @@ def add_delegation_routes(routes: Routes) -> None:
 
     @routes.post("/v1/delegations", "Let another person decide for the caller", Delegation, status=201)
     def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> HttpAnswer:
-        """Make a delegation; one for another person needs approval:delegate."""
+        """Make a delegation from now on. With approval:delegate also one between two other people.
+
+        Both are told. A key makes none.
+        """
         record = call.use.delegations.delegate(
             call.caller,
             new.user_id or call.principal.subject,

@@ -1,6 +1,6 @@
 """Routes of the tenant's members, and of the caller."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
@@ -10,8 +10,16 @@ from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathUserId, Reason
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, Email, Member, Phone
+from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
+from signet.engine.tenants.dependents import Dependents, Succession
 from signet.engine.tenants.members import Me, MemberRecord, MemberStatus
+
+
+class HandOver(Strict):
+    """The active member who gets the seats and the reporting lines; keys and delegations end."""
+
+    hand_over_to: UserId
 
 
 class MemberContent(Strict):
@@ -22,6 +30,10 @@ class MemberContent(Strict):
     status: Annotated[
         MemberStatus, Field(description="A disabled member is let in nowhere and decides nothing.")
     ] = "active"
+    dependents: Annotated[
+        Literal["end"] | HandOver | None,
+        Field(description="What becomes of the dependents of a member who is disabled."),
+    ] = None
     reason: Reason = None
 
 
@@ -42,14 +54,22 @@ def add_member_routes(routes: Routes) -> None:
     def get_member(call: Call, user_id: PathUserId) -> MemberRecord:
         return call.use.members.read(call.principal, user_id)
 
+    @routes.get("/v1/members/<user_id>/dependents", "What depends on a member", Dependents)
+    def get_dependents(call: Call, user_id: PathUserId) -> Dependents:
+        """Show what dies with a member who is disabled, or can be handed over.
+
+        These are live keys, open delegations, open seats by name, and the people who report to them.
+        """
+        return call.use.members.list_dependents(call.principal, user_id)
+
     @routes.put("/v1/members/<user_id>", "Make or change a member", MemberRecord)
     def put_member(
         call: Call, user_id: PathUserId, content: Annotated[MemberContent, Body()]
     ) -> MemberRecord:
         """Make or change a member, exactly as given; the manager is part of the org chart.
 
-        Nobody gives a role that allows more than they may themselves. One member who may edit members must
-        stay.
+        Nobody gives a role that allows more than they may themselves, or changes their own roles. One member
+        who may edit members must stay. A member with dependents is disabled only with `dependents`.
         """
         member = Member(
             user_id=user_id,
@@ -58,4 +78,15 @@ def add_member_routes(routes: Routes) -> None:
             phone=content.phone,
             roles=tuple(dict.fromkeys(content.roles)),
         )
-        return call.use.members.save(call.caller, member, content.status, content.reason)
+        succession = _make_succession(content.dependents)
+        return call.use.members.save(call.caller, member, content.status, content.reason, succession)
+
+
+def _make_succession(dependents: Literal["end"] | HandOver | None) -> Succession | None:
+    match dependents:
+        case None:
+            return None
+        case HandOver():
+            return Succession(dependents.hand_over_to)
+        case _:
+            return Succession()

@@ -11,7 +11,7 @@ from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_PERMISSIONS
 from signet.core.validation.strict_model import Permission, Strict
-from signet.engine.tenants.roles import RoleRecord
+from signet.engine.tenants.roles import ShownRole
 
 
 class RoleContent(Strict):
@@ -26,15 +26,20 @@ class RoleContent(Strict):
 
 
 def add_role_routes(routes: Routes) -> None:
-    @routes.get("/v1/roles", "The roles", Page[RoleRecord])
-    def list_roles(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[RoleRecord]:
+    @routes.get("/v1/roles", "The roles", Page[ShownRole])
+    def list_roles(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ShownRole]:
+        """List the roles by name; the deciding ones come with the published policies that name them."""
         after = parse_position(cursor, None, str) or ""
         records = call.use.roles.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda role: [role.role])
 
-    @routes.put("/v1/roles/<role>", "Make or change a role", RoleRecord)
-    def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> RoleRecord:
-        """Save a role, which is in force at once for all who have it; nobody adds what they may not do."""
+    @routes.put("/v1/roles/<role>", "Make or change a role", ShownRole)
+    def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> ShownRole:
+        """Save a role, which is in force at once for all who have it.
+
+        Nobody adds what they may not do, or takes anything from a role that allows more. Nobody changes a
+        role that they hold.
+        """
         return call.use.roles.save(call.caller, role, content.permissions)
 
     @routes.delete("/v1/roles/<role>", "Delete a role that no member and no key has")

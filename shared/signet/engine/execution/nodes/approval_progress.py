@@ -9,6 +9,7 @@ from signet.core.approvals.votes import (
     has_escalated,
     list_approved_stages,
     next_action,
+    waits_for_lost_holders,
 )
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.tokens import Token
@@ -43,6 +44,9 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
         case NextAction.PAUSE:
             return block(following.reason or Deadlock.NOBODY_ELIGIBLE)
         case NextAction.ESCALATE:
+            has_lost = not is_late and approvals.has_lost_holder(request)
+            if waits_for_lost_holders(following, is_late=is_late, has_lost_holder=has_lost):
+                return None
             return _escalate(context, request, token)
         case NextAction.WAIT if is_late and not has_escalated(seats):
             return _escalate(context, request, token)

@@ -1,0 +1,60 @@
+"""Changes of who may vote, as they are kept: roles, membership, reporting lines, delegations and seats.
+
+A vote is judged by them later: nobody votes by an eligibility that they gave themselves after the question
+was asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from signet.core.tenants.caller import Caller
+
+EligibilityKind = Literal[
+    "role_given",
+    "role_taken",
+    "member_enabled",
+    "member_disabled",
+    "manager_set",
+    "delegation_given",
+    "delegation_revoked",
+    "seat_given",
+    "role_permissions_changed",
+    "role_deleted",
+]
+ELIGIBILITY_KINDS: Sequence[EligibilityKind] = get_args(EligibilityKind)
+
+
+@dataclass(frozen=True, slots=True)
+class EligibilityChange:
+    """One change, for one person or one role.
+
+    A member who is disabled has one for each of their roles, and one without a role.
+    """
+
+    kind: EligibilityKind
+    changed_at: datetime
+    actor_id: str
+    # The people who were responsible for the change.
+    persons: Sequence[str]
+    user_id: str | None = None
+    role: str | None = None
+    # The person whose manager it is, or the other side of a delegation or a seat.
+    other_user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAuthor:
+    """The one who changes eligibility, with the people who are responsible for it."""
+
+    actor_id: str
+    persons: tuple[str, ...]
+
+
+# A command on the server itself, which has no caller.
+COMMAND_LINE = ChangeAuthor("cli", ("cli",))
+
+
+def author_of(caller: Caller) -> ChangeAuthor:
+    return ChangeAuthor(caller.principal.subject, tuple(sorted(caller.principal.responsible)))

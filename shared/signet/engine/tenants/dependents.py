@@ -1,0 +1,131 @@
+"""The dependents of a member: what dies with them when they are disabled, or is handed over first.
+
+Keys and delegations end in any case. Seats by name and reporting lines can go to another member. Roles need
+no heir: their other holders have the seats of the role too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.tenants.eligibility_changes import author_of
+from signet.engine.access.admin import AdminTransaction
+from signet.engine.access.read import ReadTransaction
+from signet.engine.approvals.delegations import notify_of_delegation
+from signet.engine.tenants.self_grants import refuse_self_grant
+from signet.store.tenants import dependents as store
+from signet.store.tenants import people
+from signet.store.tenants.dependents import (
+    DependentCounts,
+    DependentDelegation,
+    DependentKey,
+    DependentSeat,
+)
+
+# Of each kind so many are listed, and so many counted.
+MAX_LISTED, MAX_COUNTED = 200, 1_000
+_NAMES = {
+    "keys": ("API key", "API keys"),
+    "delegations": ("delegation", "delegations"),
+    "seats": ("open seat", "open seats"),
+    "reports": ("person who reports to them", "people who report to them"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dependents:
+    """Everything that depends on a member: the counts end at 1,000, and each list at 200."""
+
+    user_id: str
+    counts: DependentCounts
+    keys: Sequence[DependentKey]
+    delegations: Sequence[DependentDelegation]
+    seats: Sequence[DependentSeat]
+    # The people who have the member as manager.
+    reports: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """The fate of the dependents of a disabled member: they end, or go to `heir` where they can."""
+
+    heir: str | None = None
+
+
+def read_dependents(read: ReadTransaction, user_id: str) -> Dependents:
+    connection, tenant_id = read.connection, read.principal.tenant_id
+    return Dependents(
+        user_id,
+        store.count_dependents(connection, tenant_id, user_id, MAX_COUNTED),
+        store.list_keys(connection, tenant_id, user_id, MAX_LISTED),
+        store.list_delegations(connection, tenant_id, user_id, MAX_LISTED),
+        store.list_seats(connection, tenant_id, user_id, MAX_LISTED),
+        store.list_reports(connection, tenant_id, user_id, MAX_LISTED),
+    )
+
+
+def require_succession(act: AdminTransaction, user_id: str, succession: Succession | None) -> None:
+    """Refuse to disable a member while it is not said what becomes of their dependents."""
+    tenant_id = act.caller.principal.tenant_id
+    if succession is None:
+        counts = store.count_dependents(act.connection, tenant_id, user_id, MAX_COUNTED)
+        if any(asdict(counts).values()):
+            raise _has_dependents(user_id, counts)
+    elif succession.heir is not None:
+        _require_heir(act, user_id, succession.heir)
+
+
+def settle_dependents(act: AdminTransaction, user_id: str, succession: Succession) -> dict[str, Any]:
+    """End or hand over what depends on a member who was just disabled; return it for the record.
+
+    Requests are locked before delegations, as a vote does.
+    """
+    connection, author = act.connection, author_of(act.caller)
+    tenant_id, heir = act.caller.principal.tenant_id, succession.heir
+    seats: Sequence[store.SeatKey] = ()
+    if heir is not None:
+        seats = store.hand_over_seats(
+            connection, tenant_id, user_id, heir, author, now=act.now, limit=MAX_COUNTED
+        )
+        reports = store.hand_over_reports(connection, tenant_id, user_id, heir, author)
+    else:
+        reports = store.end_reports(connection, tenant_id, user_id, author)
+    delegations = store.revoke_delegations(connection, tenant_id, user_id, author, act.now)
+    for ended in delegations:
+        notify_of_delegation(act, "delegation_revoked", ended.id, ended.user_id, ended.delegate_id)
+    keys = store.revoke_keys(connection, tenant_id, user_id, author, act.now)
+    return {
+        "heir": heir,
+        "keys": [str(key) for key in keys],
+        "delegations": [str(ended.id) for ended in delegations],
+        "seats": [f"{seat.request_id}/{seat.stage}/{seat.position}" for seat in seats],
+        "reports": sorted(reports),
+    }
+
+
+def _require_heir(act: AdminTransaction, user_id: str, heir: str) -> None:
+    if heir in act.caller.principal.responsible:
+        raise refuse_self_grant(act, "nobody hands seats and reporting lines over to themselves")
+    record = people.find_member(act.connection, act.caller.principal.tenant_id, heir)
+    if record is None or record.status != "active" or heir == user_id:
+        mistake = FieldError("/dependents/hand_over_to", "MEMBER_UNKNOWN", "wants another active member")
+        raise Rejected("FIELDS_INVALID", "the heir is no other active member", fields=(mistake,))
+
+
+def _has_dependents(user_id: str, counts: DependentCounts) -> Rejected:
+    told = []
+    for name, count in asdict(counts).items():
+        if count:
+            of_one, of_many = _NAMES[name]
+            number = f"{MAX_COUNTED} or more" if count >= MAX_COUNTED else str(count)
+            told.append((name, f"{number} {of_one if count == 1 else of_many}"))
+    fields = tuple(FieldError(f"/dependents/{name}", "MEMBER_HAS_DEPENDENTS", text) for name, text in told)
+    return Rejected(
+        "MEMBER_HAS_DEPENDENTS",
+        f"{user_id} still has {', '.join(text for _, text in told)}",
+        remedy=f"GET /v1/members/{user_id}/dependents lists them. Disable the member with"
+        ' "dependents": "end", or with {"hand_over_to": …}.',
+        fields=fields,
+        details=asdict(counts),
+    )

@@ -1,0 +1,15 @@
+-- name: read_eligibility_changes
+-- Read what these persons have changed since a moment about these people or these roles.
+SELECT kind, changed_at, actor_id, persons, user_id, role, other_user_id
+FROM eligibility_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[])
+
+-- name: has_lost_holder
+-- Find out whether one of these people, or a holder of one of these roles, lost eligibility since a moment.
+SELECT EXISTS (
+    SELECT FROM eligibility_changes u
+    WHERE u.tenant_id = %(tenant_id)s AND u.user_id = ANY (%(user_ids)s::text[]) AND u.changed_at >= %(since)s
+      AND u.kind = 'member_disabled')
+  OR EXISTS (
+    SELECT FROM eligibility_changes r
+    WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s::text[]) AND r.changed_at >= %(since)s
+      AND r.kind IN ('role_taken', 'member_disabled', 'role_permissions_changed', 'role_deleted'))

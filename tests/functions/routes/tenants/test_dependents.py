@@ -1,0 +1,152 @@
+"""The dependents of a member: listed, ended with them, or handed over before they are disabled."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from signet.engine.approvals.inbox import Approvals
+from tests.support.approval_requests import Asking
+from tests.support.company import Company
+from tests.support.http_client import Client, ClientAnswer
+
+Admin = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def asking(company: Company, admin: Admin) -> Asking:
+    made = Asking(company, admin, Approvals(company.database, company.documents.caches))
+    made.hire()
+    return made
+
+
+@pytest.fixture
+def root(client: Client) -> Client:
+    return Client(client.application, client.tenant_id, "root", ("admin",))
+
+
+def save(client: Client, user_id: str, **more: Any) -> ClientAnswer:
+    return client.put(f"/v1/members/{user_id}", {"display_name": user_id, **more})
+
+
+def give_dependents(root: Client, asking: Asking) -> tuple[UUID, UUID]:
+    """Give anna a key, two delegations, two people, and seats in two requests; return these."""
+    anna = Client(root.application, root.tenant_id, "anna", ("admin",))
+    assert anna.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]}).status == 201
+    now = datetime.now(UTC)
+    terms = {"from_time": now.isoformat(), "to_time": (now + timedelta(days=1)).isoformat()}
+    assert anna.post("/v1/delegations", {"delegate_id": "dora", **terms}).status == 201
+    emil = Client(root.application, root.tenant_id, "emil", ())
+    assert emil.post("/v1/delegations", {"delegate_id": "anna", **terms}).status == 201
+    for below, above in (("carl", "anna"), ("ben", "anna"), ("anna", "cleo")):
+        assert root.put(f"/v1/org_chart/{below}", {"manager_id": above}).status == 200
+    return asking.ask("anna"), asking.ask("anna", "ben")
+
+
+def test_what_depends_on_a_member_is_listed(root: Client, asking: Asking) -> None:
+    requests = give_dependents(root, asking)
+    shown = root.get("/v1/members/anna/dependents")
+    assert shown.status == 200, shown.text
+    assert shown.body["counts"] == {"keys": 1, "delegations": 2, "seats": 2, "reports": 2}
+    assert [key["name"] for key in shown.body["keys"]] == ["erp"]
+    assert [(one["user_id"], one["delegate_id"]) for one in shown.body["delegations"]] == [
+        ("anna", "dora"),
+        ("emil", "anna"),
+    ]
+    assert [UUID(seat["request_id"]) for seat in shown.body["seats"]] == sorted(requests)
+    assert shown.body["reports"] == ["ben", "carl"]
+    assert root.get("/v1/members/dora/dependents").body["counts"]["delegations"] == 1
+    assert root.get("/v1/members/nobody/dependents").code == "MEMBER_NOT_FOUND"
+    clerk = Client(root.application, root.tenant_id, "carl", ("clerk",))
+    assert clerk.get("/v1/members/anna/dependents").code == "PERMISSION_DENIED"
+
+
+def test_a_member_with_dependents_is_not_disabled_without_a_word_about_them(
+    root: Client, asking: Asking
+) -> None:
+    give_dependents(root, asking)
+    refused = save(root, "anna", status="disabled")
+    assert (refused.status, refused.code) == (409, "MEMBER_HAS_DEPENDENTS")
+    told = {error["pointer"]: error["detail"] for error in refused.body["errors"]}
+    assert told == {
+        "/dependents/keys": "1 API key",
+        "/dependents/delegations": "2 delegations",
+        "/dependents/seats": "2 open seats",
+        "/dependents/reports": "2 people who report to them",
+    }
+    assert root.get("/v1/members/anna").body["status"] == "active"
+    assert save(root, "dora", status="active").status == 200, "who stays has nothing to settle"
+    assert save(root, "rita", status="disabled").status == 200, "who has nothing is disabled at once"
+
+
+def test_they_end_with_the_member(root: Client, asking: Asking) -> None:
+    alone, _ = give_dependents(root, asking)
+    assert save(root, "anna", status="disabled", dependents="end").status == 200
+    counts = root.get("/v1/members/anna/dependents").body["counts"]
+    assert counts == {"keys": 0, "delegations": 0, "seats": 2, "reports": 0}
+    assert root.get("/v1/api_keys").body["items"][0]["revoked_by"] == "root"
+    assert root.get("/v1/members/ben").body["manager_id"] is None
+    assert asking.seats(alone) == [("open", None, None)]
+    told = asking.rows("SELECT user_id FROM notifications WHERE kind = 'delegation_revoked' ORDER BY user_id")
+    assert [user_id for (user_id,) in told] == ["anna", "anna", "dora", "emil"]
+    ((detail,),) = asking.rows(
+        "SELECT content::jsonb -> 'detail' -> 'dependents' FROM audit_log WHERE subject_id = 'anna'"
+        " AND action = 'save_member'"
+    )
+    assert (detail["heir"], len(detail["keys"]), len(detail["delegations"])) == (None, 1, 2)
+    assert detail["reports"] == ["ben", "carl"]
+
+
+def test_they_are_handed_over(root: Client, asking: Asking) -> None:
+    alone, both = give_dependents(root, asking)
+    handed = save(root, "anna", status="disabled", dependents={"hand_over_to": "ben"})
+    assert handed.status == 200, handed.text
+    seats = (
+        "SELECT holder_user_id, handed_over_from FROM approval_seats WHERE request_id = %s ORDER BY position"
+    )
+    assert asking.rows(seats, alone) == [("ben", "anna")]
+    assert asking.rows(seats, both) == [("anna", None), ("ben", None)], "nobody has two seats in a stage"
+    assert root.get("/v1/members/carl").body["manager_id"] == "ben"
+    assert root.get("/v1/members/ben").body["manager_id"] == "cleo", "nobody reports to themselves"
+    assert asking.decide(alone, "ben").request_status == "approved"
+    ben = Client(root.application, root.tenant_id, "ben", ("approver",))
+    (seat,) = ben.get(f"/v1/approvals/{alone}").body["seats"]
+    assert (seat["holder_user_id"], seat["handed_over_from"]) == ("ben", "anna")
+    kinds = [item["kind"] for item in ben.get("/v1/notifications").body["items"]]
+    assert kinds == ["approval_requested"]
+    changes = asking.rows(
+        "SELECT user_id, other_user_id, persons FROM eligibility_changes WHERE kind = 'seat_given'"
+    )
+    assert changes == [("ben", "anna", ["root"])]
+
+
+def test_a_manager_at_the_top_leaves_their_heir_without_one(root: Client, asking: Asking) -> None:
+    root.put("/v1/org_chart/ben", {"manager_id": "anna"})
+    root.put("/v1/org_chart/dora", {"manager_id": "anna"})
+    assert save(root, "anna", status="disabled", dependents={"hand_over_to": "ben"}).status == 200
+    lines = {line["user_id"]: line["manager_id"] for line in root.get("/v1/org_chart").body["items"]}
+    assert lines == {"dora": "ben"}
+
+
+@pytest.mark.parametrize("heir", ["nobody", "anna", "emil"])
+def test_nothing_goes_to_a_person_who_is_no_other_active_member(
+    root: Client, asking: Asking, heir: str
+) -> None:
+    give_dependents(root, asking)
+    asking.run("UPDATE members SET status = 'disabled' WHERE user_id = 'emil'")
+    refused = save(root, "anna", status="disabled", dependents={"hand_over_to": heir})
+    assert (refused.status, refused.body["errors"][0]["pointer"]) == (422, "/dependents/hand_over_to")
+
+
+def test_nobody_hands_anything_over_to_themselves(root: Client, asking: Asking) -> None:
+    give_dependents(root, asking)
+    ben = Client(root.application, root.tenant_id, "ben", ("admin",))
+    refused = save(ben, "anna", status="disabled", dependents={"hand_over_to": "ben"})
+    assert (refused.status, refused.code) == (403, "SELF_GRANT_REFUSED")
+
+
+@pytest.mark.parametrize("dependents", ["stay", {}, {"hand_over_to": "key:erp"}, ["end"]])
+def test_a_word_that_is_none(root: Client, asking: Asking, dependents: Any) -> None:
+    assert save(root, "anna", status="disabled", dependents=dependents).status == 422

@@ -1,0 +1,287 @@
+"""Records of changed eligibility: one with every change, with the people who are responsible for it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, LiteralString
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import Member, Role, TenantContent, TenantFile
+from signet.engine.approvals.delegations import Delegations
+from signet.engine.tenants.dependents import Succession
+from signet.engine.tenants.install import install_tenant
+from signet.engine.tenants.members import Members
+from signet.engine.tenants.operator import TenantOperator
+from signet.engine.tenants.org_chart import OrgChart
+from signet.engine.tenants.roles import Roles
+from signet.store.tenants.eligibility import has_lost_holder, read_eligibility_changes
+from signet.store.tenants.tenants import save_members
+from tests.support.company import Company, make_company
+from tests.support.shared_company import CompanyWithWorkers, standing_company
+
+Row = tuple[Any, ...]
+RECORDS: LiteralString = (
+    "SELECT kind, user_id, role, other_user_id FROM eligibility_changes"
+    " WHERE tenant_id = %s AND changed_at > %s"
+    " ORDER BY kind, user_id, role, other_user_id"
+)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
+    with standing_company(server_url) as made:
+        yield made
+
+
+@pytest.fixture
+def company(standing: CompanyWithWorkers) -> Company:
+    """Return a company of its own with three people and two roles."""
+    made = make_company(standing.company.database)
+    save_role(made, "finance")
+    for user_id in ("anna", "ben", "cleo"):
+        save(made, user_id, "clerk")
+    return made
+
+
+def caller_of(company: Company, *behind: str) -> Caller:
+    return Caller(Principal(company.tenant_id, "root", ("admin",), behind=frozenset(behind)), via="test")
+
+
+def save(company: Company, user_id: str, *roles: str, status: Any = "active", **more: Any) -> None:
+    member = Member(user_id=user_id, display_name=user_id, roles=roles)
+    Members(company.database).save(caller_of(company), member, status, **more)
+
+
+def save_role(company: Company, role: str, *permissions: str) -> None:
+    Roles(company.database).save(caller_of(company), role, permissions)
+
+
+def since(standing: CompanyWithWorkers, company: Company, moment: datetime) -> list[Row]:
+    return standing.rows(RECORDS, company.tenant_id, moment)
+
+
+def now(standing: CompanyWithWorkers) -> datetime:
+    (moment,) = standing.row("SELECT clock_timestamp()")
+    assert isinstance(moment, datetime)
+    return moment
+
+
+def test_roles_that_are_given_and_taken(standing: CompanyWithWorkers, company: Company) -> None:
+    moment = now(standing)
+    save(company, "anna", "finance", "reader")
+    assert since(standing, company, moment) == [
+        ("role_given", "anna", "finance", None),
+        ("role_given", "anna", "reader", None),
+        ("role_taken", "anna", "clerk", None),
+    ]
+    moment = now(standing)
+    save(company, "anna", "finance", "reader")
+    assert since(standing, company, moment) == [], "the same again changes nothing"
+
+
+def test_members_who_come_go_and_come_again(standing: CompanyWithWorkers, company: Company) -> None:
+    moment = now(standing)
+    save(company, "dora", "clerk")
+    assert since(standing, company, moment) == [
+        ("member_enabled", "dora", None, None),
+        ("role_given", "dora", "clerk", None),
+    ]
+    moment = now(standing)
+    save(company, "dora", "clerk", status="disabled")
+    disabled = since(standing, company, moment)
+    assert disabled == [("member_disabled", "dora", "clerk", None), ("member_disabled", "dora", None, None)]
+    moment = now(standing)
+    save(company, "dora", "clerk")
+    enabled = since(standing, company, moment)
+    assert enabled == [("member_enabled", "dora", "clerk", None), ("member_enabled", "dora", None, None)]
+
+
+def test_reporting_lines(standing: CompanyWithWorkers, company: Company) -> None:
+    chart, caller, moment = OrgChart(company.database), caller_of(company), now(standing)
+    chart.set_manager(caller, "anna", "ben")
+    assert since(standing, company, moment) == [("manager_set", "ben", None, "anna")]
+    moment = now(standing)
+    chart.set_manager(caller, "anna", "ben")
+    assert since(standing, company, moment) == []
+    chart.set_manager(caller, "anna", "cleo")
+    assert since(standing, company, moment) == [
+        ("manager_set", "ben", None, "anna"),
+        ("manager_set", "cleo", None, "anna"),
+    ]
+    moment = now(standing)
+    for _ in range(2):
+        chart.remove_manager(caller, "anna")
+    assert since(standing, company, moment) == [("manager_set", "cleo", None, "anna")]
+
+
+def test_delegations_are_noted_for_both_sides(standing: CompanyWithWorkers, company: Company) -> None:
+    delegations, caller, moment = Delegations(company.database), caller_of(company), now(standing)
+    later = datetime.now(UTC) + DAY
+    given = delegations.delegate(caller, "anna", "ben", from_time=datetime.now(UTC), to_time=later)
+    assert since(standing, company, moment) == [
+        ("delegation_given", "anna", None, "ben"),
+        ("delegation_given", "ben", None, "anna"),
+    ]
+    moment = now(standing)
+    for _ in range(2):
+        delegations.revoke(caller, given.id)
+    assert [row[:2] for row in since(standing, company, moment)] == [
+        ("delegation_revoked", "anna"),
+        ("delegation_revoked", "ben"),
+    ]
+
+
+def test_roles_that_are_made_changed_and_deleted(standing: CompanyWithWorkers, company: Company) -> None:
+    moment = now(standing)
+    save_role(company, "payer", "invoice:pay")
+    save_role(company, "payer", "invoice:pay")
+    save_role(company, "payer")
+    Roles(company.database).delete(caller_of(company), "payer")
+    assert since(standing, company, moment) == [
+        ("role_deleted", None, "payer", None),
+        ("role_permissions_changed", None, "payer", None),
+        ("role_permissions_changed", None, "payer", None),
+    ]
+
+
+def test_dependents_that_end_and_are_handed_over(standing: CompanyWithWorkers, company: Company) -> None:
+    chart, caller = OrgChart(company.database), caller_of(company)
+    chart.set_manager(caller, "anna", "ben")
+    moment = now(standing)
+    save(company, "ben", "clerk", status="disabled", succession=Succession("cleo"))
+    lines = [row for row in since(standing, company, moment) if row[0] == "manager_set"]
+    assert lines == [("manager_set", "ben", None, "anna"), ("manager_set", "cleo", None, "anna")]
+    moment = now(standing)
+    save(company, "cleo", "clerk", status="disabled", succession=Succession())
+    lines = [row for row in since(standing, company, moment) if row[0] == "manager_set"]
+    assert lines == [("manager_set", "cleo", None, "anna")]
+
+
+def install(company: Company, *members: Member, by: str = "") -> None:
+    roles = (Role(role="clerk", permissions=()), Role(role="finance", permissions=()))
+    content: dict[str, Any] = {"name": "acme", "roles": roles, "members": members}
+    if not by:
+        install_tenant(company.database, TenantFile(tenant_id=company.tenant_id, **content))
+        return
+    operator = Caller(Principal(UUID(int=7), by, (), is_operator=True))
+    TenantOperator(company.database).install(operator, company.tenant_id, TenantContent(**content))
+
+
+@pytest.mark.parametrize(("by", "actor"), [("", "cli"), ("olga", "olga")])
+def test_a_file_that_is_installed(
+    standing: CompanyWithWorkers, company: Company, by: str, actor: str
+) -> None:
+    moment = now(standing)
+    boss = Member(user_id="boss", display_name="Boss")
+    install(
+        company, boss, Member(user_id="anna", display_name="A", roles=("finance",), manager="boss"), by=by
+    )
+    assert since(standing, company, moment) == [
+        ("manager_set", "boss", None, "anna"),
+        ("member_enabled", "boss", None, None),
+        ("role_given", "anna", "finance", None),
+        ("role_permissions_changed", None, "clerk", None),
+        ("role_taken", "anna", "clerk", None),
+    ]
+    query = (
+        "SELECT DISTINCT actor_id, persons FROM eligibility_changes WHERE tenant_id = %s AND changed_at > %s"
+    )
+    assert standing.rows(query, company.tenant_id, moment) == [(actor, [actor])]
+    moment = now(standing)
+    install(company, boss, Member(user_id="anna", display_name="A", roles=("finance",)), by=by)
+    assert since(standing, company, moment) == [("manager_set", "boss", None, "anna")]
+
+
+def test_a_change_names_everybody_who_is_responsible(standing: CompanyWithWorkers, company: Company) -> None:
+    member = Member(user_id="anna", display_name="anna", roles=("finance",))
+    Members(company.database).save(caller_of(company, "mia", "ada"), member, "active")
+    query = (
+        "SELECT actor_id, persons FROM eligibility_changes WHERE tenant_id = %s AND kind = 'role_given'"
+        " AND role = 'finance'"
+    )
+    assert standing.rows(query, company.tenant_id) == [("root", ["ada", "mia"])]
+
+
+def test_a_change_that_is_rolled_back_leaves_no_record(
+    standing: CompanyWithWorkers, company: Company
+) -> None:
+    moment, new = now(standing), Member(user_id="new", display_name="N", roles=("unknown_role",))
+    with (
+        pytest.raises(psycopg.errors.ForeignKeyViolation),
+        company.database.transaction(company.tenant_id) as connection,
+    ):
+        save_members(connection, company.tenant_id, (new,))
+    assert since(standing, company, moment) == []
+
+
+# --- reading ---
+
+
+def read(
+    company: Company, moment: datetime, users: str = "", roles: str = "", concerned: str = "root"
+) -> list[EligibilityChange]:
+    with company.database.transaction(company.tenant_id) as connection:
+        return read_eligibility_changes(
+            connection,
+            since=moment,
+            user_ids=users.split(),
+            roles=roles.split(),
+            concerned=concerned.split(),
+        )
+
+
+def test_changes_are_read_by_people_and_by_roles(standing: CompanyWithWorkers, company: Company) -> None:
+    moment = now(standing)
+    save(company, "anna", "clerk", "finance")
+    save(company, "ben")
+    assert [(each.kind, each.role) for each in read(company, moment, "anna")] == [("role_given", "finance")]
+    assert [(each.kind, each.user_id) for each in read(company, moment, roles="clerk finance")] == [
+        ("role_taken", "ben")
+    ], "of others only what was taken"
+    assert read(company, moment, "anna", "clerk", concerned="mia carl") == []
+    assert read(company, now(standing), "anna ben", "clerk finance") == []
+    (change,) = read(company, moment, "anna", concerned="mia root")
+    assert (change.actor_id, list(change.persons)) == ("root", ["root"])
+    other = make_company(company.database)
+    assert read(other, moment, "anna ben", "clerk finance") == []
+
+
+def test_a_change_that_is_repeated_is_read_once(standing: CompanyWithWorkers, company: Company) -> None:
+    moment = now(standing)
+    for _ in range(3):
+        save(company, "anna", "clerk", "finance")
+        save(company, "anna", "clerk")
+    assert [each.kind for each in read(company, moment, "anna")] == ["role_given", "role_taken"]
+
+
+def lost(company: Company, moment: datetime, users: str = "", roles: str = "") -> bool:
+    with company.database.transaction(company.tenant_id) as connection:
+        return has_lost_holder(
+            connection, company.tenant_id, since=moment, user_ids=users.split(), roles=roles.split()
+        )
+
+
+def test_holders_who_were_lost(standing: CompanyWithWorkers, company: Company) -> None:
+    moment = now(standing)
+    save(company, "anna", "clerk", "finance")
+    assert not lost(company, moment, "anna ben", "clerk finance"), "what is given is not lost"
+    save(company, "anna", "clerk")
+    assert lost(company, moment, roles="finance") and not lost(company, moment, "anna", "clerk")
+    save(company, "ben", "clerk", status="disabled")
+    assert lost(company, moment, "ben") and lost(company, moment, roles="clerk")
+    assert not lost(company, now(standing), "ben", "clerk finance")
+
+
+def test_every_kind_is_allowed_by_the_table(standing: CompanyWithWorkers) -> None:
+    (definition,) = standing.row(
+        "SELECT pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE conrelid = 'eligibility_changes'::regclass AND conname = 'eligibility_changes_kind_check'"
+    )
+    assert all(f"'{kind}'" in definition for kind in ELIGIBILITY_KINDS)
+    assert definition.count("::text") == len(ELIGIBILITY_KINDS)

@@ -1,0 +1,144 @@
+"""Changes of eligibility that bar a vote, one by one, and those beside them that bar nothing."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from signet.core.approvals.barring_changes import CODE, VoteBasis, find_barring_change
+from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange, EligibilityKind
+
+OPENED = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LATER = OPENED + timedelta(hours=1)
+# Ben votes from a seat of finance; dina has a seat of her own. Mia wrote the document.
+BASIS = VoteBasis(
+    voter="ben",
+    represented=None,
+    own_roles=("finance", "clerk"),
+    holder_ids=("dina",),
+    seat_roles=("finance",),
+    responsible=("mia",),
+    opened_at=OPENED,
+)
+DELEGATED = replace(BASIS, voter="dora", represented="ben")
+
+
+def change(kind: EligibilityKind, by: str = "mia", **more: Any) -> EligibilityChange:
+    return EligibilityChange(kind, more.pop("at", LATER), by, more.pop("persons", (by,)), **more)
+
+
+def is_barred(basis: VoteBasis, *changes: EligibilityChange) -> bool:
+    denial = find_barring_change(basis, changes)
+    assert denial is None or denial.code == CODE
+    return denial is not None
+
+
+GIVEN_TO_THE_VOTER = [
+    change("role_given", user_id="ben", role="finance"),
+    change("member_enabled", user_id="ben"),
+    change("manager_set", user_id="ben", other_user_id="mia"),
+    change("seat_given", user_id="ben", other_user_id="anna"),
+]
+CLEARING_THE_BENCH = [
+    change("role_taken", user_id="anton", role="finance"),
+    change("member_disabled", user_id="anton", role="finance"),
+    change("member_disabled", user_id="dina"),
+    change("role_permissions_changed", role="finance"),
+    change("role_deleted", role="finance"),
+]
+BESIDE_THE_VOTE = [
+    change("role_given", user_id="pia", role="finance"),
+    change("member_enabled", user_id="pia"),
+    change("manager_set", user_id="pia", other_user_id="mia"),
+    change("seat_given", user_id="pia", other_user_id="anna"),
+    change("role_taken", user_id="anton", role="warehouse"),
+    change("role_taken", user_id="ben", role="warehouse"),
+    change("member_disabled", user_id="anton", role="warehouse"),
+    change("member_disabled", user_id="anton"),
+    change("role_permissions_changed", role="warehouse"),
+    change("delegation_given", user_id="ben", other_user_id="anton"),
+    change("delegation_revoked", user_id="ben", other_user_id="dora"),
+]
+
+
+@pytest.mark.parametrize("given", [*GIVEN_TO_THE_VOTER, *CLEARING_THE_BENCH], ids=lambda one: one.kind)
+def test_nobody_votes_by_what_the_documents_people_gave_or_took(given: EligibilityChange) -> None:
+    assert is_barred(BASIS, given)
+    assert is_barred(BASIS, replace(given, actor_id="key:erp", persons=("ada", "mia"))), "by a key of theirs"
+    assert is_barred(BASIS, replace(given, changed_at=OPENED))
+    assert not is_barred(BASIS, replace(given, changed_at=OPENED - timedelta(seconds=1)))
+    assert not is_barred(BASIS, replace(given, persons=("hana",))), "a third person may"
+
+
+@pytest.mark.parametrize("given", [*GIVEN_TO_THE_VOTER, *CLEARING_THE_BENCH], ids=lambda one: one.kind)
+def test_nor_by_what_they_gave_themselves_or_took_from_others(given: EligibilityChange) -> None:
+    assert is_barred(BASIS, replace(given, persons=("ben",)))
+
+
+@pytest.mark.parametrize("given", BESIDE_THE_VOTE, ids=lambda one: f"{one.kind} {one.user_id} {one.role}")
+def test_a_change_that_the_vote_does_not_rest_on_bars_nothing(given: EligibilityChange) -> None:
+    assert not is_barred(BASIS, given)
+
+
+def test_a_role_that_the_voter_has_besides_may_give_the_permission() -> None:
+    widened = change("role_permissions_changed", role="clerk")
+    assert is_barred(BASIS, widened)
+    assert not is_barred(replace(BASIS, own_roles=("finance",)), widened)
+
+
+@pytest.mark.parametrize("given", GIVEN_TO_THE_VOTER, ids=lambda one: one.kind)
+def test_a_delegate_votes_by_what_the_delegator_has(given: EligibilityChange) -> None:
+    assert is_barred(DELEGATED, given)
+    assert is_barred(DELEGATED, replace(given, user_id="dora"))
+    assert is_barred(DELEGATED, replace(given, persons=("dora",))), "the delegate gave it"
+    assert is_barred(DELEGATED, replace(given, persons=("ben",))), "the delegator gave it"
+
+
+@pytest.mark.parametrize(("user_id", "other"), [("ben", "dora"), ("dora", "ben")])
+def test_a_delegation_bars_unless_the_delegator_gave_it(user_id: str, other: str) -> None:
+    given = change("delegation_given", user_id=user_id, other_user_id=other)
+    assert is_barred(DELEGATED, given)
+    assert is_barred(DELEGATED, replace(given, persons=("dora",)))
+    assert not is_barred(DELEGATED, replace(given, persons=("ben",))), "their own voice is theirs to give"
+    assert not is_barred(BASIS, given), "a vote from one's own seat rests on no delegation"
+    assert not is_barred(DELEGATED, replace(given, other_user_id="emil"))
+
+
+def test_the_refusal_says_who_changed_what_and_when() -> None:
+    changes = [
+        change("role_given", by="mia", user_id="ben", role="finance", at=LATER + timedelta(hours=1)),
+        change("role_taken", by="key:hr", persons=("mia",), user_id="anton", role="finance"),
+    ]
+    denial = find_barring_change(BASIS, changes)
+    assert denial is not None
+    assert denial.sentence == (
+        "key:hr took the role 'finance' from anton at 2026-01-01 13:00:00 UTC,"
+        " after this approval was asked for"
+    )
+
+
+SENTENCES = {
+    "role_given": "mia gave ben the role 'finance'",
+    "member_enabled": "mia made ben an active member",
+    "manager_set": "mia changed who manages mia",
+    "seat_given": "mia gave ben a seat",
+    "member_disabled": "mia disabled ",
+    "role_permissions_changed": "mia changed the role 'finance'",
+    "role_deleted": "mia deleted the role 'finance'",
+}
+
+
+def test_each_kind_that_bars_has_a_sentence() -> None:
+    for given in (*GIVEN_TO_THE_VOTER, *CLEARING_THE_BENCH):
+        denial = find_barring_change(BASIS, [given])
+        assert denial is not None
+        assert denial.sentence.startswith(SENTENCES.get(given.kind, "mia took the role 'finance' from anton"))
+    given = change("delegation_given", user_id="dora", other_user_id="ben")
+    denial = find_barring_change(DELEGATED, [given])
+    assert denial is not None and denial.sentence.startswith("mia gave dora a delegation")
+
+
+def test_every_kind_is_tried() -> None:
+    tried = {one.kind for one in (*GIVEN_TO_THE_VOTER, *CLEARING_THE_BENCH, *BESIDE_THE_VOTE)}
+    assert tried == set(ELIGIBILITY_KINDS)
