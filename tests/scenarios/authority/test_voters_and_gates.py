@@ -240,8 +240,8 @@ FORGERIES = {
     "requester": "UPDATE transition_requests SET actor_id = 'eve'",
     "decision": (
         "INSERT INTO approval_decisions"
-        " SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'app1', NULL, NULL, document_version,"
-        " snapshot_hash, definition_hash, policy_hash, NULL, now() FROM approval_requests"
+        " SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'app1', NULL, NULL,"
+        " document_version, snapshot_hash, definition_hash, policy_hash, NULL, now() FROM approval_requests"
     ),
     "set of persons": "INSERT INTO responsible_sets SELECT tenant_id, sha256('carl'), '{eve}' FROM documents",
 }
@@ -298,3 +298,20 @@ def test_what_a_gate_has_used_stays_used(stage: WorkflowStage) -> None:
         with pytest.raises(psycopg.Error) as refused:
             stage.standing.admin.execute(f"UPDATE {table} SET applied = false WHERE applied".encode())
         assert refused.value.sqlstate == "SG002"
+
+
+# --- nobody votes by what they granted (A5) ---
+
+
+def test_a_role_that_the_voter_was_given_by_the_creator_bars_the_vote(stage: WorkflowStage) -> None:
+    """carl creates and asks, and then makes olga a voter; later another administrator does it for app3."""
+    from signet.engine.tenants.dependents import Succession
+    from signet.engine.tenants.members import Members
+
+    document = asked(stage, look(approvers=[role("voter")]))
+    company = stage.standing.company
+    for by, new in (("carl", "olga"), ("frank", "otto")):
+        member = Member(user_id=new, display_name=new, roles=("voter",))
+        Members(company.database).save(company.caller(by, "admin"), member, "active", succession=Succession())
+    assert vote(stage, document.id, "olga") == "VOTE_BARRED_BY_GRANT"
+    assert vote(stage, document.id, "otto") == APPROVED

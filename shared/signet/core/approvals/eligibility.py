@@ -21,6 +21,7 @@ Origin = Literal["resolved", "escalated", "break_glass"]
 # A vote lapses when a gate may not use it any more; another seat is then asked in its place.
 SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed", "lapsed"]
 ConflictCheck = Callable[[str], Denial | None]
+GrantCheck = Callable[[str, str | None], Denial | None]
 
 
 class AuthoredDocument(Protocol):
@@ -101,6 +102,8 @@ class VotingContext:
     find_conflict: ConflictCheck
     # Those whose approval counts already in another stage, or in another approval that the same gate uses.
     approved_elsewhere: Collection[str] = ()
+    # Returns why a voter may not vote, for themselves or for another person, by what was granted meanwhile.
+    find_barring_grant: GrantCheck | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +202,11 @@ def _find_obstacle(
         conflict = voting.find_conflict(voter)
         if conflict is not None:
             return conflict
+    if voting.find_barring_grant is not None:
+        represented = claim.delegation.user_id if claim.delegation is not None else None
+        barred = voting.find_barring_grant(person, represented)
+        if barred is not None:
+            return barred
     counted = _list_counted(seats)
     for voter in voters:
         if voter in counted:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
+from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
 from signet.core.approvals.eligibility import (
     Allowed,
     VotingContext,
@@ -19,7 +20,7 @@ from signet.core.approvals.eligibility import (
     separation_conflict,
 )
 from signet.core.approvals.entitlement import Entitlement, check_all
-from signet.core.approvals.pins import read_pinned
+from signet.core.approvals.pins import list_pinned_persons, read_pinned
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
@@ -125,7 +126,24 @@ class _LockedSubject:
             delegations=self.locked.delegations,
             find_conflict=check_all(separation, entitlement.find_denial),
             approved_elsewhere=self.request.approved_elsewhere,
+            find_barring_grant=self._find_barring_grant,
         )
+
+    def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
+        """Return why the vote rests on what its own people granted or took since the request was opened."""
+        seats, people = self.locked.seats, self.locked.people
+        voices = [voter] if represented is None else [voter, represented]
+        responsible = self.document.responsible | self.request.requesters
+        basis = VoteBasis(
+            voter=voter,
+            represented=represented,
+            own_roles={role for voice in voices if voice in people for role in people[voice].roles},
+            holder_ids={seat.holder_user_id for seat in seats if seat.holder_user_id is not None},
+            seat_roles={seat.holder_role for seat in seats if seat.holder_role is not None},
+            responsible=responsible | list_pinned_persons(self.request.pins or {}),
+            opened_at=self.request.created_at,
+        )
+        return find_barring_change(basis, self.locked.changes)
 
     def _make_env(self, person: str) -> Environment:
         """Make the environment of a condition on the voter, with their roles of the member tables."""
@@ -185,6 +203,7 @@ def _lock(
         caller.principal.subject,
         now=opened.transaction.now,
         at_most=barred + 2 * MAX_SEATS + 1,
+        responsible=document.responsible,
     )
     if locked is None:
         raise approval_not_found(request_id)

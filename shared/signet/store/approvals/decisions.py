@@ -1,6 +1,6 @@
 """Approval requests as people decide and read them; waves have statements of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.database import Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
@@ -51,6 +52,8 @@ class RequestRow:
     changed_pins: list[str]
     # People who have approved this before, or another approval that the same gate uses.
     approved_elsewhere: list[str]
+    # As JSON.
+    eligibility_changes: list[dict[str, Any]] | None
 
     @property
     def requesters(self) -> ResponsiblePersons:
@@ -76,6 +79,8 @@ class LockedRequest:
     other_seats: tuple[Seat, ...]
     people: Mapping[str, PersonRow]
     delegations: tuple[Delegation, ...]
+    # What the voter, those they vote for and the document's people granted or took since it was opened.
+    changes: tuple[EligibilityChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,14 @@ def document_statement(tenant_id: UUID, request_id: UUID) -> DeferredStatement:
 
 
 def lock_request(
-    connection: Connection, tenant_id: UUID, request_id: UUID, user_id: str, *, now: datetime, at_most: int
+    connection: Connection,
+    tenant_id: UUID,
+    request_id: UUID,
+    user_id: str,
+    *,
+    now: datetime,
+    at_most: int,
+    responsible: Collection[str] = (),
 ) -> LockedRequest | None:
     """Lock and read a request in one round trip; the caller holds the document.
 
@@ -157,6 +169,7 @@ def lock_request(
         "user_id": user_id,
         "now": now,
         "at_most": at_most,
+        "concerned": [user_id, *responsible],
     }
     with connection.pipeline():
         request = connection.cursor(row_factory=class_row(RequestRow)).execute(_SQL.lock_request, values)
@@ -174,7 +187,12 @@ def lock_request(
             tuple(seat for seat in of_all_stages if seat.stage != found.stage),
             {person.user_id: person for person in people.fetchall()},
             tuple(delegations.fetchall()),
+            tuple(_parse_change(change) for change in found.eligibility_changes or ()),
         )
+
+
+def _parse_change(stored: dict[str, Any]) -> EligibilityChange:
+    return EligibilityChange(**{**stored, "changed_at": datetime.fromisoformat(stored["changed_at"])})
 
 
 def add_decision(

@@ -3,7 +3,8 @@
 SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: lock_request
--- Lock and read a request, so that only one vote at a time counts.
+-- Lock and read a request, so that only one vote at a time counts. With it come the changes of eligibility that may bar
+-- the vote: of the voter, of the people they stand in for, and of those whom the stage asks.
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
        escalate_at, expire_at, created_at, ended_at,
@@ -22,7 +23,25 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
                                WHERE s.tenant_id = v.tenant_id AND s.request_id = v.request_id AND s.stage = v.stage
                                  AND s.position = v.position AND s.status = 'lapsed')
                AND NOT coalesce(other.policy::jsonb ->> 'same_person' = 'allowed'
-                                AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere
+                                AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere,
+       (SELECT json_agg(change)
+        FROM (SELECT ARRAY(SELECT g.user_id FROM approval_delegations g
+                           WHERE g.tenant_id = r.tenant_id AND g.delegate_id = %(user_id)s AND g.revoked_at IS NULL
+                             AND g.from_time <= %(now)s AND g.to_time > %(now)s) || %(user_id)s::text AS people,
+                     ARRAY(SELECT s.holder_user_id FROM approval_seats s
+                           WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id AND s.stage = r.stage
+                             AND s.holder_user_id IS NOT NULL) AS holders,
+                     ARRAY(SELECT s.holder_role FROM approval_seats s
+                           WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id AND s.stage = r.stage
+                             AND s.holder_role IS NOT NULL) AS seat_roles) AS asked
+        CROSS JOIN LATERAL eligibility_changes_since(
+            r.created_at, asked.people || asked.holders,
+            asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
+                                      WHERE h.tenant_id = r.tenant_id AND h.user_id = ANY (asked.people)),
+            asked.people || %(concerned)s::text[]
+                || coalesce((SELECT p.persons FROM responsible_sets p
+                             WHERE p.tenant_id = r.tenant_id AND p.hash = r.responsible), '{}')) AS change
+       ) AS eligibility_changes
 FROM approval_requests r
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
