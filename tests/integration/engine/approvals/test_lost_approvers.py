@@ -152,7 +152,8 @@ def test_who_was_lost_before_the_stage_began_hastens_nothing_and_delays_nothing(
     disable(stage, "dora")
     document = submitted(stage, approvers=[user("dora"), role("finance")], quorum="any", escalate=WIDER)
     assert seats_of(stage, document) == [("dora", "resolved"), ("finance", "resolved")]
-    stage.standing.run("UPDATE documents SET editor_ids = '{mona}' WHERE id = %s", document.id)
+    stage.standing.run("INSERT INTO responsible_sets VALUES (%s, sha256('mona'), '{mona}')", stage.tenant_id)
+    stage.standing.run("UPDATE documents SET editor_responsible = sha256('mona') WHERE id = %s", document.id)
     stage.wake(document.instance_id)
     stage.drain()
     assert seats_of(stage, document)[-1] == ("board", "escalated")
