@@ -185,6 +185,10 @@ BEGIN
                        WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
                       (SELECT s.persons FROM responsible_sets s
                        WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible) AS requester_responsible,
+                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                                  SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+                       FROM members m WHERE m.tenant_id = q.tenant_id AND m.user_id = q.actor_id) AS requester_member,
                       h.seq AS audit_seq, h.hash AS audit_hash,
                       v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
@@ -397,6 +401,10 @@ BEGIN
                SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
                       i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
                       i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
+                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                                  SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+                       FROM members m WHERE m.tenant_id = i.tenant_id AND m.user_id = i.actor_id) AS actor_member,
                       (SELECT s.persons FROM responsible_sets s
                        WHERE s.tenant_id = i.tenant_id AND s.hash = i.responsible) AS responsible
                FROM workflow_instances i

@@ -67,7 +67,7 @@ def make_company(database: Database) -> Company:
                 # What the automatic transitions of the tests' contracts ask of those who vote.
                 {"role": "voter", "permissions": ["*:approve"]},
             ],
-            "members": [{"user_id": "carl", "display_name": "Carl", "roles": ["clerk"]}],
+            "members": [{"user_id": "carl", "display_name": "Carl", "roles": ["clerk", "admin"]}],
         }
     )
     install_tenant(database, tenant)

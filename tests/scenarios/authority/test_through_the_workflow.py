@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from signet.core.documents.rules import Rule
+from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Create, Update
 from signet.store.definitions.rules import save_rule
+from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
@@ -22,8 +24,10 @@ APPROVED = "approved"
 @pytest.fixture
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
-        for user_id in ("app1", "app2", "dave", "mia", "carl"):
-            made.add_member(user_id)
+        people = ("app1", "app2", "dave", "mia", "carl")
+        members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_members(connection, made.tenant_id, tuple(members))
         made.standing.run(
             "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
             " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga') ON CONFLICT DO NOTHING",

@@ -24,7 +24,7 @@ PEOPLE = {
     "app3": ("voter",),
     "fay": ("voter", "owner"),
     "olga": ("owner",),
-    "carl": ("clerk",),
+    "carl": ("clerk", "admin"),
 }
 BOTH = [role("voter"), role("voter")]
 
@@ -304,7 +304,7 @@ def test_what_a_gate_has_used_stays_used(stage: WorkflowStage) -> None:
 
 
 def test_a_role_that_the_voter_was_given_by_the_creator_bars_the_vote(stage: WorkflowStage) -> None:
-    """carl creates and asks, and then makes olga a voter; later another administrator does it for app3."""
+    """Carl creates and asks, and then makes olga a voter; later another administrator does it for app3."""
     from signet.engine.tenants.dependents import Succession
     from signet.engine.tenants.members import Members
 

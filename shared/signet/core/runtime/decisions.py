@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.expressions import Environment
+from signet.core.expressions import Environment, list_variables
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import ChosenEdges, Workflow, WorkflowEdge, WorkflowNode
@@ -35,6 +35,8 @@ class DecisionInput:
     permissions: Sequence[str] = ()
     # Returns whether all of the tenant's rules of these names hold, with their evidence.
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
+    # Why nobody acts in the actor's name now: they have left.
+    actor_problem: str | None = None
 
     @property
     def env(self) -> Environment:
@@ -184,6 +186,8 @@ def _decide_policy(
     """Decide whether the actor of the action has its permission; the system has every one."""
     wanted = node.config["permission"]
     evidence: dict[str, Any] = {"permission": wanted, "run_as": node.config["run_as"]}
+    if node.config["run_as"] == "actor" and decision_input.actor_problem is not None:
+        return Decision(None, evidence=evidence, reason=decision_input.actor_problem)
     reason = None
     if node.config["run_as"] != "system" and not grants(decision_input.permissions, wanted):
         reason = f"PERMISSION_DENIED: needs the permission '{wanted}'"
@@ -210,7 +214,10 @@ def _decide_gate(
     if token.rejected:
         return refuse_gate(node, NOT_APPROVED, {})
     evidence = {}
-    for pointer in ("/condition", "/permission_condition"):
+    wanted = node.config["permission"]
+    if node.config["kind"] != "automatic" and not grants(decision_input.permissions, wanted):
+        return refuse_gate(node, f"PERMISSION_DENIED: its requester needs the permission '{wanted}'", {})
+    for pointer in _conditions_of(node):
         condition = node.expressions.get(pointer)
         if condition is None:
             continue
@@ -219,6 +226,17 @@ def _decide_gate(
         if evaluation.value is not True:
             return refuse_gate(node, f"the condition '{condition.text}' does not hold", evidence)
     return _choose_next_edges(workflow, node, "passed", decision_input, evidence)
+
+
+def _conditions_of(node: WorkflowNode) -> tuple[str, ...]:
+    """Return the conditions that a gate asks. On an automatic one the voters are asked for theirs."""
+    condition = node.expressions.get("/permission_condition")
+    is_for_voters = (
+        node.config["kind"] == "automatic"
+        and condition is not None
+        and any(name.path[0] == "actor" for name in list_variables(condition.expression))
+    )
+    return ("/condition",) if is_for_voters else ("/condition", "/permission_condition")
 
 
 def refuse_gate(node: WorkflowNode, reason: str, evidence: Mapping[str, Any]) -> Decision:

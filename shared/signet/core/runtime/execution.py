@@ -138,7 +138,9 @@ class InstanceExecution:
                 pending_actions.append(PendingAction(node, step, prepared.content, items))
             return
         decision = decide(self.workflow, token, read_input(token))
-        if decision.outcome is None:
+        if decision.outcome is None and decision.reason is not None:
+            self.blocked[token.id] = Blocked(decision.reason, decision.evidence)
+        elif decision.outcome is None:
             self._begin(token)
         else:
             self.end(self._make_step(token), decision)

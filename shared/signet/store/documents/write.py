@@ -1,7 +1,7 @@
 """Documents and all rows that are written with them. Only `engine/documents` writes here."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -50,6 +50,8 @@ class DocumentRow:
     requested: str | None
     requester_id: str | None
     requester_roles: list[str] | None
+    # The requester as a member now: status and roles; None of somebody who is none.
+    requester_member: dict[str, Any] | None
     # The persons behind creator, editors and requester.
     creator_responsible: ResponsiblePersons
     editor_responsible: ResponsiblePersons
@@ -289,6 +291,9 @@ def write_batch(
         ) from error
 
 
+_DOCUMENT_COLUMNS = tuple(column.name for column in fields(DocumentRow))
+
+
 def _parse_document(columns: dict[str, Any]) -> DocumentRow:
     """Make a row of JSON, which has no ids and no times."""
     for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
@@ -304,4 +309,5 @@ def _parse_document(columns: dict[str, Any]) -> DocumentRow:
         # A row of an older release names no set: then its actors stand for themselves.
         persons = columns[name]
         columns[name] = frozenset(actors if persons is None else persons)
-    return DocumentRow(**columns)
+    # A newer release may read more than this one knows.
+    return DocumentRow(**{name: columns[name] for name in _DOCUMENT_COLUMNS})

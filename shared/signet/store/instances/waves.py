@@ -1,7 +1,7 @@
 """Reads at the opening of a wave, and writes in its rounds and at its end."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -37,6 +37,8 @@ class InstanceRow:
     responsible: list[str] | None
     # What a gate has used last of other documents.
     pins: dict[str, Any]
+    # The actor as a member now: status and roles; None of somebody who is none.
+    actor_member: dict[str, Any] | None
     request_id: str | None
     active_tokens: list[dict[str, Any]]
     context_json: dict[str, Any]
@@ -147,10 +149,14 @@ def _name_rows(rows: Sequence[ClaimedRow]) -> dict[str, Any]:
     return {"trigger_times": [row.created_at for row in rows], "trigger_ids": [row.id for row in rows]}
 
 
+_INSTANCE_COLUMNS = tuple(column.name for column in fields(InstanceRow))
+
+
 def _parse_instance(columns: dict[str, Any]) -> InstanceRow:
     for name in ("id", "definition_id", "entity_id"):
         columns[name] = columns[name] and UUID(columns[name])
-    return InstanceRow(**columns)
+    # A newer release may read more than this one knows.
+    return InstanceRow(**{name: columns[name] for name in _INSTANCE_COLUMNS})
 
 
 def _parse_step(columns: dict[str, Any]) -> OpenStepRow:

@@ -13,6 +13,10 @@ FOR NO KEY UPDATE
 -- Read the row of an instance for an operator's act.
 SELECT id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, status, reason, version,
        birth, actor_id, actor_roles, request_id::text, active_tokens, context_json, depth, trace_id, pins,
+       (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                   SELECT h.role FROM member_roles h WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+        FROM members m WHERE m.tenant_id = workflow_instances.tenant_id AND m.user_id = workflow_instances.actor_id)
+           AS actor_member,
        (SELECT s.persons FROM responsible_sets s
         WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.responsible) AS responsible
 FROM workflow_instances

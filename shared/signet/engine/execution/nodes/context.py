@@ -149,6 +149,7 @@ class InstanceContext:
         known = self._inputs.get(actor)
         if known is None:
             known = self._inputs[actor] = self._make_decision_input(document, actor)
+        known.actor_problem = self.find_actor_problem(self.execution.workflow.nodes[token.node])
         return known
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
@@ -190,7 +191,7 @@ class InstanceContext:
 
     def actor_of(self, node: WorkflowNode) -> Actor:
         """Return the actor of the node. `run_as` changes what it may do, never who is responsible for it."""
-        actor = self.execution.projection.actor
+        actor = self.present_actor()
         match self.run_as(node):
             case "system":
                 return replace(SYSTEM, behind=actor.responsible)
@@ -198,6 +199,30 @@ class InstanceContext:
                 return replace(SERVICE, behind=actor.responsible)
             case _:
                 return actor
+
+    def present_actor(self) -> Actor:
+        """Return the actor with those of their roles that they still have; who is no member keeps them."""
+        actor, member = self.execution.projection.actor, self._find_member()
+        if member is None:
+            return actor
+        held = member["roles"] if member["status"] == "active" else ()
+        return replace(actor, roles=tuple(role for role in actor.roles if role in held))
+
+    def find_actor_problem(self, node: WorkflowNode) -> str | None:
+        """Return why nobody acts in the actor's name at this node: they have left."""
+        actor, member = self.execution.projection.actor, self._find_member()
+        if member is None or member["status"] == "active" or self.run_as(node) != "actor":
+            return None
+        return f"ACTOR_NOT_ACTIVE: {actor.id} asked for this and is no active member any more"
+
+    def _find_member(self) -> Mapping[str, Any] | None:
+        """Return the actor's membership as of the opening of this wave."""
+        actor, document = self.execution.projection.actor, self.document
+        if actor.id == self.row.actor_id:
+            return self.row.actor_member
+        if document is not None and actor.id == document.requester_id:
+            return document.requester_member
+        return None
 
     def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller:
         actor = self.actor_of(node)

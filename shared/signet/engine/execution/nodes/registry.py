@@ -27,6 +27,9 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     handler = HANDLERS.get(node.type.name)
     if handler is None:
         return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
+    problem = context.find_actor_problem(node) if node.type.name != "approval" else None
+    if problem is not None:
+        return Blocked(problem)
     return handler.prepare(context, node, token)
 
 

@@ -1,0 +1,87 @@
+"""A requester's roles are those of now, and nobody acts in the name of a person who has left (A8)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.core.tenants.tenant_file import Member, Role
+from signet.store.tenants.tenants import save_members, save_roles
+from tests.scenarios.authority.acts import vote
+from tests.support.core.approval_policies import role
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+
+POST = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "actor"}}
+LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
+ASKER = ("*:submit", "*:post", "*:create")
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_roles(connection, made.tenant_id, (Role(role="asker", permissions=ASKER),))
+        for user_id, roles in (("sid", ("asker",)), ("app1", ("voter",))):
+            hire(made, user_id, *roles)
+        yield made
+
+
+def hire(stage: WorkflowStage, user_id: str, *roles: str) -> None:
+    member = Member(user_id=user_id, display_name=user_id, roles=roles)
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        save_members(connection, stage.tenant_id, (member,))
+
+
+def asked(stage: WorkflowStage, requester: str = "sid", **slots: Any) -> Made:
+    """Ask for a transition that an approval leads to."""
+    document = stage.create(stage.publish(CONTRACT, **(slots or {"checks": {"nodes": [LOOK]}})), "carl")
+    stage.ask(document.id, "submit", requester, "asker")
+    stage.drain()
+    return document
+
+
+def state(stage: WorkflowStage, document: Made) -> tuple[Any, ...]:
+    row = stage.instance(document.instance_id)
+    return row["status"], (row["reason"] or "").partition(":")[0]
+
+
+def test_nothing_is_done_in_the_name_of_a_requester_who_was_disabled(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'sid'")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+    assert stage.status_of(document.id) == "draft"
+
+
+def test_a_step_in_the_name_of_who_has_left_waits(stage: WorkflowStage) -> None:
+    document = asked(stage, approval={"nodes": [LOOK]}, posting={"nodes": [POST]})
+    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'sid'")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+
+
+def test_a_step_has_only_the_roles_that_are_left(stage: WorkflowStage) -> None:
+    document = asked(stage, approval={"nodes": [LOOK]}, posting={"nodes": [POST]})
+    hire(stage, "sid", "voter")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert "PERMISSION_DENIED" in stage.instance(document.instance_id)["reason"]
+
+
+def test_a_requester_who_kept_the_role_passes(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_a_requester_who_is_no_member_keeps_the_roles_of_the_request(stage: WorkflowStage) -> None:
+    document = asked(stage, "stranger")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_the_requested_gate_asks_for_the_permission_again(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    hire(stage, "sid", "voter")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "draft"
+    assert stage.requests(document.id)[-1] == ("submit", "refused")
