@@ -1618,6 +1618,7 @@ CREATE TABLE public.approval_requests (
     voter_permissions text[],
     pins jsonb,
     pins_hash text,
+    repeats_request_id uuid,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
@@ -1794,6 +1795,17 @@ CREATE TABLE public.document_keys (
 ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.document_keys OWNER TO signet_owner;
+
+CREATE TABLE public.document_turns (
+    tenant_id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    role text NOT NULL,
+    turn bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.document_turns FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_turns OWNER TO signet_owner;
 
 CREATE TABLE public.document_versions (
     tenant_id uuid NOT NULL,
@@ -2606,6 +2618,9 @@ ALTER TABLE ONLY public.contracts
 ALTER TABLE ONLY public.document_keys
     ADD CONSTRAINT document_keys_pkey PRIMARY KEY (tenant_id, entity_type, field, value);
 
+ALTER TABLE ONLY public.document_turns
+    ADD CONSTRAINT document_turns_pkey PRIMARY KEY (tenant_id, document_id, role);
+
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (tenant_id, document_id, version);
 
@@ -2942,6 +2957,8 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR E
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.break_glass_proposals FOR EACH ROW WHEN ((old.consented_at IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_turns FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.eligibility_changes FOR EACH ROW EXECUTE FUNCTION public.reject_eligibility_rewriting();
@@ -3005,6 +3022,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH ST
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.break_glass_proposals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_turns FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -3098,6 +3117,9 @@ ALTER TABLE ONLY public.break_glass_proposals
 
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.document_turns
+    ADD CONSTRAINT document_turns_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
@@ -3236,6 +3258,8 @@ CREATE POLICY dispatch ON public.workflow_side_effects_outbox FOR SELECT TO sign
 
 ALTER TABLE public.document_keys ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.document_turns ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
@@ -3295,6 +3319,8 @@ CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id
 CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3753,6 +3779,12 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.document_turns TO signet_worker;
+
+GRANT SELECT ON TABLE public.document_turns TO signet_api;
+
+GRANT SELECT ON TABLE public.document_turns TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_api;
 

@@ -6,7 +6,7 @@ reported. Where everybody must approve, such a gap leaves the stage without seat
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -147,6 +147,21 @@ def seat_escalation(
     if any(unseated.gap is UnseatedReason.TOO_MANY for unseated in missing):
         return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
     return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
+
+
+def ask_rejecters_again(seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
+    """Give the seats from which the same content was rejected to those who rejected it.
+
+    Another holder of the role cannot be chosen by asking again.
+    """
+    rejecters = {
+        (seat.stage, seat.position): seat.decided_by for seat in rejected if seat.status == "rejected"
+    }
+    return tuple(
+        replace(seat, holder_user_id=person, holder_role=None) if person is not None else seat
+        for seat in seats
+        for person in (rejecters.get((seat.stage, seat.position)),)
+    )
 
 
 def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]) -> Deadlock | None:

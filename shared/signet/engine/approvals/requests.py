@@ -6,7 +6,6 @@ Requests change in memory while the wave runs, and are written at its end.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from uuid import UUID
 
 from signet.core.approvals.eligibility import (
@@ -28,14 +27,12 @@ from signet.core.approvals.policy import (
     policy_of_node,
 )
 from signet.core.approvals.proof import LapsedVote
-from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
+from signet.core.approvals.seats import Deadlock, ask_rejecters_again, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
-from signet.core.compiler.node_configurations import Approver
-from signet.core.errors import Defect
-from signet.core.expressions import Compiled, ExpressionError, compile_expression, parse_expression
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
+from signet.engine.approvals.approver_lookup import ApproverLookup
 from signet.engine.approvals.lost_approvers import has_lost_holder
 from signet.engine.approvals.request_rows import (
     make_changed_row,
@@ -53,11 +50,8 @@ from signet.store.approvals.requests import (
     lock_roles_shared,
     read_candidates,
     read_last_requester,
-    read_managers,
-    read_members,
     read_of_instances,
     read_published_chain,
-    read_turns,
     read_votes,
     write_approvals,
 )
@@ -81,6 +75,7 @@ class ApprovalRequests:
         self._requesters: dict[UUID, Actor | None] = {}
         self._holds_roles = False
         self._votes: list[VoteRow] | None = None
+        self._approvers = ApproverLookup(connection, tenant_id, self._rows, self._lock_roles_shared)
         # The moments at which an instance must be woken again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
@@ -107,6 +102,11 @@ class ApprovalRequests:
         ]
         older = {"*"} if any(r.pins is None for r in live) else set()
         return frozenset(older.union(*(r.changed_pins for r in live)))
+
+    def find_repeated(self, instance_id: UUID, node_id: str) -> LiveRequest | None:
+        """Find the newest request of the node if it was rejected and the document still says the same."""
+        of_node = [request for request in self.list_live(instance_id) if request.node_id == node_id]
+        return of_node[-1] if of_node and of_node[-1].is_unchanged else None
 
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
@@ -135,32 +135,33 @@ class ApprovalRequests:
     def begin_stage(self, about: ApprovalSubject, policy: Policy, number: int) -> list[Seat] | Deadlock:
         """Make the seats of a stage. It escalates at once where the people asked cannot decide it."""
         stage = policy.stage(number)
-        approver_data = self._gather(about, stage.approvers)
+        approver_data = self._approvers.gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
         deadlock = assignment.deadlock
+        seats = ask_rejecters_again(assignment.seats, about.repeats.seats if about.repeats else ())
         if deadlock is None:
-            verdict = count_votes(stage, assignment.seats, can_vote=self.can_vote(about, assignment.seats))
+            verdict = count_votes(stage, seats, can_vote=self.can_vote(about, seats))
             deadlock = verdict.deadlock
         if deadlock is None:
-            self._take_turns(stage.approvers)
-            return list(assignment.seats)
+            self._approvers.take_turns(about, stage.approvers)
+            return list(seats)
         if stage.escalate is None:
             return deadlock
-        return self.escalate(about, stage, number, list(assignment.seats))
+        return self.escalate(about, stage, number, list(seats))
 
     def escalate(
         self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat]
     ) -> list[Seat] | Deadlock:
         if stage.escalate is None:
             return Deadlock.NOBODY_ELIGIBLE
-        approver_data = self._gather(about, (stage.escalate.to,))
+        approver_data = self._approvers.gather(about, (stage.escalate.to,))
         added = seat_escalation(number, stage.escalate, approver_data, seats)
         wider = [*seats, *added.seats]
         if added.deadlock is not None:
             return added.deadlock
         if not self.can_vote(about, wider):
             return Deadlock.NOBODY_ELIGIBLE
-        self._take_turns((stage.escalate.to,))
+        self._approvers.take_turns(about, (stage.escalate.to,))
         return wider
 
     def has_lost_holder(self, request: LiveRequest) -> bool:
@@ -237,6 +238,7 @@ class ApprovalRequests:
             pins=about.pins,
             pins_hash=hash_pins(about.pins),
             changed_pins=[],
+            is_unchanged=False,
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,
             escalate_at=escalate_at,
@@ -350,27 +352,6 @@ class ApprovalRequests:
             if moment is not None:
                 self.wakes.append((request.instance_id, moment))
 
-    def _gather(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> ApproverData:
-        needs = list_needs(approvers)
-        values = {text: _compile(text).value(about.env) for text in needs.expressions}
-        people = {str(values[text]) for text in needs.managers_of if isinstance(values[text], str)}
-        managers = read_managers(self._connection, self._tenant_id, people, MAX_LEVELS) if people else {}
-        members: dict[str, Collection[str]] = {}
-        turns: dict[str, int] = {}
-        barred: set[str] = set()
-        if needs.turns:
-            self._lock_roles_shared()
-            members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
-            find_conflict = conflict_check_of(about)
-            barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
-            turns_taken = read_turns(self._connection, self._tenant_id, needs.turns)
-            turns = {role: turns_taken.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
-        return ApproverData(values, managers, members, turns, barred)
-
-    def _take_turns(self, approvers: Sequence[Approver]) -> None:
-        for role in list_needs(approvers).turns:
-            self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
-
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """Return at most how many people are barred, or are counted in the stage already."""
@@ -390,11 +371,3 @@ def parse_policy_of(request: LiveRequest) -> Policy:
 
 def seats_of_stage(request: LiveRequest) -> list[Seat]:
     return [replace(seat) for seat in request.seats if seat.stage == request.stage]
-
-
-@lru_cache(maxsize=MAX_EXPRESSIONS)
-def _compile(text: str) -> Compiled:
-    parsed = parse_expression(text)
-    if isinstance(parsed, ExpressionError):
-        raise Defect("APPROVAL_EXPRESSION_UNREADABLE", f"a published policy holds '{text}'")
-    return compile_expression(parsed)

@@ -15,8 +15,9 @@ from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction
 from signet.store.database import Database
-from signet.store.documents.personal_values import erase_values, lock_document
+from signet.store.documents.personal_values import erase_values, find_live_instance, lock_document
 from signet.store.documents.timeline import find_document_type
+from signet.store.outbox.queue import insert_triggers, make_trigger
 
 
 @dataclass(frozen=True)
@@ -105,4 +106,8 @@ def erase_personal(
         )
         heads = read_heads(connection, tenant_id, [entry.subject])
         append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))
+        # Those who are asked about the document are asked again, without the value.
+        instance_id = find_live_instance(connection, tenant_id, document_id)
+        if instance_id is not None:
+            insert_triggers(connection, tenant_id, [make_trigger(instance_id, "continue", {})])
     return erasure

@@ -47,6 +47,8 @@ class LiveRequest:
     pins_hash: str | None
     # The pinned refs whose document says something else now.
     changed_pins: list[str]
+    # It was rejected, and the document still says the same.
+    is_unchanged: bool
     snapshot_hash: str
     definition_hash: str
     escalate_at: datetime | None
@@ -113,6 +115,7 @@ class ApprovalRows:
     voided: list[Voiding] = field(default_factory=list)
     applied: dict[UUID, UUID] = field(default_factory=dict)  # by request, its instance
     turns: dict[str, int] = field(default_factory=dict)
+    document_turns: list[Row] = field(default_factory=list)
     notifications: list[Row] = field(default_factory=list)
 
 
@@ -224,9 +227,13 @@ def read_managers(
     return {str(row[0]): str(row[1]) for row in connection.execute(_SQL.read_managers, values).fetchall()}
 
 
-def read_turns(connection: Connection, tenant_id: UUID, roles: Collection[str]) -> dict[str, int]:
-    values = {"tenant_id": tenant_id, "roles": list(roles)}
-    return {str(row[0]): int(str(row[1])) for row in connection.execute(_SQL.read_turns, values).fetchall()}
+def read_turns(
+    connection: Connection, tenant_id: UUID, document_id: UUID, roles: Collection[str]
+) -> dict[str, tuple[int, bool]]:
+    """Read the turn of each role, and whether the document has taken it before."""
+    values = {"tenant_id": tenant_id, "document_id": document_id, "roles": list(roles)}
+    rows: list[Any] = connection.execute(_SQL.read_turns, values).fetchall()
+    return {role: (turn, is_own) for role, turn, is_own in rows}
 
 
 def read_votes(connection: Connection, tenant_id: UUID, request_ids: Collection[UUID]) -> list[VoteRow]:
@@ -242,6 +249,7 @@ def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows,
             turns = {"roles": list(rows.turns), "counts": list(rows.turns.values())}
             connection.execute(_SQL.take_turns, {**fixed, **turns})
         for text, listed in (
+            (_SQL.keep_turns, rows.document_turns),
             (_SQL.insert_requests, rows.requests),
             (_SQL.lapse_seats, rows.lapsed_seats),
             (_SQL.move_requests, list(rows.changed.values())),

@@ -2,7 +2,14 @@
 -- Read what a wave must know: what is open, and what was decided and no gate has used yet.
 SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
        r.policy_hash, r.requester_id, (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
-       r.voter_permissions, r.pins, r.pins_hash, list_changed_pins(r.pins) AS changed_pins, r.snapshot_hash, r.definition_hash, r.escalate_at, r.expire_at, r.outcome,
+       r.voter_permissions, r.pins, r.pins_hash, 
+       list_changed_pins(r.pins) || ARRAY(SELECT DISTINCT p.field FROM personal_values p
+             WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS changed_pins,
+       r.status = 'rejected' AND coalesce((
+           SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
+           JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id
+           WHERE v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id), false) AS is_unchanged,
+       r.snapshot_hash, r.definition_hash, r.escalate_at, r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
                  'holder_role', s.holder_role, 'origin', s.origin, 'status', s.status, 'decided_by', s.decided_by,
@@ -173,8 +180,12 @@ WITH RECURSIVE above AS (
 SELECT DISTINCT user_id, manager_id FROM above
 
 -- name: read_turns
--- Read how often each role has been asked in turn.
-SELECT role, turn FROM approval_turns WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s)
+-- Read the turn of each role: the one that the document has taken before, or else how often the role was asked.
+SELECT asked.role, coalesce(own.turn, t.turn, 0), own.turn IS NOT NULL
+FROM unnest(%(roles)s::text[]) AS asked (role)
+LEFT JOIN approval_turns t ON t.tenant_id = %(tenant_id)s AND t.role = asked.role
+LEFT JOIN document_turns own ON own.tenant_id = %(tenant_id)s AND own.document_id = %(document_id)s
+                            AND own.role = asked.role
 
 -- name: take_turns
 -- Count the turns that were taken, in the order of the roles, so that writers cannot wait in a circle.
@@ -183,19 +194,27 @@ SELECT %(tenant_id)s, role, count FROM unnest(%(roles)s::text[], %(counts)s::big
 ORDER BY role
 ON CONFLICT (tenant_id, role) DO UPDATE SET turn = approval_turns.turn + excluded.turn
 
+-- name: keep_turns
+-- Keep the turns that documents have taken, so that asking again steers nothing.
+INSERT INTO document_turns (tenant_id, document_id, role, turn)
+SELECT %(tenant_id)s, document_id, role, turn
+FROM json_to_recordset(%(rows)s::json) AS row (document_id uuid, role text, turn bigint)
+ON CONFLICT DO NOTHING
+
 -- name: insert_requests
 -- Write the requests of a wave in one statement.
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, escalate_at, expire_at, trace_id, created_at)
+    voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, created_at)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, escalate_at, expire_at, trace_id, %(now)s
+       voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
     chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
+    repeats_request_id uuid,
     escalate_at timestamptz, expire_at timestamptz, trace_id text)
 
 -- name: insert_seats

@@ -47,3 +47,9 @@ def read_values(connection: Connection, tenant_id: UUID, ids: Collection[str]) -
         identifier: PersonalValue(identifier, None if salt is None else bytes(salt), value)
         for identifier, salt, value in rows
     }
+
+
+def find_live_instance(connection: Connection, tenant_id: UUID, document_id: UUID) -> UUID | None:
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    row: Any = connection.execute(_SQL.find_live_instance, values).fetchone()
+    return None if row is None else UUID(str(row[0]))

@@ -6,7 +6,7 @@ SELECT FROM documents WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s F
 -- Erase the personal values of a document, all or those of some fields. The rows stay, because snapshots refer to
 -- them.
 UPDATE personal_values
-SET salt = NULL, value = NULL, erased_at = now()
+SET salt = NULL, value = NULL, erased_at = clock_timestamp()
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND erased_at IS NULL
   AND (%(fields)s::text[] IS NULL OR field = ANY (%(fields)s::text[]))
 RETURNING id::text, field, erased_at
@@ -15,3 +15,9 @@ RETURNING id::text, field, erased_at
 -- Read personal values by their ids; the value is null once it is erased.
 SELECT id::text, salt, value::text FROM personal_values
 WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s::uuid[])
+
+-- name: find_live_instance
+-- Find the live workflow of a document, by its id alone.
+SELECT i.id FROM documents d
+JOIN workflow_instances i ON i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND i.kind = 'envelope' AND i.status IN ('running', 'paused')

@@ -1,0 +1,94 @@
+"""Asking again chooses nobody: after a rejection, in turns, and after a value was erased (A7, A10)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.core.tenants.tenant_file import Member
+from signet.engine.documents.erase import erase_personal
+from signet.store.tenants.tenants import save_members
+from tests.scenarios.authority.acts import newest, submit, vote
+from tests.support.core.approval_policies import role
+from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+
+PEOPLE = ("app1", "app2", "app3", "carl")
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in PEOPLE]
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_members(connection, made.tenant_id, tuple(members))
+        yield made
+
+
+def asked(stage: WorkflowStage, *approvers: Any, **data: Any) -> Made:
+    node = {"id": "look", "type": "approval", "config": {"approvers": list(approvers)}}
+    document = stage.create(stage.publish(approval={"nodes": [node]}), "carl", **data)
+    submit(stage, document, "carl")
+    return document
+
+
+def holders(stage: WorkflowStage, document: Made) -> list[str]:
+    rows = stage.standing.rows(
+        "SELECT coalesce(holder_user_id, '@' || holder_role) FROM approval_seats WHERE request_id = %s"
+        " ORDER BY position",
+        newest(stage, document.id),
+    )
+    return [row[0] for row in rows]
+
+
+def test_an_unchanged_document_goes_back_to_who_rejected_it(stage: WorkflowStage) -> None:
+    document = asked(stage, role("voter"))
+    first = newest(stage, document.id)
+    assert vote(stage, document.id, "app1", "rejected") == "rejected"
+    submit(stage, document, "carl")
+    assert holders(stage, document) == ["app1"]
+    assert vote(stage, document.id, "app2") == "APPROVAL_NOT_YOURS"
+    (repeats,) = stage.standing.row(
+        "SELECT repeats_request_id FROM approval_requests WHERE id = %s", newest(stage, document.id)
+    )
+    assert repeats == first
+    assert vote(stage, document.id, "app1") == "approved"
+
+
+def test_a_changed_document_may_be_decided_by_anybody_of_the_role(stage: WorkflowStage) -> None:
+    document = asked(stage, role("voter"))
+    assert vote(stage, document.id, "app1", "rejected") == "rejected"
+    stage.edit(document.id, amount=77)
+    submit(stage, document, "carl")
+    assert holders(stage, document) == ["@voter"]
+    assert vote(stage, document.id, "app2") == "approved"
+
+
+def test_a_turn_stays_with_its_document(stage: WorkflowStage) -> None:
+    """Edit and ask until somebody else comes: nobody else does."""
+    document = asked(stage, role("voter", "round_robin"))
+    (first,) = holders(stage, document)
+    for amount in (5, 6, 7):
+        stage.edit(document.id, amount=amount)
+        stage.drain()
+        assert holders(stage, document) == [first]
+    others = {holders(stage, asked(stage, role("voter", "round_robin")))[0] for _ in range(2)}
+    assert others == set(PEOPLE[:3]) - {first}
+
+
+def test_an_erased_value_is_asked_about_again(stage: WorkflowStage) -> None:
+    document = asked(stage, role("voter"), contact="Erna")
+    first = newest(stage, document.id)
+    erase_personal(
+        stage.standing.company.database,
+        stage.tenant_id,
+        document.id,
+        actor_id="carl",
+        via="api",
+        reason="asked",
+    )
+    assert vote(stage, document.id, "app1", request_id=first) == "APPROVAL_STALE"
+    stage.drain()
+    second = newest(stage, document.id)
+    assert second != first
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"
