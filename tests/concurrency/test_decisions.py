@@ -21,6 +21,7 @@ from signet.store.approvals.requests import lock_roles_shared, read_candidates
 from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.support.approval_requests import Asking
 from tests.support.core.approval_policies import role
+from tests.support.database.runtime_roles import as_role
 from tests.support.database.transaction_steps import Second, holding, second
 from tests.support.shared_company import CompanyWithWorkers, standing_company
 from tests.support.workflow_stage import standing_stage
@@ -135,6 +136,23 @@ def test_a_vote_that_was_first_is_about_the_version_before_the_edit(
     assert asking.rows("SELECT document_version FROM approval_decisions") == [(1,)]
     # The next wave voids the approval, which no gate has used.
     assert asking.request(request_id) == ("approved", False, True)
+
+
+def test_a_grant_that_was_first_is_judged_with_the_role_that_it_gave(
+    standing: CompanyWithWorkers, asking: Asking
+) -> None:
+    """Let the author of the document give dora the role while her vote waits for the request."""
+    request_id, company = asking.ask("@finance"), asking.company
+    with company.database.transaction(company.tenant_id) as connection:
+        connection.execute("SELECT FROM approval_requests WHERE id = %s FOR NO KEY UPDATE", (request_id,))
+        late = voting(asking, request_id, "dora")
+        standing.wait_until_blocked()
+        dora = Member(user_id="dora", display_name="dora", roles=("finance",))
+        with psycopg.connect(as_role(standing.admin_url, "signet_api")) as other:
+            other.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(company.tenant_id),))
+            save_members(other, company.tenant_id, (dora,), author_of(company.caller("carl")))
+    assert code_of(late.result()) == "VOTE_BARRED_BY_GRANT"
+    assert asking.rows("SELECT count(*) FROM approval_decisions") == [(0,)]
 
 
 def test_a_revocation_that_was_first_bars_the_vote(standing: CompanyWithWorkers, asking: Asking) -> None:

@@ -254,7 +254,7 @@ BARRED_VOTES = (
     Mutation(
         "every want of people waits for the escalation's time",
         3,
-        f"{ENGINE}/execution/nodes/approval.py",
+        f"{ENGINE}/execution/nodes/approval_progress.py",
         "has_lost = not is_late and approvals.has_lost_holder(request)",
         "has_lost = True",
         (f"{LOST}a_stage_whose_people_have_voted_escalates_at_once",),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from signet.core.expressions import ExpressionError, list_variables, parse_expression
 from signet.core.expressions.syntax_tree import Expression, ListLiteral, walk
 from signet.core.expressions.syntax_tree import Literal as LiteralValue
+from signet.core.tenants.tenant_names import NamedKind, list_people
 
 ROLES_OF_ACTOR = "actor.roles"
 
@@ -30,10 +31,9 @@ def list_roles_of_approval(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield the roles that an approval node, or a stage of a chain, names."""
     escalate = config.get("escalate")
     for approver in (*config.get("approvers", ()), *([escalate["to"]] if escalate else ())):
-        for value in (approver.get("role"), approver.get("who")):
-            role = value.get("role") if isinstance(value, Mapping) else value
-            if isinstance(role, str):
-                yield role
+        for mention in list_people(approver, ""):
+            if mention.kind is NamedKind.ROLE:
+                yield mention.name
 
 
 def list_roles_of_contract(body: Mapping[str, Any]) -> Iterator[str]:

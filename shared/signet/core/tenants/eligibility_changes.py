@@ -57,4 +57,6 @@ COMMAND_LINE = ChangeAuthor("cli", ("cli",))
 
 
 def author_of(caller: Caller) -> ChangeAuthor:
-    return ChangeAuthor(caller.principal.subject, tuple(sorted(caller.principal.responsible)))
+    """Return the author of what the caller changes; a principal without persons behind it names itself."""
+    subject, persons = caller.principal.subject, caller.principal.responsible
+    return ChangeAuthor(subject, tuple(sorted(persons)) or (subject,))

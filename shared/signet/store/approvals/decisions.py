@@ -52,8 +52,6 @@ class RequestRow:
     changed_pins: list[str]
     # People who have approved this before, or another approval that the same gate uses.
     approved_elsewhere: list[str]
-    # As JSON.
-    eligibility_changes: list[dict[str, Any]] | None
 
     @property
     def requesters(self) -> ResponsiblePersons:
@@ -67,6 +65,8 @@ class PersonRow:
     roles: list[str]
     # Of these roles, as the tenant defines them now.
     permissions: list[str]
+    # Of the voter alone, as JSON: the changes that may bar their vote.
+    changes: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def lock_request(
         "user_id": user_id,
         "now": now,
         "at_most": at_most,
-        "concerned": [user_id, *responsible],
+        "responsible": list(responsible),
     }
     with connection.pipeline():
         request = connection.cursor(row_factory=class_row(RequestRow)).execute(_SQL.lock_request, values)
@@ -181,13 +181,15 @@ def lock_request(
         if found is None:
             return None
         of_all_stages = seats.fetchall()
+        voters = {person.user_id: person for person in people.fetchall()}
+        stored = voters[user_id].changes if user_id in voters else None
         return LockedRequest(
             found,
             tuple(seat for seat in of_all_stages if seat.stage == found.stage),
             tuple(seat for seat in of_all_stages if seat.stage != found.stage),
-            {person.user_id: person for person in people.fetchall()},
+            voters,
             tuple(delegations.fetchall()),
-            tuple(_parse_change(change) for change in found.eligibility_changes or ()),
+            tuple(_parse_change(change) for change in stored or ()),
         )
 
 

@@ -3,8 +3,7 @@
 SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: lock_request
--- Lock and read a request, so that only one vote at a time counts. With it come the changes of eligibility that may bar
--- the vote: of the voter, of the people they stand in for, and of those whom the stage asks.
+-- Lock and read a request, so that only one vote at a time counts.
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
        escalate_at, expire_at, created_at, ended_at,
@@ -24,25 +23,7 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
                                WHERE s.tenant_id = v.tenant_id AND s.request_id = v.request_id AND s.stage = v.stage
                                  AND s.position = v.position AND s.status = 'lapsed')
                AND NOT coalesce(other.policy::jsonb ->> 'same_person' = 'allowed'
-                                AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere,
-       (SELECT json_agg(change)
-        FROM (SELECT ARRAY(SELECT g.user_id FROM approval_delegations g
-                           WHERE g.tenant_id = r.tenant_id AND g.delegate_id = %(user_id)s AND g.revoked_at IS NULL
-                             AND g.from_time <= %(now)s AND g.to_time > %(now)s) || %(user_id)s::text AS people,
-                     ARRAY(SELECT s.holder_user_id FROM approval_seats s
-                           WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id AND s.stage = r.stage
-                             AND s.holder_user_id IS NOT NULL) AS holders,
-                     ARRAY(SELECT s.holder_role FROM approval_seats s
-                           WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id AND s.stage = r.stage
-                             AND s.holder_role IS NOT NULL) AS seat_roles) AS asked
-        CROSS JOIN LATERAL eligibility_changes_since(
-            r.created_at, asked.people || asked.holders,
-            asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
-                                      WHERE h.tenant_id = r.tenant_id AND h.user_id = ANY (asked.people)),
-            asked.people || %(concerned)s::text[]
-                || coalesce((SELECT p.persons FROM responsible_sets p
-                             WHERE p.tenant_id = r.tenant_id AND p.hash = r.responsible), '{}')) AS change
-       ) AS eligibility_changes
+                                AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere
 FROM approval_requests r
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
@@ -60,6 +41,8 @@ FOR SHARE
 -- name: read_people
 -- Read those who may matter: who decides, the people they stand in for, and who could still vote. Of a role so many
 -- are read that one of them is neither barred nor counted, if there is one; more where a permission may rule out any.
+-- With the voter come the changes of eligibility that may bar the vote. They are read here, because a grant and its
+-- record are seen together: no role is found whose record is not.
 WITH open_seats AS (
     SELECT s.holder_user_id, s.holder_role
     FROM approval_seats s
@@ -86,7 +69,33 @@ SELECT active.user_id,
        ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles,
        ARRAY(SELECT DISTINCT unnest(p.permissions) FROM member_roles r
              JOIN roles p ON p.tenant_id = r.tenant_id AND p.role = r.role
-             WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS permissions
+             WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS permissions,
+       CASE WHEN active.user_id = %(user_id)s THEN (
+           SELECT json_agg(change)
+           FROM approval_requests q
+           CROSS JOIN LATERAL (
+               SELECT ARRAY(SELECT d.user_id FROM approval_delegations d
+                            WHERE d.tenant_id = q.tenant_id AND d.delegate_id = %(user_id)s AND d.revoked_at IS NULL
+                              AND d.from_time <= %(now)s AND d.to_time > %(now)s) || %(user_id)s::text AS people,
+                      ARRAY(SELECT s.holder_user_id FROM approval_seats s
+                            WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
+                              AND s.holder_user_id IS NOT NULL) AS holders,
+                      ARRAY(SELECT s.holder_role FROM approval_seats s
+                            WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
+                              AND s.holder_role IS NOT NULL) AS seat_roles,
+                      ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
+                            WHERE p.tenant_id = q.tenant_id AND p.hash = q.responsible
+                            UNION ALL
+                            SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
+                            FROM jsonb_each(q.pins) AS pin) AS behind
+           ) AS asked
+           CROSS JOIN LATERAL eligibility_changes_since(
+               q.created_at, asked.people || asked.holders,
+               asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
+                                         WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
+               asked.people || asked.behind || %(responsible)s::text[] || q.requester_id) AS change
+           WHERE q.tenant_id = %(tenant_id)s AND q.id = %(id)s
+       ) END AS changes
 FROM person
 CROSS JOIN LATERAL (
     SELECT m.user_id FROM members m

@@ -162,6 +162,16 @@ def test_the_seated_person_is_held_to_separation_of_duties(
     assert caught.value.code == "SEPARATION_OF_DUTIES"
 
 
+def test_a_seat_bars_its_vote_where_an_operator_who_gave_it_wrote_the_document(
+    client: Client, operators: Mapping[str, Client], asking: Asking
+) -> None:
+    request_id = asking.ask("anna", made=asking.create("olga"))
+    seat(client, operators, request_id)
+    with pytest.raises(Rejected, match="otis gave emil a seat at ") as caught:
+        asking.decide(request_id, "emil")
+    assert caught.value.code == "VOTE_BARRED_BY_GRANT"
+
+
 def test_nobody_gets_a_second_seat_in_a_stage(
     client: Client, operators: Mapping[str, Client], asking: Asking
 ) -> None:

@@ -122,6 +122,17 @@ def test_they_are_handed_over(root: Client, asking: Asking) -> None:
     assert changes == [("ben", "anna", ["root"])]
 
 
+def test_a_seat_that_the_author_of_the_document_hands_over_bars_its_vote(
+    root: Client, asking: Asking
+) -> None:
+    request_id = asking.ask("anna")
+    carl = Client(root.application, root.tenant_id, "carl", ("admin",))
+    assert save(carl, "anna", status="disabled", dependents={"hand_over_to": "ben"}).status == 200
+    ben = Client(root.application, root.tenant_id, "ben", ("approver",))
+    refused = ben.post(f"/v1/approvals/{request_id}/decision", {"vote": "approved"})
+    assert (refused.status, refused.code) == (403, "VOTE_BARRED_BY_GRANT")
+
+
 def test_a_manager_at_the_top_leaves_their_heir_without_one(root: Client, asking: Asking) -> None:
     root.put("/v1/org_chart/ben", {"manager_id": "anna"})
     root.put("/v1/org_chart/dora", {"manager_id": "anna"})

@@ -98,6 +98,7 @@ def voter_probes() -> Iterator[Probe]:
         "entity_type": "invoice",
         "now": "now",
         "at_most": 10,
+        "responsible": ["u1"],
     }
     for name in ("read_seats", "read_people"):
         yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)

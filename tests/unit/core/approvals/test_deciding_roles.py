@@ -22,7 +22,6 @@ from tests.support.core.approval_policies import expression, manager, role, user
             ["board"],
         ),
         ({"approvers": [{**expression("entity.owner"), "who": "owner"}]}, ["owner"]),
-        ({"approvers": [{**expression("entity.owner"), "who": {"role": "owner"}}]}, ["owner"]),
         ({"chain": "large", "approvers": [], "escalate": None}, []),
         ({"chain": "large"}, []),
     ],
