@@ -64,7 +64,7 @@ def test_a_changed_document_may_be_decided_by_anybody_of_the_role(stage: Workflo
 
 
 def test_a_turn_stays_with_its_document(stage: WorkflowStage) -> None:
-    """Edit and ask until somebody else comes: nobody else does."""
+    """Edit and ask until another person comes: no other does."""
     document = asked(stage, role("voter", "round_robin"))
     (first,) = holders(stage, document)
     for amount in (5, 6, 7):

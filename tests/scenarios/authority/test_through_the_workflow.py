@@ -1,4 +1,4 @@
-"""Nobody decides about what came of their own work: not through a workflow, a rule or another document."""
+"""Decisions about one's own work: refused through a workflow, a rule or another document."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -192,7 +192,7 @@ def test_a_change_between_vote_and_gate_is_asked_about_again(stage: WorkflowStag
 
 
 def test_who_changed_the_account_does_not_approve_the_payment(stage: WorkflowStage) -> None:
-    """Only who changed the field that is read is barred: an address may be anybody's."""
+    """The person who changed the field that is read is barred; an address may be anybody's."""
     vendor, payment = paying(stage)
     supplier = stage.create(vendor, "carl", number="DE-GOOD")
     edit(stage, supplier, "app2", amount=7)

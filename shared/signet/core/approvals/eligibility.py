@@ -98,7 +98,7 @@ class VotingContext:
     # The active members that matter here, with the roles that they hold now. All others may do nothing.
     roles: Mapping[str, Collection[str]]
     delegations: Sequence[Delegation]
-    # Made by `separation_conflict` and `entitlement`: why a person may not vote, whatever seat they hold.
+    # Made by `separation_conflict` and `entitlement`: why a person may not vote from any seat.
     find_conflict: ConflictCheck
     # Those whose approval counts already in another stage, or in another approval that the same gate uses.
     approved_elsewhere: Collection[str] = ()

@@ -28,7 +28,7 @@ def list_voter_permissions(workflow: Workflow, node_id: str, policy: Policy) -> 
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """What voters need, and what each person may by the roles of the member tables."""
+    """The permissions that voters need, and those that each person has by the member tables."""
 
     contract: CompiledContract
     needed: Sequence[str]
@@ -38,7 +38,7 @@ class Entitlement:
     make_env: MakeEnvironment
 
     def find_denial(self, person: str) -> Denial | None:
-        """Return why the person may not vote, whatever seat they hold."""
+        """Return why the person may not vote from any seat."""
         held = self.permissions.get(person, ())
         for permission in self.needed:
             # The environment is made only where a condition reads it.

@@ -1,7 +1,7 @@
 """The proof of an approval: its votes, counted again from the decisions and their rows in the audit trail.
 
-The status of a request and of its seats is a cache. A gate believes the decisions alone, which only people's
-calls can write, and each of them only together with a row in the chain of its document.
+The status of a request and of its seats is a cache. A gate believes the decisions alone. Only people's calls
+write them, each with a row in the chain of its document.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ _VOTES = get_args(Vote)
 
 @dataclass(frozen=True, slots=True)
 class PinnedSubject:
-    """What a request is about: each of its decisions names the same."""
+    """The subject of a request: each of its decisions names the same."""
 
     document_version: int
     snapshot_hash: str
@@ -43,8 +43,8 @@ class RecordedVote:
     audited: Mapping[str, Any] | None
 
     @property
-    def voices(self) -> tuple[str, ...]:
-        """Return who voted, and for which person."""
+    def represented_people(self) -> tuple[str, ...]:
+        """Return the person who voted, and the one that they voted for."""
         return (self.decided_by,) if self.on_behalf_of is None else (self.decided_by, self.on_behalf_of)
 
 
@@ -73,7 +73,7 @@ def find_unproven(proof: RequestProof) -> str | None:
 
 
 def recount(proof: RequestProof) -> list[Seat]:
-    """Return the seats as the decisions fill them, whatever their rows say."""
+    """Return the seats as the decisions fill them, and not as their rows say."""
     votes = {(vote.stage, vote.position): vote for vote in proof.votes}
     return [_fill(seat, votes.get((seat.stage, seat.position))) for seat in proof.seats]
 
@@ -163,10 +163,10 @@ def _find_lapse(
     is_active: Callable[[str], bool],
     find_denial: Callable[[RequestProof, str], Denial | None],
 ) -> Denial | None:
-    for voice in vote.voices:
-        if not is_active(voice):
-            return Denial("VOTE_NO_LONGER_VALID", f"{voice} is no active member any more")
-        denial = find_denial(proof, voice)
+    for person in vote.represented_people:
+        if not is_active(person):
+            return Denial("VOTE_NO_LONGER_VALID", f"{person} is no active member any more")
+        denial = find_denial(proof, person)
         if denial is not None:
             return denial
     return None
@@ -178,7 +178,7 @@ def find_repeated(proofs: Sequence[RequestProof]) -> str | None:
     strict: set[str] = set()
     for proof in proofs:
         for vote in list_approving(proof):
-            counted.update(set(vote.voices))
+            counted.update(set(vote.represented_people))
             if proof.policy.same_person is None:
-                strict.update(vote.voices)
+                strict.update(vote.represented_people)
     return next((person for person in sorted(strict) if counted[person] > 1), None)

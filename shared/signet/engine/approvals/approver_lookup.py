@@ -1,4 +1,4 @@
-"""What approvers mean for one document: values of expressions, managers, members of roles and turns."""
+"""Lookups that make seats of approvers: values of expressions, managers, members of roles and turns."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache

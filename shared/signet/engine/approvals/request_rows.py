@@ -87,6 +87,6 @@ def make_lapse_notifications(
             "request_id": request.id,
             "data": data,
         }
-        for voice in vote.voices
+        for voice in vote.represented_people
     ]
     return [asked, *told]

@@ -1,4 +1,4 @@
-"""What an approval decides about, and what its new request asks of people."""
+"""The subject of an approval, and the draft of its new request."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

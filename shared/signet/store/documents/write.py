@@ -50,7 +50,7 @@ class DocumentRow:
     requested: str | None
     requester_id: str | None
     requester_roles: list[str] | None
-    # The requester as a member now: status and roles; None of somebody who is none.
+    # The requester as a member now: status and roles; None if they are no member.
     requester_member: dict[str, Any] | None
     # The persons behind creator, editors and requester.
     creator_responsible: ResponsiblePersons

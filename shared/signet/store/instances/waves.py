@@ -37,7 +37,7 @@ class InstanceRow:
     responsible: list[str] | None
     # What a gate has used last of other documents.
     pins: dict[str, Any]
-    # The actor as a member now: status and roles; None of somebody who is none.
+    # The actor as a member now: status and roles; None if they are no member.
     actor_member: dict[str, Any] | None
     request_id: str | None
     active_tokens: list[dict[str, Any]]
