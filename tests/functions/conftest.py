@@ -6,6 +6,9 @@ from signet.store.database import Database
 from tests.support.api_application import wire
 from tests.support.company import Company, make_company
 from tests.support.http_client import Client
+from tests.support.named_things import named_things
+
+__all__ = ["named_things"]
 
 
 @pytest.fixture

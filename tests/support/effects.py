@@ -44,7 +44,8 @@ def add_endpoint(
 ) -> None:
     stage.standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, %s, %s, %s, 'carl')",
+        " VALUES (%s, %s, %s, %s, 'carl')"
+        " ON CONFLICT (tenant_id, name) DO UPDATE SET url = excluded.url, secret_refs = excluded.secret_refs",
         stage.tenant_id,
         name,
         url,

@@ -29,6 +29,7 @@ from signet.store.database import Database, PoolSettings
 from tests.support.company import EXAMPLES, Company
 from tests.support.database.runtime_roles import as_role
 from tests.support.document_records import AMENDED, DOCUMENT, ON_RECORD, PENDING_CALL, REQUESTS
+from tests.support.named_things import supply_mentioned
 from tests.support.shared_company import CompanyWithWorkers
 from tests.support.workflow_stage import CallAnswer, WorkflowStage
 
@@ -64,6 +65,7 @@ class Story:
             assert isinstance(made, ChainVersion), made
             assert chains.publish(admin, made.name, made.version) == made
         if (patch := _read(folder, "patch")) is not None:
+            supply_mentioned(self.company.database, self.company.tenant_id, patch)
             definitions.publish(admin, definitions.create(admin, "org_patch", patch).id)
 
     # --- acts of people; the worker follows at once unless `then_works` is false ---

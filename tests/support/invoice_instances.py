@@ -9,6 +9,7 @@ from signet.authoring.files import read_document
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.commands import Applied, Create, RequestTransition
 from signet.engine.execution.worker import Worker
+from tests.support import named_things
 from tests.support.company import EXAMPLES, INVOICE, Company
 from tests.support.drained_waves import drain
 
@@ -22,8 +23,7 @@ def read(admin: Admin, query: LiteralString, *values: Any) -> list[tuple[Any, ..
 
 def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> None:
     patch = {"patch": "own", "base": {"entity_type": "invoice", "envelope_version": version}, "slots": slots}
-    caller = company.caller()
-    company.definitions.publish(caller, company.definitions.create(caller, "org_patch", patch).id)
+    named_things.publish_patch(company, patch)
 
 
 def publish_with_transition(company: Company, name: str, version: int = 2, **changes: Any) -> None:

@@ -30,6 +30,7 @@ from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, f
 from signet.store.tenants.tenants import read_now, save_members
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import Drained, drain
+from tests.support.named_things import publish_patch
 from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
@@ -151,10 +152,8 @@ class WorkflowStage:
 
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
         """Publish the next version of the patch; return the version of the workflow."""
-        definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         base = {"entity_type": entity_type, "envelope_version": envelope_version}
-        patch = {"patch": "own", "base": base, "slots": slots}
-        return definitions.publish(caller, definitions.create(caller, "org_patch", patch).id).version
+        return publish_patch(self.standing.company, {"patch": "own", "base": base, "slots": slots}).version
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
         """Add a rule that rejects this operation while the condition holds; `rule` nodes ask it too."""

@@ -89,7 +89,8 @@ def _refuse(*arguments: Any, **named: Any) -> Any:
 def _deliver(stage: WorkflowStage) -> WatchingConnector:
     stage.standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, 'erp', 'https://erp.example/', '{s}', 'carl')",
+        " VALUES (%s, 'erp', 'https://erp.example/', '{s}', 'carl')"
+        " ON CONFLICT (tenant_id, name) DO UPDATE SET url = excluded.url, secret_refs = excluded.secret_refs",
         stage.tenant_id,
     )
     stage.drain()

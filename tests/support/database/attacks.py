@@ -92,7 +92,8 @@ def fill_endpoints(standing: CompanyWithWorkers) -> None:
     """Write an endpoint to call, an endpoint for senders, and an event that was sent."""
     standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, 'erp', 'https://erp.example/', '{erp}', 'carl')",
+        " VALUES (%s, 'erp', 'https://erp.example/', '{erp}', 'carl')"
+        " ON CONFLICT (tenant_id, name) DO UPDATE SET url = excluded.url, secret_refs = excluded.secret_refs",
         standing.company.tenant_id,
     )
     standing.run(

@@ -28,6 +28,7 @@ from signet.engine.tenants.install import install_tenant
 from tests.support.generated.runnable_workflows import make_runnable
 from tests.support.generated.scripts import NODES, make_document
 from tests.support.generated.workflows import SETTINGS, WorkflowCase
+from tests.support.named_things import publish_patch
 from tests.support.workflow_stage import CallAnswer, WorkflowStage, stopped
 
 ASKING = ("create", "edit", "amend", "t1", "t2", "t3", "park", "unpark", "renew", "cancel", "recall")
@@ -91,8 +92,7 @@ def publish(stage: WorkflowStage, seed: int) -> None:
     company = stage.standing.company
     company.definitions.create_contract(company.caller(), case.contract)
     company.definitions.publish_contract(company.caller(), name, case.contract["version"])
-    patch_id = company.definitions.create(company.caller(), "org_patch", case.patch).id
-    published = company.definitions.publish(company.caller(), patch_id)
+    published = publish_patch(company, case.patch)
     assert published.compiled_hash == workflow.hash
     stage.add_rule(name, "known", "entity.name == 'else'", on="delete")
     stage.add_rule(name, "solvent", "entity.amount < 0", on="delete")
@@ -113,8 +113,7 @@ def publish_next(stage: WorkflowStage, seed: int, rng: Random) -> tuple[Workflow
         region["edges"] = [{"source": region["nodes"][-2]["id"], "target": "added"}, *region["edges"]]
     artifact = case.compile().artifact
     assert artifact is not None
-    definitions, caller = stage.standing.company.definitions, stage.standing.company.caller()
-    published = definitions.publish(caller, definitions.create(caller, "org_patch", case.patch).id)
+    published = publish_patch(stage.standing.company, case.patch)
     return Workflow(artifact), published.version
 
 

@@ -11,6 +11,9 @@ from tests.integration.engine.definitions.test_definitions import read_example
 from tests.support.company import make_company
 from tests.support.http_client import Client
 
+# What the examples name is there.
+pytestmark = pytest.mark.usefixtures("named_things")
+
 DEFINITIONS = "/v1/definitions"
 
 

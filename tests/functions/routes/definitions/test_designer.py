@@ -12,6 +12,9 @@ from tests.functions.routes.definitions.test_definitions import DEFINITIONS, pat
 from tests.support.company import Company, make_company
 from tests.support.http_client import Client
 
+# What the examples name is there.
+pytestmark = pytest.mark.usefixtures("named_things")
+
 CHECK = "/v1/expressions/check"
 AMOUNT = "usr:submitted_to_approved:amount"
 

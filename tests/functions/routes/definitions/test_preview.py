@@ -14,6 +14,9 @@ from tests.integration.engine.definitions.test_definitions import create, publis
 from tests.support.company import INVOICE, Company, make_company
 from tests.support.http_client import Client, ClientAnswer
 
+# What the examples name is there.
+pytestmark = pytest.mark.usefixtures("named_things")
+
 SLOT = "submitted_to_approved"
 
 

@@ -15,6 +15,10 @@ from signet.engine.cache import TTL_SECONDS, CompiledCache
 from signet.engine.definitions.compilation import read_subject, require_definition
 from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.support.company import EXAMPLES, INVOICE, Company
+from tests.support.named_things import supply_mentioned
+
+# What the examples name is there.
+pytestmark = pytest.mark.usefixtures("named_things")
 
 Admin = Connection[tuple[Any, ...]]
 
@@ -30,6 +34,7 @@ def save_patch(company: Company, patch: Mapping[str, Any]) -> UUID:
 
 
 def publish_patch(company: Company, path: str = "invoice/patch.yaml") -> UUID:
+    supply_mentioned(company.database, company.tenant_id, read_example(path))
     draft = company.definitions.create(
         company.caller(), "org_patch", read_example(path), {"amount": [1, 2]}
     ).id
@@ -229,7 +234,7 @@ def test_wf_07_another_compilers_artifact_does_not_run_until_it_is_recompiled(
     with company.database.transaction(company.tenant_id) as connection, pytest.raises(Rejected) as caught:
         CompiledCache().read(connection, company.tenant_id, effective, 1)
     assert caught.value.code == "WORKFLOW_COMPILER_STALE"
-    monkeypatch.setattr("signet.core.compiler.compiler.COMPILER_VERSION", "2")
+    monkeypatch.setattr("signet.core.compiler.graph_json.COMPILER_VERSION", "2")
     recompiled = company.definitions.recompile(company.caller(), effective)
     assert recompiled.version == 2
     with company.database.transaction(company.tenant_id) as connection:

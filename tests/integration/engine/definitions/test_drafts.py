@@ -12,6 +12,9 @@ from signet.core.tenants.caller import Caller
 from tests.integration.engine.definitions.test_definitions import read_example
 from tests.support.company import Company
 
+# What the examples name is there.
+pytestmark = pytest.mark.usefixtures("named_things")
+
 Admin = Connection[tuple[Any, ...]]
 PATCH = "invoice/patch.yaml"
 

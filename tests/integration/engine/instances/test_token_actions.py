@@ -183,10 +183,13 @@ def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) 
 
 
 def test_a_paused_instance_stays_paused_when_one_of_its_tokens_is_cancelled(stage: WorkflowStage) -> None:
-    """Cancel a token that could not begin, because its chain does not exist."""
+    """Cancel a token that could not begin, because its chain is not published any more."""
     instances, olga = operating_on(stage)
     chained = {"id": "look", "type": "approval", "config": {"chain": "nothing"}}
-    document = submitted(stage, approval={"nodes": [chained]})
+    document = stage.create(stage.publish(approval={"nodes": [chained]}))
+    stage.standing.run("UPDATE approval_chains SET status = 'archived'")
+    stage.ask(document.id, "submit")
+    stage.drain()
     reason = "APPROVAL_CHAIN_UNKNOWN: no published chain is called 'nothing'"
     assert status_of(stage, document) == ("paused", ["usr:approval:look"], reason)
     state = cancel(stage, document, "usr:approval:look")

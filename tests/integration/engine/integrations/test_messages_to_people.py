@@ -26,11 +26,14 @@ def hire(stage: WorkflowStage) -> None:
     stage.standing.run(
         "INSERT INTO members (tenant_id, user_id, display_name, email, phone)"
         " SELECT %s, name, name, name || '@example.com', '+4915112345678'"
-        " FROM unnest(ARRAY['ann', 'ben', 'cleo', 'boss']) AS name",
+        " FROM unnest(ARRAY['ann', 'ben', 'cleo', 'boss']) AS name"
+        " ON CONFLICT (tenant_id, user_id) DO UPDATE SET email = excluded.email, phone = excluded.phone",
         stage.tenant_id,
     )
     stage.standing.run(
-        "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, 'finance', '{}')", stage.tenant_id
+        "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, 'finance', '{}')"
+        " ON CONFLICT DO NOTHING",
+        stage.tenant_id,
     )
     stage.standing.run(
         "INSERT INTO member_roles (tenant_id, user_id, role)"
