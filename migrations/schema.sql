@@ -221,6 +221,65 @@ $_$;
 
 ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_dispatch;
 
+CREATE TABLE public.eligibility_changes (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    user_id text,
+    role text,
+    other_user_id text,
+    persons text[] NOT NULL,
+    actor_id text NOT NULL,
+    CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
+    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_deleted'::text]))),
+    CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
+);
+
+ALTER TABLE ONLY public.eligibility_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
+
+CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
+    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.other_user_id, c.persons) c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id
+    FROM ( SELECT u.tenant_id,
+             u.id,
+             u.changed_at,
+             u.kind,
+             u.user_id,
+             u.role,
+             u.other_user_id,
+             u.persons,
+             u.actor_id
+            FROM public.eligibility_changes u
+           WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since))
+         UNION ALL
+          SELECT r.tenant_id,
+             r.id,
+             r.changed_at,
+             r.kind,
+             r.user_id,
+             r.role,
+             r.other_user_id,
+             r.persons,
+             r.actor_id
+            FROM public.eligibility_changes r
+           WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND (r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_deleted'::text])))) c
+   WHERE (c.persons && eligibility_changes_since.concerned)
+   ORDER BY c.kind, c.user_id, c.role, c.other_user_id, c.persons, c.changed_at DESC
+  LIMIT 1000;
+END;
+
+ALTER FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -295,6 +354,46 @@ $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) RETURNS TABLE(request_id uuid, stage integer, "position" integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    asked uuid[];
+BEGIN
+    IF at_most IS NULL OR at_most NOT BETWEEN 1 AND 10000 OR from_user IS NULL OR to_user IS NULL
+       OR NOT EXISTS (SELECT FROM members m WHERE m.tenant_id = current_tenant_id() AND m.user_id = from_user
+                        AND m.status = 'disabled')
+       OR NOT EXISTS (SELECT FROM members m WHERE m.tenant_id = current_tenant_id() AND m.user_id = to_user
+                        AND m.status = 'active') THEN
+        RAISE EXCEPTION 'seats go from a disabled member to an active one, at most 10000 at a time'
+            USING ERRCODE = '22023';
+    END IF;
+    asked := ARRAY(
+        SELECT DISTINCT s.request_id FROM approval_seats s
+        WHERE s.tenant_id = current_tenant_id() AND s.holder_user_id = from_user AND s.status = 'open'
+        ORDER BY s.request_id LIMIT at_most);
+    PERFORM FROM approval_requests q
+    WHERE q.tenant_id = current_tenant_id() AND q.id = ANY (asked)
+    ORDER BY q.id FOR NO KEY UPDATE;
+    RETURN QUERY
+    UPDATE approval_seats s
+    SET holder_user_id = to_user, handed_over_from = coalesce(s.handed_over_from, from_user)
+    FROM approval_requests q
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = ANY (asked) AND s.holder_user_id = from_user
+      AND s.status = 'open'
+      AND q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
+      AND NOT EXISTS (
+          SELECT FROM approval_seats taken
+          WHERE taken.tenant_id = s.tenant_id AND taken.request_id = s.request_id AND taken.stage = s.stage
+            AND to_user IN (taken.holder_user_id, taken.decided_by, taken.on_behalf_of))
+    RETURNING s.request_id, s.stage, s.position;
+END
+$$;
+
+ALTER FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) OWNER TO signet_owner;
+
 CREATE FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) RETURNS TABLE(tenant_id uuid, due_count integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -326,6 +425,8 @@ DECLARE
             'notifications x WHERE x.tenant_id = t.tenant_id AND x.read_at < now() - $1'
         WHEN 'quota_meters' THEN
             'quota_meters x WHERE x.tenant_id = t.tenant_id AND x.full_at < now() - $1'
+        WHEN 'eligibility_changes' THEN
+            'eligibility_changes x WHERE x.tenant_id = t.tenant_id AND x.changed_at < now() - $1'
         WHEN 'deleted_documents' THEN
             'documents x WHERE x.tenant_id = t.tenant_id AND x.deleted_at < now() - $1 AND x.purged_at IS NULL'
         WHEN 'unsealed' THEN
@@ -472,6 +573,10 @@ BEGIN
                        WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
                       (SELECT s.persons FROM responsible_sets s
                        WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible) AS requester_responsible,
+                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                                  SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+                       FROM members m WHERE m.tenant_id = q.tenant_id AND m.user_id = q.actor_id) AS requester_member,
                       h.seq AS audit_seq, h.hash AS audit_hash,
                       v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
@@ -628,6 +733,10 @@ BEGIN
                SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
                       i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
                       i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
+                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                                  SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+                       FROM members m WHERE m.tenant_id = i.tenant_id AND m.user_id = i.actor_id) AS actor_member,
                       (SELECT s.persons FROM responsible_sets s
                        WHERE s.tenant_id = i.tenant_id AND s.hash = i.responsible) AS responsible
                FROM workflow_instances i
@@ -656,6 +765,39 @@ END
 $$;
 
 ALTER FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    cutoff timestamptz;
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    cutoff := least(now() - kept, (
+        SELECT min(q.created_at)
+        FROM workflow_step_executions s
+        JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.step_execution_id = s.id AND q.status = 'open'
+        WHERE s.tenant_id = current_tenant_id() AND s.status IN ('pending', 'running') AND s.node_type = 'approval'
+          AND s.created_at < now() - kept + interval '1 day'));
+    PERFORM set_config('signet.pruning', 'eligibility_changes', true);
+    WITH old AS MATERIALIZED (
+        SELECT o.id FROM eligibility_changes o
+        WHERE o.tenant_id = current_tenant_id() AND o.changed_at < cutoff
+        ORDER BY o.changed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM eligibility_changes c USING old WHERE c.tenant_id = current_tenant_id() AND c.id = old.id;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    PERFORM set_config('signet.pruning', '', true);
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) OWNER TO signet_owner;
 
 CREATE FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -902,6 +1044,22 @@ $$;
 
 ALTER FUNCTION public.reject_default_definition_mutation() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_eligibility_rewriting() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND current_user = 'signet_owner'
+       AND current_setting('signet.pruning', true) = 'eligibility_changes' THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'rows of % are written once: % is refused', TG_TABLE_NAME, lower(TG_OP)
+        USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_eligibility_rewriting() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_ended_control_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1146,6 +1304,43 @@ END
 $$;
 
 ALTER FUNCTION public.restrict_updates_of_ended_step() OWNER TO signet_owner;
+
+CREATE FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    wanted break_glass_proposals;
+    seat   integer;
+BEGIN
+    SELECT * INTO wanted FROM break_glass_proposals p
+    WHERE p.tenant_id = current_tenant_id() AND p.id = proposal AND p.consented_at IS NULL AND p.expires_at > now()
+      AND NOT p.proposed_persons && persons AND NOT persons @> ARRAY[p.user_id] AND cardinality(persons) > 0
+      AND EXISTS (SELECT FROM approval_requests q
+                  WHERE q.tenant_id = p.tenant_id AND q.id = p.request_id AND q.stage = p.stage AND q.status = 'open')
+      AND EXISTS (SELECT FROM members m
+                  WHERE m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.status = 'active')
+      AND NOT EXISTS (SELECT FROM approval_seats s
+                      WHERE s.tenant_id = p.tenant_id AND s.request_id = p.request_id AND s.stage = p.stage
+                        AND p.user_id IN (s.holder_user_id, s.decided_by, s.on_behalf_of))
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, origin)
+    SELECT wanted.tenant_id, wanted.request_id, wanted.stage, coalesce(max(s.position), 0) + 1, wanted.user_id,
+           'break_glass'
+    FROM approval_seats s
+    WHERE s.tenant_id = wanted.tenant_id AND s.request_id = wanted.request_id AND s.stage = wanted.stage
+    RETURNING position INTO seat;
+    UPDATE break_glass_proposals p
+    SET consented_by = by, consented_persons = persons, consented_at = now(), position = seat
+    WHERE p.tenant_id = wanted.tenant_id AND p.id = wanted.id;
+    RETURN seat;
+END
+$$;
+
+ALTER FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) OWNER TO signet_owner;
 
 CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -1436,6 +1631,7 @@ CREATE TABLE public.approval_requests (
     voter_permissions text[],
     pins jsonb,
     pins_hash text,
+    repeats_request_id uuid,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
@@ -1460,9 +1656,10 @@ CREATE TABLE public.approval_seats (
     decided_by text,
     on_behalf_of text,
     decided_at timestamp with time zone,
+    handed_over_from text,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
-    CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text]))),
+    CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text, 'break_glass'::text]))),
     CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
 );
 
@@ -1546,6 +1743,36 @@ ALTER TABLE ONLY public.audit_seals FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals OWNER TO signet_owner;
 
+CREATE TABLE public.break_glass_proposals (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    stage integer NOT NULL,
+    user_id text NOT NULL,
+    reason text NOT NULL,
+    proposed_by text NOT NULL,
+    proposed_persons text[] NOT NULL,
+    proposed_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    consented_by text,
+    consented_persons text[],
+    consented_at timestamp with time zone,
+    "position" integer,
+    CONSTRAINT break_glass_proposals_check CHECK ((expires_at > proposed_at)),
+    CONSTRAINT break_glass_proposals_check1 CHECK (((consented_at IS NULL) = (consented_by IS NULL))),
+    CONSTRAINT break_glass_proposals_check2 CHECK (((consented_at IS NULL) = (consented_persons IS NULL))),
+    CONSTRAINT break_glass_proposals_check3 CHECK (((consented_at IS NULL) = ("position" IS NULL))),
+    CONSTRAINT break_glass_proposals_check4 CHECK ((NOT (proposed_persons && consented_persons))),
+    CONSTRAINT break_glass_proposals_consented_persons_check CHECK (((cardinality(consented_persons) >= 1) AND (cardinality(consented_persons) <= 200))),
+    CONSTRAINT break_glass_proposals_proposed_persons_check CHECK (((cardinality(proposed_persons) >= 1) AND (cardinality(proposed_persons) <= 200))),
+    CONSTRAINT break_glass_proposals_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 4000))),
+    CONSTRAINT break_glass_proposals_stage_check CHECK ((stage >= 1))
+);
+
+ALTER TABLE ONLY public.break_glass_proposals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.break_glass_proposals OWNER TO signet_owner;
+
 CREATE TABLE public.contracts (
     tenant_id uuid NOT NULL,
     entity_type text NOT NULL,
@@ -1621,6 +1848,17 @@ CREATE TABLE public.document_keys (
 ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.document_keys OWNER TO signet_owner;
+
+CREATE TABLE public.document_turns (
+    tenant_id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    role text NOT NULL,
+    turn bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.document_turns FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_turns OWNER TO signet_owner;
 
 CREATE TABLE public.document_versions (
     tenant_id uuid NOT NULL,
@@ -2445,6 +2683,9 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (tenant_id, sequence);
 
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_pkey PRIMARY KEY (tenant_id, entity_type, version);
 
@@ -2454,6 +2695,9 @@ ALTER TABLE ONLY public.control_changes
 ALTER TABLE ONLY public.document_keys
     ADD CONSTRAINT document_keys_pkey PRIMARY KEY (tenant_id, entity_type, field, value);
 
+ALTER TABLE ONLY public.document_turns
+    ADD CONSTRAINT document_turns_pkey PRIMARY KEY (tenant_id, document_id, role);
+
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (tenant_id, document_id, version);
 
@@ -2462,6 +2706,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.draft_authors
     ADD CONSTRAINT draft_authors_pkey PRIMARY KEY (tenant_id, kind, entity_type, name, person);
+
+ALTER TABLE ONLY public.eligibility_changes
+    ADD CONSTRAINT eligibility_changes_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_pkey PRIMARY KEY (tenant_id, name);
@@ -2582,6 +2829,10 @@ CREATE INDEX audit_log_by_transaction ON public.audit_log USING btree (tenant_id
 
 CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, subject_type, subject_id, seq) WHERE (seq IS NOT NULL);
 
+CREATE INDEX break_glass_proposals_of_request ON public.break_glass_proposals USING btree (tenant_id, request_id, id) WHERE (request_id IS NOT NULL);
+
+CREATE INDEX break_glass_proposals_waiting ON public.break_glass_proposals USING btree (tenant_id, expires_at) WHERE (consented_at IS NULL);
+
 CREATE INDEX control_changes_open ON public.control_changes USING btree (tenant_id, kind, name) WHERE (status = 'proposed'::text);
 
 CREATE INDEX document_keys_by_document ON public.document_keys USING btree (tenant_id, document_id);
@@ -2615,6 +2866,12 @@ CREATE INDEX documents_by_t3 ON public.documents USING btree (tenant_id, entity_
 CREATE INDEX documents_by_t4 ON public.documents USING btree (tenant_id, entity_type, t4 text_pattern_ops) WHERE (t4 IS NOT NULL);
 
 CREATE INDEX documents_deleted ON public.documents USING btree (tenant_id, deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
+
+CREATE INDEX eligibility_changes_by_time ON public.eligibility_changes USING btree (tenant_id, changed_at);
+
+CREATE INDEX eligibility_changes_of_role ON public.eligibility_changes USING btree (tenant_id, role, changed_at) WHERE (role IS NOT NULL);
+
+CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btree (tenant_id, user_id, changed_at) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
@@ -2780,7 +3037,13 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_log FOR EAC
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.break_glass_proposals FOR EACH ROW WHEN ((old.consented_at IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_turns FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.eligibility_changes FOR EACH ROW EXECUTE FUNCTION public.reject_eligibility_rewriting();
 
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.idempotency_keys FOR EACH ROW WHEN ((old.outcome IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
 
@@ -2840,11 +3103,17 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STAT
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.break_glass_proposals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.control_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_turns FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.eligibility_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_eligibility_rewriting();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -2925,11 +3194,23 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES public.approval_requests(tenant_id, id);
+
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.members(tenant_id, user_id);
+
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.control_changes
     ADD CONSTRAINT control_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.document_turns
+    ADD CONSTRAINT document_turns_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
@@ -2945,6 +3226,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.draft_authors
     ADD CONSTRAINT draft_authors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.eligibility_changes
+    ADD CONSTRAINT eligibility_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3034,6 +3318,8 @@ ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.break_glass_proposals ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.control_changes ENABLE ROW LEVEL SECURITY;
@@ -3045,6 +3331,8 @@ CREATE POLICY dispatch ON public.audit_log FOR SELECT TO signet_dispatch USING (
 CREATE POLICY dispatch ON public.audit_seals FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.documents FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.eligibility_changes FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.idempotency_keys FOR SELECT TO signet_dispatch USING (true);
 
@@ -3066,11 +3354,15 @@ CREATE POLICY dispatch ON public.workflow_side_effects_outbox FOR SELECT TO sign
 
 ALTER TABLE public.document_keys ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.document_turns ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.draft_authors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.eligibility_changes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.endpoints ENABLE ROW LEVEL SECURITY;
 
@@ -3120,17 +3412,23 @@ CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.cu
 
 CREATE POLICY tenant_isolation ON public.audit_seals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.control_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.draft_authors USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.eligibility_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.endpoints USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3272,9 +3570,27 @@ GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_
 
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
+
+GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
+
+GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+REVOKE ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) FROM PUBLIC;
 
@@ -3324,6 +3640,10 @@ REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[]
 
 GRANT ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) TO signet_janitor;
@@ -3356,6 +3676,8 @@ REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_eligibility_rewriting() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_ended_control_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
@@ -3387,6 +3709,10 @@ REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_updates_of_ended_step() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
@@ -3528,6 +3854,28 @@ GRANT SELECT(epoch) ON TABLE public.audit_seals TO signet_dispatch;
 
 GRANT SELECT(to_xid) ON TABLE public.audit_seals TO signet_dispatch;
 
+GRANT SELECT ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(tenant_id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(request_id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(stage) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(user_id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(reason) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(proposed_by) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(proposed_persons) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(proposed_at) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(expires_at) ON TABLE public.break_glass_proposals TO signet_api;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.contracts TO signet_api;
 
 GRANT SELECT ON TABLE public.contracts TO signet_worker;
@@ -3547,6 +3895,12 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.document_turns TO signet_worker;
+
+GRANT SELECT ON TABLE public.document_turns TO signet_api;
+
+GRANT SELECT ON TABLE public.document_turns TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_api;
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from signet.core.errors import Rejected
@@ -190,10 +191,13 @@ def test_authors_of_what_was_published_may_publish_the_next(two: TwoPeople, conn
     assert publish(connie, save_patch(paul, "Second")).status == 200
 
 
-def test_where_nobody_else_may_publish_the_remedy_says_so(client: Client) -> None:
+def test_where_nobody_else_may_publish_the_remedy_says_so(
+    client: Client, admin: psycopg.Connection[Any]
+) -> None:
     two = TwoPeople(client)
     connie = two.hire("connie")
     two.switch_on()
+    admin.execute("UPDATE members SET status = 'disabled' WHERE user_id = 'carl'")
     answer = publish(connie, save_patch(connie, "Mine"))
     assert refused(answer) == FOUR_EYES
     assert answer.body["remedy"].startswith("No other active member has the permission 'definition:publish'.")
