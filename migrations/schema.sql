@@ -1060,6 +1060,17 @@ $$;
 
 ALTER FUNCTION public.reject_eligibility_rewriting() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_ended_control_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'control change % has ended as %', OLD.id, OLD.status USING ERRCODE = 'SG003';
+END
+$$;
+
+ALTER FUNCTION public.reject_ended_control_change() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_foreign_transaction() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1141,6 +1152,7 @@ ALTER FUNCTION public.reject_published_chain_mutation() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_published_contract_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF OLD.status = 'draft' AND TG_OP = 'DELETE' THEN
@@ -1150,11 +1162,7 @@ BEGIN
         RETURN NEW;
     END IF;
     IF TG_OP = 'DELETE'
-       OR (NEW.tenant_id, NEW.entity_type, NEW.version, NEW.body, NEW.hash, NEW.created_by, NEW.created_at,
-           NEW.published_at)
-          IS DISTINCT FROM
-          (OLD.tenant_id, OLD.entity_type, OLD.version, OLD.body, OLD.hash, OLD.created_by, OLD.created_at,
-           OLD.published_at) THEN
+       OR (to_jsonb(NEW) - ARRAY['status', 'revision']) IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'revision']) THEN
         RAISE EXCEPTION 'contract % version % is published and frozen', OLD.entity_type, OLD.version
             USING ERRCODE = 'SG003';
     END IF;
@@ -1526,11 +1534,16 @@ CREATE TABLE public.approval_chains (
     published_at timestamp with time zone,
     same_person text,
     permission text,
+    authors text[],
+    published_by text,
+    publishers text[],
+    CONSTRAINT approval_chains_authors_check CHECK ((cardinality(authors) <= 200)),
     CONSTRAINT approval_chains_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT approval_chains_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_chains_label_check CHECK ((char_length(label) <= 200)),
     CONSTRAINT approval_chains_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT approval_chains_permission_check CHECK ((char_length(permission) <= 200)),
+    CONSTRAINT approval_chains_publishers_check CHECK ((cardinality(publishers) <= 200)),
     CONSTRAINT approval_chains_same_person_check CHECK ((same_person = 'allowed'::text)),
     CONSTRAINT approval_chains_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT approval_chains_version_check CHECK ((version >= 1))
@@ -1771,10 +1784,15 @@ CREATE TABLE public.contracts (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
     revision integer DEFAULT 1 NOT NULL,
+    authors text[],
+    published_by text,
+    publishers text[],
+    CONSTRAINT contracts_authors_check CHECK ((cardinality(authors) <= 200)),
     CONSTRAINT contracts_body_check CHECK ((octet_length(body) <= 1048576)),
     CONSTRAINT contracts_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT contracts_entity_type_check CHECK ((entity_type ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT contracts_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT contracts_publishers_check CHECK ((cardinality(publishers) <= 200)),
     CONSTRAINT contracts_revision_check CHECK ((revision >= 1)),
     CONSTRAINT contracts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT contracts_version_check CHECK ((version >= 1))
@@ -1783,6 +1801,41 @@ CREATE TABLE public.contracts (
 ALTER TABLE ONLY public.contracts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.contracts OWNER TO signet_owner;
+
+CREATE TABLE public.control_changes (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    act text NOT NULL,
+    body text NOT NULL,
+    base_version bigint NOT NULL,
+    hash text NOT NULL,
+    proposed_by text NOT NULL,
+    responsible text[] NOT NULL,
+    reason text,
+    status text DEFAULT 'proposed'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_by text,
+    CONSTRAINT control_changes_act_check CHECK ((act ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT control_changes_base_version_check CHECK ((base_version >= 0)),
+    CONSTRAINT control_changes_body_check CHECK ((octet_length(body) <= 1048576)),
+    CONSTRAINT control_changes_check CHECK ((expires_at > created_at)),
+    CONSTRAINT control_changes_check1 CHECK (((status = 'proposed'::text) = (ended_at IS NULL))),
+    CONSTRAINT control_changes_check2 CHECK (((status <> ALL (ARRAY['confirmed'::text, 'rejected'::text, 'withdrawn'::text])) OR (ended_by IS NOT NULL))),
+    CONSTRAINT control_changes_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT control_changes_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT control_changes_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+    CONSTRAINT control_changes_reason_check CHECK ((char_length(reason) <= 4000)),
+    CONSTRAINT control_changes_responsible_check CHECK (((cardinality(responsible) >= 1) AND (cardinality(responsible) <= 200))),
+    CONSTRAINT control_changes_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'confirmed'::text, 'rejected'::text, 'withdrawn'::text, 'expired'::text, 'superseded'::text])))
+);
+
+ALTER TABLE ONLY public.control_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.control_changes OWNER TO signet_owner;
 
 CREATE TABLE public.document_keys (
     tenant_id uuid NOT NULL,
@@ -1860,6 +1913,22 @@ WITH (fillfactor='80');
 ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents OWNER TO signet_owner;
+
+CREATE TABLE public.draft_authors (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    entity_type text NOT NULL,
+    name text NOT NULL,
+    person text NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    CONSTRAINT draft_authors_kind_check CHECK ((kind = ANY (ARRAY['contract'::text, 'org_patch'::text, 'automation'::text, 'approval_chain'::text]))),
+    CONSTRAINT draft_authors_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT draft_authors_person_check CHECK ((char_length(person) <= 200))
+);
+
+ALTER TABLE ONLY public.draft_authors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.draft_authors OWNER TO signet_owner;
 
 CREATE TABLE public.endpoints (
     tenant_id uuid NOT NULL,
@@ -2196,6 +2265,10 @@ CREATE TABLE public.workflow_definitions (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
     revision integer DEFAULT 1 NOT NULL,
+    authors text[],
+    published_by text,
+    publishers text[],
+    CONSTRAINT workflow_definitions_authors_check CHECK ((cardinality(authors) <= 200)),
     CONSTRAINT workflow_definitions_check CHECK (((definition_kind <> 'envelope'::text) OR (is_default AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (slots_json IS NOT NULL) AND (body_patches_json IS NULL) AND (compiled_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
     CONSTRAINT workflow_definitions_check1 CHECK (((definition_kind <> 'org_patch'::text) OR ((NOT is_default) AND (body_patches_json IS NOT NULL) AND (base_ref IS NOT NULL) AND (nodes_json IS NULL) AND (edges_json IS NULL) AND (compiled_json IS NULL)))),
     CONSTRAINT workflow_definitions_check2 CHECK (((definition_kind <> 'effective'::text) OR ((NOT is_default) AND (compiled_json IS NOT NULL) AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
@@ -2205,6 +2278,7 @@ CREATE TABLE public.workflow_definitions (
     CONSTRAINT workflow_definitions_compiled_hash_check CHECK ((compiled_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT workflow_definitions_definition_kind_check CHECK ((definition_kind = ANY (ARRAY['envelope'::text, 'org_patch'::text, 'effective'::text, 'automation'::text]))),
     CONSTRAINT workflow_definitions_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT workflow_definitions_publishers_check CHECK ((cardinality(publishers) <= 200)),
     CONSTRAINT workflow_definitions_revision_check CHECK ((revision >= 1)),
     CONSTRAINT workflow_definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT workflow_definitions_version_check CHECK ((version >= 1))
@@ -2615,6 +2689,9 @@ ALTER TABLE ONLY public.break_glass_proposals
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_pkey PRIMARY KEY (tenant_id, entity_type, version);
 
+ALTER TABLE ONLY public.control_changes
+    ADD CONSTRAINT control_changes_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.document_keys
     ADD CONSTRAINT document_keys_pkey PRIMARY KEY (tenant_id, entity_type, field, value);
 
@@ -2626,6 +2703,9 @@ ALTER TABLE ONLY public.document_versions
 
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.draft_authors
+    ADD CONSTRAINT draft_authors_pkey PRIMARY KEY (tenant_id, kind, entity_type, name, person);
 
 ALTER TABLE ONLY public.eligibility_changes
     ADD CONSTRAINT eligibility_changes_pkey PRIMARY KEY (tenant_id, id);
@@ -2752,6 +2832,8 @@ CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, 
 CREATE INDEX break_glass_proposals_of_request ON public.break_glass_proposals USING btree (tenant_id, request_id, id) WHERE (request_id IS NOT NULL);
 
 CREATE INDEX break_glass_proposals_waiting ON public.break_glass_proposals USING btree (tenant_id, expires_at) WHERE (consented_at IS NULL);
+
+CREATE INDEX control_changes_open ON public.control_changes USING btree (tenant_id, kind, name) WHERE (status = 'proposed'::text);
 
 CREATE INDEX document_keys_by_document ON public.document_keys USING btree (tenant_id, document_id);
 
@@ -2981,6 +3063,8 @@ CREATE TRIGGER reject_default_mutation BEFORE DELETE OR UPDATE ON public.workflo
 
 CREATE TRIGGER reject_delete BEFORE DELETE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_ended_mutation BEFORE UPDATE ON public.control_changes FOR EACH ROW WHEN (((old.status <> 'proposed'::text) AND (new.status = old.status))) EXECUTE FUNCTION public.reject_ended_control_change();
+
 CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN ((new.xid <> pg_current_xact_id())) EXECUTE FUNCTION public.reject_foreign_transaction();
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash, requester_id, responsible, voter_permissions, pins, pins_hash, created_at ON public.approval_requests FOR EACH ROW WHEN (((((((((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.node_id IS DISTINCT FROM old.node_id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.snapshot_version_id IS DISTINCT FROM old.snapshot_version_id)) OR (new.snapshot_hash IS DISTINCT FROM old.snapshot_hash)) OR (new.definition_hash IS DISTINCT FROM old.definition_hash)) OR (new.policy IS DISTINCT FROM old.policy)) OR (new.policy_hash IS DISTINCT FROM old.policy_hash)) OR (new.requester_id IS DISTINCT FROM old.requester_id)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.voter_permissions IS DISTINCT FROM old.voter_permissions)) OR (new.pins IS DISTINCT FROM old.pins)) OR (new.pins_hash IS DISTINCT FROM old.pins_hash)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
@@ -3023,6 +3107,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.break_glass_proposals F
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.control_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_turns FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -3056,6 +3142,8 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_reque
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed;approved>lapsed;abstained>lapsed');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.control_changes FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('proposed>confirmed,rejected,withdrawn,expired,superseded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>performed,refused,superseded');
 
@@ -3118,6 +3206,9 @@ ALTER TABLE ONLY public.break_glass_proposals
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.control_changes
+    ADD CONSTRAINT control_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.document_turns
     ADD CONSTRAINT document_turns_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
@@ -3132,6 +3223,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.draft_authors
+    ADD CONSTRAINT draft_authors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.eligibility_changes
     ADD CONSTRAINT eligibility_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3228,6 +3322,8 @@ ALTER TABLE public.break_glass_proposals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.control_changes ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY dispatch ON public.audit_anchors FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.audit_log FOR SELECT TO signet_dispatch USING (true);
@@ -3263,6 +3359,8 @@ ALTER TABLE public.document_turns ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.draft_authors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.eligibility_changes ENABLE ROW LEVEL SECURITY;
 
@@ -3318,6 +3416,8 @@ CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id
 
 CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.control_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -3325,6 +3425,8 @@ CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = publ
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.draft_authors USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.eligibility_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3576,6 +3678,8 @@ REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_eligibility_rewriting() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_ended_control_change() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
@@ -3651,6 +3755,10 @@ GRANT SELECT ON TABLE public.approval_chains TO signet_janitor;
 GRANT UPDATE(status) ON TABLE public.approval_chains TO signet_api;
 
 GRANT UPDATE(published_at) ON TABLE public.approval_chains TO signet_api;
+
+GRANT UPDATE(published_by) ON TABLE public.approval_chains TO signet_api;
+
+GRANT UPDATE(publishers) ON TABLE public.approval_chains TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_decisions TO signet_api;
 
@@ -3774,6 +3882,14 @@ GRANT SELECT ON TABLE public.contracts TO signet_worker;
 
 GRANT SELECT ON TABLE public.contracts TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.control_changes TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.control_changes TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.control_changes TO signet_api;
+
+GRANT UPDATE(ended_by) ON TABLE public.control_changes TO signet_api;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
@@ -3879,6 +3995,10 @@ GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_worker;
 GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_api;
 
 GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.draft_authors TO signet_api;
+
+GRANT UPDATE(saved_at) ON TABLE public.draft_authors TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
 

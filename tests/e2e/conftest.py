@@ -9,7 +9,7 @@ import pytest
 from infra.emulator.emulator import ROOT
 from infra.emulator.stack import PREFIX, running_stack
 from signet.authoring.files import read_document
-from tests.support.cloud.people import DeployedCaller
+from tests.support.cloud.people import DeployedAnswer
 from tests.support.cloud.stacks import Deployed
 from tests.support.cloud.verifying_receiver import ADDRESS, SECRET, HttpReceiver, receiving
 
@@ -46,7 +46,7 @@ def ledger(deployed: Deployed) -> Iterator[HttpReceiver]:
     deployed.stack.client("secretsmanager").create_secret(Name=name, SecretString=SECRET)
     with receiving() as receiver:
         told = {"name": "ledger", "url": f"{receiver.url}/posted", "secrets": ["ledger_secret"]}
-        deployed.as_person("ada").post("/v1/endpoints", told).expect(201)
+        confirm(deployed, deployed.as_person("ada").post("/v1/endpoints", told))
         yield receiver
 
 
@@ -61,27 +61,35 @@ def receiver(ledger: HttpReceiver) -> HttpReceiver:
 @pytest.fixture(scope="session")
 def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
     """Publish use case A over HTTP, with a webhook to the ledger at its end. Return the definition's id."""
-    ada = deployed.as_person("ada")
-    publish_contract(ada, "invoice")
+    ada, sam = deployed.as_person("ada"), deployed.as_person("sam")
+    publish_contract(deployed, "invoice")
     chain, _ = read_document(ROOT / "examples" / "invoice" / "chain.yaml")
     ada.post("/v1/approval_chains", chain).expect(201)
-    ada.post("/v1/approval_chains/accounts_payable/versions/1/publish").expect(200)
+    sam.post("/v1/approval_chains/accounts_payable/versions/1/publish").expect(200)
     patch, _ = read_document(ROOT / "examples" / "invoice" / "patch.yaml")
     slot = patch["slots"]["approved_to_active"]
     config = {"endpoint": "ledger", "payload": {"invoice": "{entity.number}"}}
     slot["nodes"].append({"id": "tell", "type": "webhook_out", "label": "Tell the ledger", "config": config})
     slot["edges"] = [{"source": "post", "target": "tell"}]
-    return publish_patch(ada, patch)
+    return publish_patch(deployed, patch)
 
 
-def publish_contract(ada: DeployedCaller, folder: str) -> None:
+def publish_contract(deployed: Deployed, folder: str) -> None:
     contract, _ = read_document(ROOT / "examples" / folder / "contract.yaml")
-    saved = ada.post("/v1/contracts", contract).expect(201)
-    ada.post(f"{saved.headers['location']}/publish", if_match=saved.etag).expect(200)
+    saved = deployed.as_person("ada").post("/v1/contracts", contract).expect(201)
+    place = f"{saved.headers['location']}/publish"
+    deployed.as_person("sam").post(place, if_match=saved.etag).expect(200)
 
 
-def publish_patch(ada: DeployedCaller, patch: object) -> str:
-    saved = ada.post("/v1/definitions", patch).expect(201)
+def publish_patch(deployed: Deployed, patch: object) -> str:
+    saved = deployed.as_person("ada").post("/v1/definitions", patch).expect(201)
     definition = str(saved.body["id"])
-    ada.post(f"/v1/definitions/{definition}/publish", if_match=saved.etag).expect(200)
+    place = f"/v1/definitions/{definition}/publish"
+    deployed.as_person("sam").post(place, if_match=saved.etag).expect(200)
     return definition
+
+
+def confirm(deployed: Deployed, proposed: DeployedAnswer) -> None:
+    """Confirm a proposed change of the control as another person."""
+    place = f"{proposed.expect(202).headers['location']}/confirm"
+    deployed.as_person("sam").post(place, {"hash": proposed.body["hash"]}).expect(200)

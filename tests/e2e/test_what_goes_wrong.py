@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import publish_contract, publish_patch
+from tests.e2e.conftest import confirm, publish_contract, publish_patch
 from tests.e2e.test_use_case_a import await_status, make_invoice, submit
 from tests.support.cloud.people import await_that
 from tests.support.cloud.stacks import Deployed
@@ -63,7 +63,7 @@ def test_an_effect_that_failed_for_good_is_sent_again_by_an_operator(
     found = ada.get("/v1/endpoints/ledger").expect(200)
     assert found.body["status"] == "disabled"
     terms = {"url": found.body["url"], "secrets": ["ledger_secret"], "status": "active"}
-    ada.call("PUT", "/v1/endpoints/ledger", terms, if_match=found.etag).expect(200)
+    confirm(deployed, ada.call("PUT", "/v1/endpoints/ledger", terms, if_match=found.etag))
     ids = [row["id"] for row in dead]
     ada.post("/v1/operations/dead_letters/requeue", {"ids": ids}).expect(200)
     await_status(carl, invoice, "active")
@@ -143,8 +143,8 @@ def lose_messages(deployed: Deployed) -> None:
 def test_what_is_due_later_wakes_somebody_when_it_is(deployed: Deployed) -> None:
     """A delayed message wakes the worker, because no sweep runs here."""
     ada = deployed.as_person("ada")
-    publish_contract(ada, "delivery")
-    publish_patch(ada, QUICK_ANSWER)
+    publish_contract(deployed, "delivery")
+    publish_patch(deployed, QUICK_ANSWER)
     made = ada.post(
         "/v1/documents", {"entity_type": "delivery", "data": {"shipment_id": "Z-1", "carrier": "DHL"}}
     ).expect(201)

@@ -43,6 +43,8 @@ BODIES: Mapping[str, Any] = {
     "put_role": {"permissions": []},
     "put_manager": {"manager_id": "carl"},
     "change_tenant": {"name": "another"},
+    "confirm_control_change": {"hash": "0" * 64},
+    "reject_control_change": {"reason": "not ours"},
     "create_api_key": {"name": "own", "roles": ["clerk"]},
     "install_tenant": {"name": "another"},
     "put_tenant_status": {"status": "active"},

@@ -48,6 +48,7 @@ PLACES: Mapping[str, LiteralString] = {
     "user_id": f"SELECT '{NAME}'",
     "role": f"SELECT '{NAME}'",
     "key_id": "SELECT id FROM api_keys ORDER BY id LIMIT 1",
+    "change_id": "SELECT id FROM control_changes ORDER BY id LIMIT 1",
     "tenant_id": "SELECT tenant_id FROM tenants",
     "quota_name": "SELECT 'api:read'",
     "proposal_id": "SELECT id FROM break_glass_proposals ORDER BY id LIMIT 1",

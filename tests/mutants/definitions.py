@@ -155,9 +155,9 @@ AND status = 'published'
     Mutation(
         "recompiling makes no new row",
         7,
-        "shared/signet/engine/definitions/definitions.py",
-        "new_id, version = _insert_effective(act, patch, artifact)",
-        "new_id, version = definition_id, effective.version",
+        "shared/signet/engine/definitions/publication.py",
+        "new_id, version = _insert_effective(act, patch, artifact, make_authorship(act, authors))",
+        "new_id, version = effective.id, effective.version",
         (f"{WF_07}a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was",),
     ),
 )

@@ -11,6 +11,7 @@ from tests.mutants.granting import GRANTING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
+from tests.mutants.two_people import TWO_PEOPLE
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
@@ -21,4 +22,5 @@ MUTATIONS: Sequence[Mutation] = (
     *DECIDING_MUTATIONS,
     *GRANTING,
     *LEAVING,
+    *TWO_PEOPLE,
 )

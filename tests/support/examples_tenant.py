@@ -15,7 +15,7 @@ from signet.authoring.files import read_document
 from signet.core.compiler.node_configurations import Vote
 from signet.core.explain.instance import InstanceExplanation, write_instance
 from signet.core.tenants.caller import Caller
-from signet.engine.approvals.chains import ApprovalChains, ChainVersion
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion, PublishedChain
 from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.audit.verify import verify_tenant
@@ -55,18 +55,19 @@ class Story:
 
     def publish(self, folder: str) -> None:
         """Publish the contract, chain and patch that are in an example's folder."""
-        definitions, admin = self.company.definitions, self.author("ada")
+        definitions, admin, publisher = self.company.definitions, self.author("ada"), self.author("sam")
         if (contract := _read(folder, "contract")) is not None:
             saved = definitions.create_contract(admin, contract)
-            definitions.publish_contract(admin, saved.entity_type, saved.version)
+            definitions.publish_contract(publisher, saved.entity_type, saved.version)
         if (chain := _read(folder, "chain")) is not None:
             chains = ApprovalChains(self.company.database)
             made = chains.save(admin, chain)
             assert isinstance(made, ChainVersion), made
-            assert chains.publish(admin, made.name, made.version) == made
+            published = chains.publish(publisher, made.name, made.version)
+            assert isinstance(published, PublishedChain), published
         if (patch := _read(folder, "patch")) is not None:
             supply_mentioned(self.company.database, self.company.tenant_id, patch)
-            definitions.publish(admin, definitions.create(admin, "org_patch", patch).id)
+            definitions.publish(publisher, definitions.create(admin, "org_patch", patch).id)
 
     # --- acts of people; the worker follows at once unless `then_works` is false ---
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import Member, Role
-from signet.engine.approvals.chains import ApprovalChains, ChainVersion
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion, PublishedChain
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
@@ -247,7 +247,8 @@ def change_the_chain(scene: Scene) -> Iterator[Attempt]:
     def publish(step: dict[str, Any]) -> None:
         saved = chains.save(scene.author(scene.barred), {"name": name, "steps": [step]})
         assert isinstance(saved, ChainVersion), saved
-        assert chains.publish(scene.author(scene.barred), name, saved.version) == saved
+        published = chains.publish(scene.author(scene.barred), name, saved.version)
+        assert isinstance(published, PublishedChain), published
 
     publish({"approvers": [user(scene.lawful)]})
     request_id = scene.submit(chain=name)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from signet.engine.approvals.delegations import Delegations
     from signet.engine.approvals.inbox import Approvals
     from signet.engine.cache import CompiledCache
+    from signet.engine.control.changes import ControlChanges, ControlledThings
     from signet.engine.definitions.definitions import Definitions
     from signet.engine.definitions.designer.expressions import Expressions
     from signet.engine.definitions.designer.impact import PublicationImpact
@@ -148,6 +149,20 @@ class UseCases:
     rules: "UseCase[Rules]" = UseCase(
         "signet.engine.definitions.rules:Rules", parts=["database", "documents.caches.contracts"]
     )
+
+    @LazyAttribute
+    def control_changes(self) -> "ControlChanges":
+        from signet.engine.control.changes import ControlChanges
+
+        things: dict[str, ControlledThings] = {
+            "approval_chain": self.approval_chains,
+            "definition": self.definitions,
+            "endpoint": self.endpoints,
+            "inbound_endpoint": self.inbound_events,
+            "rule": self.rules,
+            "tenant_settings": self.tenant_admin,
+        }
+        return ControlChanges(self.database, things)
 
     def __init__(
         self,

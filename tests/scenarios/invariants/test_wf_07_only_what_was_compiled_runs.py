@@ -14,6 +14,7 @@ from signet.core.canonical_json import content_hash, hash_bytes
 from signet.core.compiler.artifact import COMPILER_VERSION
 from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
+from signet.engine.definitions.publication import Published
 from signet.engine.documents.commands import Create
 from tests.integration.engine.definitions.test_definitions import publish_patch, read_example
 from tests.support.company import INVOICE, Company
@@ -124,6 +125,7 @@ def test_wf_07_a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was(
     effective = publish_patch(company)
     before = stored_text(admin, effective)
     recompiled = company.definitions.recompile(company.caller(), effective)
+    assert isinstance(recompiled, Published)
     assert recompiled.definition_id != effective
     assert load(company, recompiled.definition_id, recompiled.version) == recompiled.compiled_hash
     assert stored_text(admin, effective) == before

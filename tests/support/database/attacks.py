@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from signet.core.control.change import hash_change
 from signet.engine.documents.commands import RequestTransition, Update
 from tests.support.database.catalogue import RUNTIME_ROLES, WITHOUT_TENANT
 from tests.support.shared_company import Admin, CompanyWithWorkers, standing_company
@@ -86,6 +87,19 @@ def fill(standing: CompanyWithWorkers) -> None:
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     fill_approvals(standing)
     fill_endpoints(standing)
+    fill_control(standing)
+
+
+def fill_control(standing: CompanyWithWorkers) -> None:
+    """Write a change that waits for another person; the authors of drafts are there by publishing."""
+    standing.run(
+        "INSERT INTO control_changes (tenant_id, id, kind, name, act, body, base_version, hash, proposed_by,"
+        " responsible, created_at, expires_at)"
+        " VALUES (%s, gen_random_uuid(), 'endpoint', 'erp', 'replace', '{}', 1, %s, 'mona', '{mona}', now(),"
+        " now() + interval '14 days')",
+        standing.company.tenant_id,
+        hash_change("endpoint", "erp", "replace", 1, "{}"),
+    )
 
 
 def fill_endpoints(standing: CompanyWithWorkers) -> None:

@@ -130,8 +130,17 @@ class Routes:
     ) -> Callable[[Serve], Serve]:
         return self._add("PUT", path, summary, {200: shows, **(also or {})}, more)
 
-    def delete(self, path: str, summary: str, shows: Any = None, **more: Any) -> Callable[[Serve], Serve]:
-        return self._add("DELETE", path, summary, {204 if shows is None else 200: shows}, more)
+    def delete(
+        self,
+        path: str,
+        summary: str,
+        shows: Any = None,
+        *,
+        also: Mapping[int, Any] | None = None,
+        **more: Any,
+    ) -> Callable[[Serve], Serve]:
+        answers = {204 if shows is None else 200: shows, **(also or {})}
+        return self._add("DELETE", path, summary, answers, more)
 
     def _add(
         self, method: str, path: str, summary: str, shows: Mapping[int, Any], more: Mapping[str, Any]
@@ -188,7 +197,7 @@ def _describe_answers(declared: Declared) -> dict[int, Any]:
 _SENTENCES = {
     200: "The result.",
     201: "Made.",
-    202: "Accepted; the workflow goes on with it.",
+    202: "Accepted; the workflow goes on with it, or it waits for another person.",
     204: "Done; the answer has no body.",
 }
 

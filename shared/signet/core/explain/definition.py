@@ -13,8 +13,10 @@ from signet.core.canonical_json import content_hash
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.graph import ENVELOPE
 from signet.core.contracts.contract import Contract
+from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approvals import write_approvals
 from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.authors import describe_control
 from signet.core.explain.lifecycle import write_gates, write_states
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline
@@ -47,14 +49,19 @@ class Section:
     statements: tuple[ExplainedStatement, ...]
 
 
-def explain(artifact: Artifact, contract: Contract | None = None) -> tuple[Section, ...]:
-    """Explain a workflow. The contract must be the one that it was compiled from."""
+def explain(
+    artifact: Artifact, contract: Contract | None = None, control: ControlAuthors | None = None
+) -> tuple[Section, ...]:
+    """Explain a workflow. The contract must be the one that it was compiled from.
+
+    `control` says who wrote and published it, where that is on record.
+    """
     pinned = artifact.content.get("contract")
     if contract is not None and pinned is not None and content_hash(contract.to_json()) != pinned["hash"]:
         raise ValueError("the workflow was compiled from another contract")
     workflow = WorkflowReading(artifact.content)
     outline = Outline(workflow, contract, Vocabulary(artifact.content["entity_type"], contract))
-    chapters = _list_chapters(outline, artifact)
+    chapters = _list_chapters(outline, artifact, control)
     for number, chapter in enumerate(chapters, 1):
         outline.numbers[chapter.key] = str(number)
         for index, entry in enumerate(chapter.entries, 1):
@@ -66,11 +73,11 @@ def write_explanation(sections: tuple[Section, ...]) -> list[str]:
     return list(_write_lines(sections))
 
 
-def _list_chapters(outline: Outline, artifact: Artifact) -> list[Chapter]:
+def _list_chapters(outline: Outline, artifact: Artifact, control: ControlAuthors | None) -> list[Chapter]:
     is_automation = outline.workflow.content["kind"] == "automation"
     fixed = [_write_trigger(outline)] if is_automation else [write_states(outline), write_gates(outline)]
     return [
-        _write_head(outline, artifact),
+        _write_head(outline, artifact, control),
         *fixed,
         *(write_slots(outline) or [_write_nothing_added()]),
         write_approvals(outline),
@@ -124,7 +131,7 @@ def _make_entries(*sentences: str) -> list[Entry]:
     return [Entry(partial(NumberedLine, sentence)) for sentence in sentences]
 
 
-def _write_head(outline: Outline, artifact: Artifact) -> Chapter:
+def _write_head(outline: Outline, artifact: Artifact, control: ControlAuthors | None) -> Chapter:
     content = artifact.content
     entity = content["entity_type"]
     name = f'"{describe_name(content["name"])}" [{escape(content["name"])}]'
@@ -150,6 +157,8 @@ def _write_head(outline: Outline, artifact: Artifact) -> Chapter:
         f"The workflow was compiled by compiler {escape(content['compiler_version'])}. The engine runs the"
         f" compiled workflow and nothing else. SHA-256: {artifact.hash}"
     )
+    if control is not None:
+        lines.append(describe_control(control))
     return Chapter("What this statement is about", _make_entries(*lines))
 
 

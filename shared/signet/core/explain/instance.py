@@ -11,8 +11,10 @@ from uuid import UUID
 
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
+from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.authors import describe_control
 from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
@@ -99,6 +101,8 @@ class InstanceExplanation:
     approvals: tuple[RequestExplanation, ...]
     # The events that would move it, or the reason that nothing does.
     waking: tuple[str, ...]
+    # The authors of the definition, the contract and the chains that it runs under.
+    control: ControlAuthors | None
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,11 @@ class Earlier:
 
 
 def explain_instance(
-    artifact: Artifact, contract: Contract | None, record: InstanceRecords, earlier: Sequence[Earlier] = ()
+    artifact: Artifact,
+    contract: Contract | None,
+    record: InstanceRecords,
+    earlier: Sequence[Earlier] = (),
+    control: ControlAuthors | None = None,
 ) -> InstanceExplanation:
     instance, content = record.instance, artifact.content
     outline = _make_outline(artifact, contract, record)
@@ -142,6 +150,7 @@ def explain_instance(
         ),
         approvals=tuple(explain_requests(outline, record, by_hash)),
         waking=tuple(describe_waking(outline, record)),
+        control=control,
     )
 
 
@@ -230,6 +239,8 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         f"Workflow {escape(explained.workflow)}, instance {explained.id}, version {explained.version},"
         f" {acting}."
     )
+    if explained.control is not None:
+        yield describe_control(explained.control)
     if explained.standing:
         yield from ("", "Where it is")
     for position in explained.standing:

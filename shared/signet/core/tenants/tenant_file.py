@@ -77,15 +77,28 @@ WebhookHosts = Annotated[
 ]
 
 
+FourEyes = Annotated[
+    bool,
+    Field(
+        description="Whether each change of contracts, definitions, chains, endpoints, rules and settings"
+        " takes two people. One person switches it on; switching it off takes two."
+    ),
+]
+
+
 class TenantSettings(Strict):
     currency: Currency = "EUR"
     time_zone: TimeZone = "UTC"
     language: Language = "en"
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
     webhook_hosts: WebhookHosts = ()
+    four_eyes: FourEyes = False
 
     def make_values(self) -> dict[str, Any]:
-        """Return the values of `org` in expressions, without the id and the name of the tenant."""
+        """Return the values of `org` in expressions, without the id and the name of the tenant.
+
+        No condition reads `four_eyes`: it guards the conditions themselves.
+        """
         own = {name: setting.value for name, setting in self.custom.items()}
         return {**own, "currency": self.currency, "time_zone": self.time_zone, "language": self.language}
 

@@ -1,13 +1,15 @@
 """Transactions that change the tenant itself: each act needs a permission and leaves an audit entry."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from signet.core.audit.trail import AuditEntry, Subject, make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
+from signet.core.tenants.responsible import join_responsible
 from signet.engine.audit.trail import append_administration
 from signet.ids import make_id
 from signet.store.database import Connection, Database
@@ -24,6 +26,8 @@ class AdminTransaction:
         self.transaction = transaction
         self._permissions = transaction.permissions_of(caller.principal.roles)
         self._entries: list[AuditEntry] = []
+        self._noted_as = caller
+        self._noted_detail: Mapping[str, Any] = {}
 
     def may(self, permission: str) -> bool:
         return grants(self._permissions, permission)
@@ -31,6 +35,12 @@ class AdminTransaction:
     def require(self, permission: str) -> None:
         if not self.may(permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+
+    def answer_for(self, persons: Iterable[str], detail: Mapping[str, Any]) -> None:
+        """Note from now on that these persons are responsible beside the caller, with this detail."""
+        principal = self.caller.principal
+        joined = replace(principal, behind=join_responsible(principal.behind, persons))
+        self._noted_as, self._noted_detail = replace(self.caller, principal=joined), detail
 
     def note(
         self,
@@ -45,12 +55,12 @@ class AdminTransaction:
         self._entries.append(
             make_entry(
                 make_id(),
-                self.caller,
+                self._noted_as,
                 tenant_id,
                 self.now,
                 subject,
                 action,
-                detail,
+                {**detail, **self._noted_detail},
                 reason=reason,
                 on_behalf_of=on_behalf_of,
             )

@@ -7,19 +7,31 @@ from uuid import UUID
 
 from signet.core.approvals.policy import check_seats_of, parse_chain, policy_of_chain
 from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.control.authorship import ControlAuthors, make_control
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.validation.finding import Finding
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.named_things import check_chain_names
 from signet.engine.access.read import bound_page, reading
+from signet.engine.control.changes import change_is_stale
+from signet.engine.control.four_eyes import (
+    join_authors,
+    make_authorship,
+    require_another_publisher,
+    wants_two_people,
+)
+from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.store.approvals import chains as store
 from signet.store.approvals.chains import ChainRecord as ChainRecord
 from signet.store.approvals.chains import ChainSummary as ChainSummary
 from signet.store.audit.write import lock_administration
+from signet.store.control.authorship import DraftName
 from signet.store.database import Connection, Database
 
 MANAGE = "approval:manage"
+# The kind of a proposed change, and that of a draft.
+KIND = DRAFT = "approval_chain"
 # After every version.
 END = 2**31 - 1
 
@@ -29,6 +41,13 @@ class ChainVersion:
     name: str
     version: int
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedChain(ChainVersion):
+    """A version that new requests take from now on, with its authors."""
+
+    control: ControlAuthors
 
 
 class ApprovalChains:
@@ -51,6 +70,7 @@ class ApprovalChains:
             version, newest = store.find_newest(act.connection, tenant_id, chain.name) or (0, "")
             if newest == digest:
                 return ChainVersion(chain.name, version, digest)
+            authors = join_authors(act, DraftName(DRAFT, "", chain.name), ())
             store.insert_chain(
                 act.connection,
                 tenant_id,
@@ -62,16 +82,18 @@ class ApprovalChains:
                 same_person=chain.same_person,
                 permission=chain.permission,
                 created_by=caller.principal.subject,
+                authors=authors,
                 now=act.now,
             )
             _note(act, chain.name, "save_chain", version + 1, digest)
         return ChainVersion(chain.name, version + 1, digest)
 
-    def publish(self, caller: Caller, name: str, version: int) -> ChainVersion | tuple[Finding, ...]:
+    def publish(self, caller: Caller, name: str, version: int) -> PublishedChain | tuple[Finding, ...]:
         """Freeze a version. New requests take the newest version that is published."""
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(MANAGE)
+            lock_administration(act.connection, tenant_id)
             chain = _require_chain(act.connection, tenant_id, name, version)
             policy, findings = policy_of_chain(
                 chain.steps, same_person=chain.same_person, permission=chain.permission
@@ -84,22 +106,48 @@ class ApprovalChains:
             )
             if findings:
                 return findings
-            if not store.publish_chain(act.connection, tenant_id, name, version, act.now):
+            authors = [chain.created_by] if chain.authors is None else chain.authors
+            require_another_publisher(act, authors, MANAGE, f"version {version} of the chain '{name}'")
+            authorship = make_authorship(act, authors)
+            if not store.publish_chain(act.connection, tenant_id, name, version, authorship, act.now):
                 raise Rejected("VERSION_FROZEN", f"version {version} of the chain '{name}' is {chain.status}")
             _note(act, name, "publish_chain", version, chain.hash)
-        return ChainVersion(name, version, chain.hash)
+        return PublishedChain(name, version, chain.hash, make_control(None, None, {name: authorship}))
 
-    def archive(self, caller: Caller, name: str, version: int) -> None:
-        """Keep new requests from a version. Running requests go on."""
-        tenant_id = caller.principal.tenant_id
+    def archive(self, caller: Caller, name: str, version: int) -> ControlChange | None:
+        """Keep new requests from a version. Running requests go on.
+
+        An older published version is in force again, so where the tenant wants two people this proposes it.
+        """
         with administering(self._database, caller) as act:
             act.require(MANAGE)
-            chain = _require_chain(act.connection, tenant_id, name, version)
-            if not store.archive_chain(act.connection, tenant_id, name, version):
-                raise Rejected(
-                    "VERSION_FROZEN", f"only a published version can be archived; this is {chain.status}"
-                )
-            _note(act, name, "archive_chain", version, chain.hash)
+            lock_administration(act.connection, caller.principal.tenant_id)
+            chain = _require_chain(act.connection, caller.principal.tenant_id, name, version)
+            if chain.status != "published":
+                raise _not_published(chain)
+            if wants_two_people(act):
+                body = {"version": version, "hash": chain.hash, "status": "archived"}
+                return propose(act, ControlProposal(KIND, name, "archive", body, version, MANAGE))
+            _archive(act, chain)
+            return None
+
+    # --- changes that wait for another person ---
+
+    read_control_permission = change_control_permission = MANAGE
+
+    def read_in_force(self, connection: Connection, tenant_id: UUID, change: ControlChange) -> dict[str, Any]:
+        chain = store.read_chain(connection, tenant_id, change.name, change.base_version)
+        if chain is None:
+            return {}
+        return {"version": chain.version, "hash": chain.hash, "status": chain.status}
+
+    def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
+        act.require(MANAGE)
+        tenant_id = act.caller.principal.tenant_id
+        chain = _require_chain(act.connection, tenant_id, change.name, change.base_version)
+        if chain.status != "published":
+            raise change_is_stale(change, store.find_published(act.connection, tenant_id, change.name) or 0)
+        _archive(act, chain)
 
     def read(self, caller: Caller, name: str, version: int | None = None) -> ChainRecord:
         """Read a version, or the newest published one when none is named."""
@@ -131,6 +179,17 @@ class ApprovalChains:
             return store.list_versions(
                 read.connection, tenant_id, name, before=before or END, limit=bound_page(limit)
             )
+
+
+def _archive(act: AdminTransaction, chain: ChainRecord) -> None:
+    tenant_id = act.caller.principal.tenant_id
+    if not store.archive_chain(act.connection, tenant_id, chain.name, chain.version):
+        raise _not_published(chain)
+    _note(act, chain.name, "archive_chain", chain.version, chain.hash)
+
+
+def _not_published(chain: ChainRecord) -> Rejected:
+    return Rejected("VERSION_FROZEN", f"only a published version can be archived; this is {chain.status}")
 
 
 def _require_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord:

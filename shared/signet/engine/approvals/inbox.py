@@ -11,6 +11,7 @@ from signet.core.approvals.eligibility import Seat, separation_conflict
 from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
+from signet.core.control.authorship import ControlAuthors, list_seated_authors
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
@@ -22,6 +23,7 @@ from signet.engine.approvals.decide import (
     decide,
     require_ballot,
 )
+from signet.engine.control.authorship import read_control_of_request
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
@@ -57,7 +59,11 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class PinnedRequest:
-    """A request with its document as it was pinned; personal values are read as they are now."""
+    """A request with its document as it was pinned; personal values are read as they are now.
+
+    `control` names the authors of what it is pinned to. `seated_authors` changed a part of that alone, and
+    have a seat themselves.
+    """
 
     record: RequestRecord
     policy: Policy
@@ -66,6 +72,8 @@ class PinnedRequest:
     decisions: Sequence[ApprovalDecisionRecord]
     # The seats that two operators have added.
     break_glass: Sequence[BreakGlassProposal]
+    control: ControlAuthors
+    seated_authors: Sequence[str]
 
 
 class Approvals:
@@ -147,6 +155,7 @@ class Approvals:
             seats = store.read_seats(connection, tenant_id, request_id)
             if not _may_read(connection, caller, transaction, record, seats):
                 raise approval_not_found(request_id)
+            control = _read_control(connection, tenant_id, record)
             return PinnedRequest(
                 record,
                 parse_policy(record.policy, record.policy_hash),
@@ -154,6 +163,8 @@ class Approvals:
                 seats,
                 store.read_decisions(connection, tenant_id, request_id),
                 list_seated(connection, tenant_id, request_id),
+                control,
+                _list_seated_authors(connection, tenant_id, record, seats, control),
             )
 
 
@@ -172,6 +183,38 @@ def _may_read(
         return True
     counted_people = store.read_represented_people(connection, tenant_id, person, record.entity_type)
     return any(seat.belongs_to(counted, roles) for seat in seats for counted, roles in counted_people.items())
+
+
+def _read_control(connection: Connection, tenant_id: UUID, record: RequestRecord) -> ControlAuthors:
+    return read_control_of_request(
+        connection,
+        tenant_id,
+        entity_type=record.entity_type,
+        contract_version=record.contract_version,
+        definition_hash=record.definition_hash,
+        instance_id=record.instance_id,
+        chains={} if record.chain_name is None else {record.chain_name: record.chain_version},
+    )
+
+
+def _list_seated_authors(
+    connection: Connection,
+    tenant_id: UUID,
+    record: RequestRecord,
+    seats: Sequence[Seat],
+    control: ControlAuthors,
+) -> list[str]:
+    """List the people who changed the control alone and may fill a seat, have filled one, or stand in."""
+    seated = set()
+    for author in control.single_author:
+        people = store.read_represented_people(connection, tenant_id, author, record.entity_type)
+        if any(
+            author in (seat.decided_by, seat.on_behalf_of)
+            or any(seat.belongs_to(person, roles) for person, roles in people.items())
+            for seat in seats
+        ):
+            seated.add(author)
+    return list_seated_authors(control, seated)
 
 
 def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:

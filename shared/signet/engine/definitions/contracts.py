@@ -10,10 +10,12 @@ from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
+from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.access.named_things import check_contract_names
+from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
@@ -23,8 +25,11 @@ from signet.engine.definitions.compilation import (
     require_contract,
 )
 from signet.ids import make_id
+from signet.store.control.authorship import DraftName
 from signet.store.definitions import write as store
 from signet.store.definitions.write import ContractRow, NewDefinition
+
+EDIT_CONTRACT, PUBLISH_CONTRACT = "contract:edit", "contract:publish"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,9 @@ def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]
     """Write a draft of the version that the contract names; a published version is frozen."""
     body = canonical_bytes(contract.to_json())
     digest = hash_bytes(body)
+    row = find_contract_row(act, contract.contract, contract.version)
+    draft = DraftName("contract", contract.contract, contract.contract)
+    authors = join_authors(act, draft, row.list_known_authors() if row is not None else ())
     revision = store.save_contract_draft(
         act.connection,
         act.caller.principal.tenant_id,
@@ -58,6 +66,7 @@ def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]
         body.decode(),
         digest,
         act.caller.principal.subject,
+        authors,
     )
     if revision is None:
         raise _frozen(contract.contract, contract.version)
@@ -105,6 +114,10 @@ def freeze_contract(
     if row is not None and row.status != "draft":
         raise Rejected("VERSION_FROZEN", f"version {version} of '{entity_type}' is {row.status} already")
     contract = require_contract(connection, tenant_id, entity_type, version)
+    authors = row.list_known_authors() if row is not None else []
+    what = f"version {version} of the contract '{entity_type}'"
+    require_another_publisher(act, authors, PUBLISH_CONTRACT, what)
+    authorship = make_authorship(act, authors)
     settings = read_settings(connection, tenant_id)
     mistakes = (
         *check_contract_expressions(contract, settings),
@@ -117,14 +130,14 @@ def freeze_contract(
     placed = place_findings((*mistakes, *compilation.findings))
     if compilation.artifact is None:
         raise reject_findings(placed)
-    store.set_contract_status(connection, tenant_id, entity_type, version, "published")
-    new = _describe_envelope(envelope, compilation.artifact)
+    store.publish_contract(connection, tenant_id, entity_type, version, authorship)
+    new = _describe_envelope(envelope, compilation.artifact, authorship)
     store.insert_definition(connection, tenant_id, new, act.caller.principal.subject)
     _note(act, entity_type, "publish_contract", version, compiled_hash=compilation.artifact.hash)
     return new, placed
 
 
-def _describe_envelope(envelope: Envelope, artifact: Artifact) -> NewDefinition:
+def _describe_envelope(envelope: Envelope, artifact: Artifact, authorship: Authorship) -> NewDefinition:
     return NewDefinition(
         id=make_id(),
         definition_kind="envelope",
@@ -140,6 +153,7 @@ def _describe_envelope(envelope: Envelope, artifact: Artifact) -> NewDefinition:
         compiled=artifact.text,
         compiled_hash=artifact.hash,
         compiler_version=COMPILER_VERSION,
+        authorship=authorship,
     )
 
 

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
-from signet.core.compiler.patch import Automation, Patch
+from signet.core.control.authorship import make_control
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering
-from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
+from signet.engine.control.four_eyes import join_authors, wants_two_people
+from signet.engine.control.proposals import ControlChange
+from signet.engine.definitions import publication
+from signet.engine.definitions.compilation import parse_body, require_definition
+from signet.engine.definitions.contracts import EDIT_CONTRACT as EDIT_CONTRACT
 from signet.engine.definitions.contracts import (
+    PUBLISH_CONTRACT,
     ContractDraft,
     delete_contract,
     find_contract_row,
@@ -22,36 +25,26 @@ from signet.engine.definitions.contracts import (
     require_revision,
     write_contract,
 )
-from signet.ids import make_id
+from signet.engine.definitions.publication import (
+    MODELS,
+    PUBLISH,
+    base_ref_of,
+    entity_type_of,
+    name_of,
+    note,
+    to_json,
+)
+from signet.engine.definitions.publication import Draft as Draft
+from signet.engine.definitions.publication import Published as Published
+from signet.engine.definitions.publication import insert_draft as insert_draft
 from signet.store.audit.write import lock_administration
-from signet.store.database import Database
+from signet.store.control.authorship import DraftName
+from signet.store.database import Connection, Database
 from signet.store.definitions import write as store
-from signet.store.definitions.write import DefinitionRow, NewDefinition
+from signet.store.definitions.write import DefinitionRow
 
 # Permissions to read, to write, and to answer for the definitions that run.
-READ, EDIT, PUBLISH = "definition:read", "definition:edit", "definition:publish"
-EDIT_CONTRACT, PUBLISH_CONTRACT = "contract:edit", "contract:publish"
-_MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """The workflow that new documents run from now on, with its warnings."""
-
-    definition_id: UUID
-    version: int
-    compiled_hash: str
-    findings: tuple[PlacedFinding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A draft as it was saved; its next change must name this `revision`."""
-
-    id: UUID
-    name: str
-    version: int
-    revision: int
+READ, EDIT = "definition:read", "definition:edit"
 
 
 class Definitions:
@@ -110,7 +103,9 @@ class Definitions:
             if expected_revision is not None:
                 require_contract_draft(act, entity_type, version, expected_revision)
             new, findings = freeze_contract(act, entity_type, version)
-        return Published(new.id, version, new.compiled_hash or "", findings)
+            authors = new.authorship
+        control = make_control(authors, authors, {})
+        return Published(new.id, version, new.compiled_hash or "", findings, control)
 
     # --- patches and automations ---
 
@@ -118,29 +113,36 @@ class Definitions:
         self, caller: Caller, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
     ) -> Draft:
         with self._acting(caller, EDIT) as act:
-            return insert_draft(act, kind, parse_body(_MODELS[kind], document), canvas)
+            return insert_draft(act, kind, parse_body(MODELS[kind], document), canvas)
 
     def replace(self, caller: Caller, definition_id: UUID, expected_revision: int, document: Any) -> Draft:
         with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
-            body = parse_body(_MODELS[draft.definition_kind], document)
-            if (_name(body), _entity_type(body)) != (draft.name, draft.entity_type):
+            body = parse_body(MODELS[draft.definition_kind], document)
+            if (name_of(body), entity_type_of(body)) != (draft.name, draft.entity_type):
                 raise Rejected(
                     "DEFINITION_INVALID",
                     f"the draft is '{draft.name}' of '{draft.entity_type}', which cannot change",
                     remedy="Save it as a draft of its own.",
                 )
+            drafts = DraftName(draft.definition_kind, draft.entity_type, draft.name)
+            authors = join_authors(act, drafts, draft.list_known_authors())
             revision = store.update_definition_draft(
-                act.connection, caller.principal.tenant_id, draft.id, _base_ref(body), _to_json(body)
+                act.connection,
+                caller.principal.tenant_id,
+                draft.id,
+                base_ref_of(body),
+                to_json(body),
+                authors,
             )
-            _note(act, draft.id, "replace_draft", name=draft.name, version=draft.version)
+            note(act, draft.id, "replace_draft", name=draft.name, version=draft.version)
         return Draft(draft.id, draft.name, draft.version, revision)
 
     def delete(self, caller: Caller, definition_id: UUID, expected_revision: int) -> None:
         with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
             store.delete_definition_draft(act.connection, caller.principal.tenant_id, draft.id)
-            _note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
+            note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
 
     def move_canvas(self, caller: Caller, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
         """Move nodes on the canvas. No hash covers positions, so they may change after publication too."""
@@ -154,114 +156,46 @@ class Definitions:
             draft = _require(act, definition_id)
             if expected_revision is not None:
                 require_revision(draft.revision, expected_revision)
-            return _publish(act, draft)
+            return publication.publish_draft(act, draft)
 
-    def archive(self, caller: Caller, definition_id: UUID) -> None:
+    def archive(self, caller: Caller, definition_id: UUID) -> ControlChange | None:
         """Keep new documents from a definition; running instances go on.
 
-        A patch takes its effective workflows with it.
+        A patch takes its effective workflows with it. Where the tenant wants two people, this proposes it.
         """
-        tenant_id = caller.principal.tenant_id
         with self._acting(caller, PUBLISH) as act:
             definition = _require(act, definition_id)
-            if not store.archive_definition(act.connection, tenant_id, definition_id):
-                raise Rejected(
-                    "VERSION_FROZEN", "only a published definition that is no default can be archived"
-                )
-            if definition.definition_kind == "org_patch":
-                for effective in store.list_effective_of_patch(act.connection, tenant_id, definition_id):
-                    store.archive_definition(act.connection, tenant_id, effective)
-            _note(act, definition_id, "archive")
+            if wants_two_people(act):
+                return publication.propose_archive(act, definition)
+            publication.archive(act, definition)
+            return None
 
-    def roll_back(self, caller: Caller, definition_id: UUID) -> Published:
+    def roll_back(self, caller: Caller, definition_id: UUID) -> Published | ControlChange:
         """Publish an older body again as a new version, so that history only grows."""
         with self._acting(caller, EDIT, PUBLISH) as act:
             older = _require(act, definition_id)
-            if older.definition_kind not in _MODELS or older.status == "draft":
-                raise Rejected(
-                    "DEFINITION_INVALID", "only a published patch or automation can be rolled back to"
-                )
-            body = parse_body(_MODELS[older.definition_kind], older.body_patches_json)
-            draft = insert_draft(act, older.definition_kind, body, older.canvas_json)
-            return _publish(act, _require(act, draft.id))
+            if wants_two_people(act):
+                return publication.propose_roll_back(act, older)
+            return publication.roll_back(act, older)
 
-    def recompile(self, caller: Caller, definition_id: UUID) -> Published:
+    def recompile(self, caller: Caller, definition_id: UUID) -> Published | ControlChange:
         """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
-        tenant_id = caller.principal.tenant_id
         with self._acting(caller, PUBLISH) as act:
             effective = _require(act, definition_id)
-            if effective.definition_kind != "effective" or effective.source_id is None:
-                raise Rejected("DEFINITION_INVALID", "only an effective workflow can be recompiled")
-            patch = _require(act, effective.source_id)
-            subject = read_subject(act.connection, tenant_id, patch)
-            artifact, findings = subject.require_artifact(subject.compile_for(act.connection, tenant_id))
-            new_id, version = _insert_effective(act, patch, artifact)
-            store.archive_definition(act.connection, tenant_id, definition_id)
-            _note(act, definition_id, "recompile", compiled_hash=artifact.hash)
-        return Published(new_id, version, artifact.hash, findings)
+            if wants_two_people(act):
+                return publication.propose_recompile(act, effective)
+            return publication.recompile(act, effective)
 
+    # --- changes that wait for another person ---
 
-def insert_draft(
-    act: AdminTransaction, kind: str, body: Patch | Automation, canvas: Mapping[str, Any] | None = None
-) -> Draft:
-    """Insert a draft of the next version of its name."""
-    connection, author = act.connection, act.caller.principal
-    name, entity_type = _name(body), _entity_type(body)
-    version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
-    new = NewDefinition(
-        id=make_id(),
-        definition_kind=kind,
-        entity_type=entity_type,
-        name=name,
-        version=version,
-        base_ref=_base_ref(body),
-        body_patches=_to_json(body),
-        canvas=canvas,
-    )
-    store.insert_definition(connection, author.tenant_id, new, author.subject)
-    _note(act, new.id, "save_draft", name=name, version=version)
-    return Draft(new.id, name, version, 1)
+    read_control_permission, change_control_permission = READ, PUBLISH
 
+    def read_in_force(self, connection: Connection, tenant_id: UUID, change: ControlChange) -> dict[str, Any]:
+        return publication.read_in_force(connection, tenant_id, change)
 
-def _publish(act: AdminTransaction, draft: DefinitionRow) -> Published:
-    connection, tenant_id = act.connection, act.caller.principal.tenant_id
-    if draft.status != "draft":
-        raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
-    store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
-    subject = read_subject(connection, tenant_id, draft)
-    artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
-    compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
-    is_patch = draft.definition_kind == "org_patch"
-    store.publish_definition(connection, tenant_id, draft.id, *(() if is_patch else compiled))
-    effective_id, version = draft.id, draft.version
-    if is_patch:
-        effective_id, version = _insert_effective(act, draft, artifact)
-    _note(act, draft.id, "publish", compiled_hash=artifact.hash)
-    return Published(effective_id, version, artifact.hash, findings)
-
-
-def _insert_effective(act: AdminTransaction, patch: DefinitionRow, artifact: Artifact) -> tuple[UUID, int]:
-    connection, author = act.connection, act.caller.principal
-    version = store.next_definition_version(
-        connection, author.tenant_id, "effective", patch.entity_type, patch.name
-    )
-    new = NewDefinition(
-        id=make_id(),
-        definition_kind="effective",
-        entity_type=patch.entity_type,
-        name=patch.name,
-        version=version,
-        status="published",
-        contract_version=artifact.content["contract"]["version"],
-        nodes=artifact.content["nodes"],
-        edges=artifact.content["edges"],
-        compiled=artifact.text,
-        compiled_hash=artifact.hash,
-        compiler_version=COMPILER_VERSION,
-        source_id=patch.id,
-    )
-    store.insert_definition(connection, author.tenant_id, new, author.subject)
-    return new.id, version
+    def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
+        act.require(PUBLISH)
+        publication.apply_change(act, change)
 
 
 def _require(act: AdminTransaction, definition_id: UUID) -> DefinitionRow:
@@ -278,24 +212,3 @@ def _require_draft(act: AdminTransaction, definition_id: UUID, expected_revision
         )
     require_revision(definition.revision, expected_revision)
     return definition
-
-
-def _name(body: Patch | Automation) -> str:
-    return body.patch if isinstance(body, Patch) else body.automation
-
-
-def _entity_type(body: Patch | Automation) -> str:
-    """Return the entity type, which is '' for an automation that belongs to none."""
-    return body.base.entity_type if isinstance(body, Patch) else body.entity_type or ""
-
-
-def _base_ref(body: Patch | Automation) -> dict[str, Any] | None:
-    return body.base.model_dump(mode="json") if isinstance(body, Patch) else None
-
-
-def _to_json(body: Patch | Automation) -> dict[str, Any]:
-    return body.model_dump(mode="json", by_alias=True)
-
-
-def _note(act: AdminTransaction, definition_id: UUID, action: str, **detail: str | int) -> None:
-    act.note(("definition", str(definition_id)), action, detail)

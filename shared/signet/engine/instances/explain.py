@@ -18,6 +18,7 @@ from signet.core.explain.instance_record import (
 )
 from signet.core.runtime.projection import MOVED
 from signet.engine.cache import ContractCache
+from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.execution.rebuild import instance_not_found
 from signet.store.approvals.requests import read_delegations, read_holders
 from signet.store.database import Connection, Database
@@ -49,7 +50,8 @@ def explain(
                 )
                 earlier.append(Earlier(step.seq, held, of_then.contract if of_then else None))
         record = _add_voters(connection, tenant_id, record, contract)
-    return explain_instance(artifact, contract.contract if contract else None, record, earlier)
+        control = read_control_of_artifact(connection, tenant_id, instance.definition_id, artifact)
+    return explain_instance(artifact, contract.contract if contract else None, record, earlier, control)
 
 
 def _read(connection: Connection, tenant_id: UUID, definition_id: UUID, version: int) -> Artifact:

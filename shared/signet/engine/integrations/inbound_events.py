@@ -6,7 +6,7 @@ that will wait for it.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,11 +18,15 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import WRITES
 from signet.core.validation.text import find_text_problem
-from signet.engine.access.admin import administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.quotas import require_quota
 from signet.engine.access.read import LAST, bound_page, reading
+from signet.engine.control.changes import change_is_stale
+from signet.engine.control.four_eyes import wants_two_people
+from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
+from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.integrations import inbound_events as store
 from signet.store.integrations.inbound_events import EventRecord as EventRecord
@@ -154,31 +158,98 @@ class InboundEvents:
 
     def create_endpoint(
         self, caller: Caller, name: str, terms: InboundEndpointTerms
-    ) -> InboundEndpointRecord:
+    ) -> InboundEndpointRecord | ControlChange:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
-            act.require(EDIT_ENDPOINTS)
-            _check_terms(terms)
-            actor_id = caller.principal.subject
-            record = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
-            if record is None:
-                raise Rejected("INBOUND_ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
-            act.note((SUBJECT, name), "create", asdict(terms))
-        return record
+            _begin(act, terms)
+            if wants_two_people(act):
+                if store.find_endpoint(act.connection, tenant_id, name) is not None:
+                    raise _exists(name)
+                return _propose(act, name, "create", terms, 0)
+            return _create(act, name, terms, caller.principal.subject)
 
     def replace_endpoint(
         self, caller: Caller, name: str, version: int, terms: InboundEndpointTerms
-    ) -> InboundEndpointRecord:
-        tenant_id = caller.principal.tenant_id
+    ) -> InboundEndpointRecord | ControlChange:
+        """Replace the terms. One person alone may stop an endpoint, also where the tenant wants two."""
         with administering(self._database, caller) as act:
-            act.require(EDIT_ENDPOINTS)
-            _check_terms(terms)
-            replaced = store.replace_endpoint(act.connection, tenant_id, name, version, terms, act.now)
-            if replaced is None:
-                record = store.find_endpoint(act.connection, tenant_id, name)
-                raise _endpoint_not_found(name) if record is None else _moved_on(name, record, version)
-            act.note((SUBJECT, name), "replace", asdict(terms))
-        return replaced
+            _begin(act, terms)
+            record = store.find_endpoint(act.connection, caller.principal.tenant_id, name)
+            if record is None:
+                raise _endpoint_not_found(name)
+            if record.version != version:
+                raise _moved_on(name, record, version)
+            if not _stops(record, terms) and wants_two_people(act):
+                return _propose(act, name, "replace", terms, version)
+            supersede(act, SUBJECT, name)
+            return _replace(act, name, version, terms)
+
+    # --- changes that wait for another person ---
+
+    read_control_permission, change_control_permission = READ_ENDPOINTS, EDIT_ENDPOINTS
+
+    def read_in_force(self, connection: Connection, tenant_id: UUID, change: ControlChange) -> dict[str, Any]:
+        record = store.find_endpoint(connection, tenant_id, change.name)
+        return {} if record is None else _write(record)
+
+    def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
+        terms = InboundEndpointTerms(**change.body)
+        _begin(act, terms)
+        record = store.find_endpoint(act.connection, act.caller.principal.tenant_id, change.name)
+        if (record.version if record is not None else 0) != change.base_version:
+            raise change_is_stale(change, record.version if record is not None else 0)
+        if record is None:
+            _create(act, change.name, terms, change.proposed_by)
+        else:
+            _replace(act, change.name, change.base_version, terms)
+
+
+def _begin(act: AdminTransaction, terms: InboundEndpointTerms) -> None:
+    act.require(EDIT_ENDPOINTS)
+    lock_administration(act.connection, act.caller.principal.tenant_id)
+    _check_terms(terms)
+
+
+def _create(
+    act: AdminTransaction, name: str, terms: InboundEndpointTerms, created_by: str
+) -> InboundEndpointRecord:
+    tenant_id = act.caller.principal.tenant_id
+    record = store.insert_endpoint(act.connection, tenant_id, name, terms, created_by, act.now)
+    if record is None:
+        raise _exists(name)
+    act.note((SUBJECT, name), "create", _write(terms))
+    return record
+
+
+def _replace(
+    act: AdminTransaction, name: str, version: int, terms: InboundEndpointTerms
+) -> InboundEndpointRecord:
+    tenant_id = act.caller.principal.tenant_id
+    replaced = store.replace_endpoint(act.connection, tenant_id, name, version, terms, act.now)
+    if replaced is None:
+        raise _endpoint_not_found(name)
+    act.note((SUBJECT, name), "replace", _write(terms))
+    return replaced
+
+
+def _propose(
+    act: AdminTransaction, name: str, what: str, terms: InboundEndpointTerms, version: int
+) -> ControlChange:
+    return propose(act, ControlProposal(SUBJECT, name, what, _write(terms), version, EDIT_ENDPOINTS))
+
+
+def _stops(record: InboundEndpointRecord, terms: InboundEndpointTerms) -> bool:
+    """Return whether the terms change nothing, or only stop the endpoint."""
+    return _write(terms) in (_write(record), _write(replace(record, status="disabled")))
+
+
+def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
+    return {
+        "key_prefix": terms.key_prefix,
+        "key_pointer": terms.key_pointer,
+        "secrets": list(terms.secrets),
+        "status": terms.status,
+    }
 
 
 def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
@@ -212,6 +283,10 @@ def _check_terms(terms: InboundEndpointTerms) -> None:
             mistakes.append(FieldError(f"/{field}", "FIELD_TEXT_INVALID", problem))
     if mistakes:
         raise Rejected("FIELDS_INVALID", "this is no inbound endpoint", fields=tuple(mistakes))
+
+
+def _exists(name: str) -> Rejected:
+    return Rejected("INBOUND_ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
 
 
 def _endpoint_not_found(name: str) -> Rejected:

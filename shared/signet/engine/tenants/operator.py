@@ -77,7 +77,7 @@ class TenantOperator:
             write_tenant(act.connection, tenant, author_of(caller))
             detail = {
                 "name": tenant.name,
-                "settings": tenant.settings.model_dump(mode="json"),
+                "settings": act.read().settings,
                 "roles": {role.role: list(role.permissions) for role in tenant.roles},
                 "members": {member.user_id: list(member.roles) for member in tenant.members},
             }

@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
+from signet.core.control.authorship import Authorship
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -27,6 +28,9 @@ class ChainRecord:
     created_by: str
     created_at: datetime
     published_at: datetime | None
+    # The persons who wrote it; null where it is older than the record of authors.
+    authors: list[str] | None
+    published_by: str | None
     steps: list[dict[str, Any]]
 
 
@@ -82,6 +86,7 @@ def insert_chain(
     same_person: str | None,
     permission: str | None,
     created_by: str,
+    authors: Sequence[str],
     now: datetime,
 ) -> None:
     values = {
@@ -94,6 +99,7 @@ def insert_chain(
         "same_person": same_person,
         "permission": permission,
         "created_by": created_by,
+        "authors": list(authors),
         "now": now,
     }
     connection.execute(_SQL.insert_chain, values)
@@ -106,8 +112,22 @@ def read_chain(connection: Connection, tenant_id: UUID, name: str, version: int)
         return cursor.execute(_SQL.read_chain, values).fetchone()
 
 
-def publish_chain(connection: Connection, tenant_id: UUID, name: str, version: int, now: datetime) -> bool:
-    values = {"tenant_id": tenant_id, "name": name, "version": version, "now": now}
+def publish_chain(
+    connection: Connection,
+    tenant_id: UUID,
+    name: str,
+    version: int,
+    authorship: Authorship,
+    now: datetime,
+) -> bool:
+    values = {
+        "tenant_id": tenant_id,
+        "name": name,
+        "version": version,
+        "published_by": authorship.published_by,
+        "publishers": list(authorship.publishers or ()),
+        "now": now,
+    }
     return connection.execute(_SQL.publish_chain, values).rowcount == 1
 
 

@@ -7,8 +7,10 @@ LIMIT 1
 
 -- name: insert_chain
 -- Write a draft of a chain; its steps follow in a statement of their own.
-INSERT INTO approval_chains (tenant_id, name, version, label, hash, same_person, permission, created_by, created_at)
-VALUES (%(tenant_id)s, %(name)s, %(version)s, %(label)s, %(hash)s, %(same_person)s, %(permission)s, %(created_by)s, %(now)s)
+INSERT INTO approval_chains (tenant_id, name, version, label, hash, same_person, permission, created_by, created_at,
+                             authors)
+VALUES (%(tenant_id)s, %(name)s, %(version)s, %(label)s, %(hash)s, %(same_person)s, %(permission)s, %(created_by)s,
+        %(now)s, %(authors)s)
 
 -- name: insert_steps
 -- Write the steps of a chain in the order of the list.
@@ -18,7 +20,8 @@ FROM jsonb_array_elements(%(steps)s::jsonb) WITH ORDINALITY AS row (body, positi
 
 -- name: read_chain
 -- Read one version of a chain with its steps in their order.
-SELECT c.name, c.version, c.status, c.label, c.hash, c.same_person, c.permission, c.created_by, c.created_at, c.published_at,
+SELECT c.name, c.version, c.status, c.label, c.hash, c.same_person, c.permission, c.created_by, c.created_at,
+       c.published_at, c.authors, c.published_by,
        ARRAY(SELECT s.body FROM approval_chain_steps s
              WHERE s.tenant_id = c.tenant_id AND s.name = c.name AND s.version = c.version
              ORDER BY s.position) AS steps
@@ -27,7 +30,7 @@ WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s AND c.version = %(versio
 
 -- name: publish_chain
 -- Publish a draft. Without a row it is not a draft any more.
-UPDATE approval_chains SET status = 'published', published_at = %(now)s
+UPDATE approval_chains SET status = 'published', published_at = %(now)s, published_by = %(published_by)s, publishers = %(publishers)s
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s AND status = 'draft'
 
 -- name: archive_chain

@@ -127,6 +127,7 @@ class RequestRecord:
     created_at: datetime
     ended_at: datetime | None
     entity_type: str
+    contract_version: int
     current_version: int
     snapshot: str
 

@@ -221,7 +221,8 @@ LIMIT %(limit)s
 -- Read a request with its document and the snapshot that it is about.
 SELECT r.id, r.instance_id, r.node_id, r.document_id, r.document_version, r.snapshot_hash, r.definition_hash, r.policy,
        r.policy_hash, r.chain_name, r.chain_version, r.requester_id, r.stage, r.status, r.outcome, r.applied,
-       r.escalate_at, r.expire_at, r.created_at, r.ended_at, d.entity_type, d.version AS current_version, v.snapshot
+       r.escalate_at, r.expire_at, r.created_at, r.ended_at, d.entity_type, d.contract_version,
+       d.version AS current_version, v.snapshot
 FROM approval_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
 JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id

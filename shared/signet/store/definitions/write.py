@@ -1,6 +1,6 @@
 """Contracts and workflow definitions as they are saved, published and archived."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
+from signet.core.control.authorship import UNKNOWN, Authorship
 from signet.core.errors import Defect
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -27,6 +28,12 @@ class ContractRow:
     created_at: datetime
     published_at: datetime | None
     revision: int
+    # None: older than the record of authors.
+    authors: list[str] | None
+
+    def list_known_authors(self) -> list[str]:
+        """List the authors on record; of an older row that is its first author."""
+        return [self.created_by] if self.authors is None else self.authors
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,12 @@ class DefinitionRow:
     created_at: datetime
     published_at: datetime | None
     revision: int
+    # None: older than the record of authors.
+    authors: list[str] | None
+
+    def list_known_authors(self) -> list[str]:
+        """List the authors on record; of an older row that is its first author."""
+        return [self.created_by] if self.authors is None else self.authors
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,7 @@ class NewDefinition:
     compiler_version: str | None = None
     source_id: UUID | None = None
     canvas: Mapping[str, Any] | None = None
+    authorship: Authorship = UNKNOWN
 
 
 def read_contract_row(
@@ -105,6 +119,7 @@ def save_contract_draft(
     body: str,
     content_hash: str,
     actor_id: str,
+    authors: Sequence[str],
 ) -> int | None:
     """Save a draft and return its revision; None if this version is frozen already."""
     values = {
@@ -114,6 +129,7 @@ def save_contract_draft(
         "body": body,
         "hash": content_hash,
         "actor_id": actor_id,
+        "authors": list(authors),
     }
     row = connection.execute(_SQL.save_contract_draft, values).fetchone()
     return None if row is None else _require_int(row[0])
@@ -124,11 +140,11 @@ def delete_contract_draft(connection: Connection, tenant_id: UUID, entity_type: 
     connection.execute(_SQL.delete_contract_draft, values)
 
 
-def set_contract_status(
-    connection: Connection, tenant_id: UUID, entity_type: str, version: int, status: str
+def publish_contract(
+    connection: Connection, tenant_id: UUID, entity_type: str, version: int, authorship: Authorship
 ) -> None:
-    values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version, "status": status}
-    connection.execute(_SQL.set_contract_status, values)
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version}
+    connection.execute(_SQL.publish_contract, values | _write_authorship(authorship))
 
 
 def insert_definition(connection: Connection, tenant_id: UUID, new: NewDefinition, actor_id: str) -> None:
@@ -155,6 +171,7 @@ def insert_definition(connection: Connection, tenant_id: UUID, new: NewDefinitio
             "source_id": new.source_id,
             "canvas_json": Jsonb(dict(new.canvas or {})),
             "actor_id": actor_id,
+            **_write_authorship(new.authorship),
         },
     )
 
@@ -165,6 +182,7 @@ def update_definition_draft(
     definition_id: UUID,
     base_ref: Mapping[str, Any] | None,
     body_patches: Mapping[str, Any],
+    authors: Sequence[str],
 ) -> int:
     """Update a draft that the caller holds, and return its new revision."""
     values = {
@@ -172,6 +190,7 @@ def update_definition_draft(
         "id": definition_id,
         "base_ref": _jsonb(base_ref),
         "body_patches_json": _jsonb(body_patches),
+        "authors": list(authors),
     }
     row = connection.execute(_SQL.update_definition_draft, values).fetchone()
     return _require_int(None if row is None else row[0])
@@ -192,6 +211,7 @@ def publish_definition(
     connection: Connection,
     tenant_id: UUID,
     definition_id: UUID,
+    authorship: Authorship,
     compiled: str | None = None,
     compiled_hash: str | None = None,
     compiler_version: str | None = None,
@@ -202,6 +222,7 @@ def publish_definition(
         "compiled_json": compiled,
         "compiled_hash": compiled_hash,
         "compiler_version": compiler_version,
+        **_write_authorship(authorship),
     }
     return connection.execute(_SQL.publish_definition, values).rowcount == 1
 
@@ -214,6 +235,20 @@ def archive_definition(connection: Connection, tenant_id: UUID, definition_id: U
 def find_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow | None:
     with connection.cursor(row_factory=class_row(DefinitionRow)) as cursor:
         return cursor.execute(_SQL.find_definition, {"tenant_id": tenant_id, "id": definition_id}).fetchone()
+
+
+def find_newest_published(
+    connection: Connection, tenant_id: UUID, definition: DefinitionRow
+) -> DefinitionRow | None:
+    """Find the newest published version of the definition's name."""
+    values = {
+        "tenant_id": tenant_id,
+        "definition_kind": definition.definition_kind,
+        "entity_type": definition.entity_type,
+        "name": definition.name,
+    }
+    with connection.cursor(row_factory=class_row(DefinitionRow)) as cursor:
+        return cursor.execute(_SQL.find_newest_published, values).fetchone()
 
 
 def next_definition_version(
@@ -246,6 +281,14 @@ def _require_int(value: object) -> int:
     if not isinstance(value, int):
         raise Defect("NO_NUMBER", "a statement that gives a number gave none")
     return value
+
+
+def _write_authorship(authorship: Authorship) -> dict[str, Any]:
+    return {
+        "authors": None if authorship.authors is None else list(authorship.authors),
+        "published_by": authorship.published_by,
+        "publishers": None if authorship.publishers is None else list(authorship.publishers),
+    }
 
 
 def _jsonb(value: Any) -> Jsonb | None:

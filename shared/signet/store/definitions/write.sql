@@ -1,12 +1,12 @@
 -- name: read_contract
 -- Read one version of a contract.
-SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision
+SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision, authors
 FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
 
 -- name: read_newest_contract
 -- Read the newest published version of a contract.
-SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision
+SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision, authors
 FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
 ORDER BY version DESC
@@ -27,10 +27,10 @@ FOR NO KEY UPDATE
 
 -- name: save_contract_draft
 -- Write a draft of a contract, or replace it. Without a row the version is frozen.
-INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by)
-VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s)
+INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by, authors)
+VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s, %(authors)s)
 ON CONFLICT (tenant_id, entity_type, version) DO UPDATE
-SET body = excluded.body, hash = excluded.hash, revision = contracts.revision + 1
+SET body = excluded.body, hash = excluded.hash, authors = excluded.authors, revision = contracts.revision + 1
 WHERE contracts.status = 'draft'
 RETURNING revision
 
@@ -39,28 +39,31 @@ RETURNING revision
 DELETE FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s AND status = 'draft'
 
--- name: set_contract_status
--- Publish or archive a contract. The moment of its first publication stays.
+-- name: publish_contract
+-- Publish a draft of a contract, with the person who does so.
 UPDATE contracts
-SET status = %(status)s, revision = revision + 1, published_at = coalesce(published_at, CASE WHEN %(status)s = 'published' THEN now() END)
-WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
+SET status = 'published', revision = revision + 1, published_at = now(), authors = %(authors)s,
+    published_by = %(published_by)s, publishers = %(publishers)s
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s AND status = 'draft'
 
 -- name: insert_definition
 -- Write a definition of any kind.
 INSERT INTO workflow_definitions (
     tenant_id, id, definition_kind, entity_type, name, version, status, is_default, contract_version, nodes_json,
     edges_json, slots_json, base_ref, body_patches_json, compiled_json, compiled_hash, compiler_version, source_id,
-    canvas_json, created_by, published_at)
+    canvas_json, created_by, authors, published_by, publishers, published_at)
 VALUES (
     %(tenant_id)s, %(id)s, %(definition_kind)s, %(entity_type)s, %(name)s, %(version)s, %(status)s, %(is_default)s,
     %(contract_version)s, %(nodes_json)s, %(edges_json)s, %(slots_json)s, %(base_ref)s, %(body_patches_json)s,
     %(compiled_json)s, %(compiled_hash)s, %(compiler_version)s, %(source_id)s, %(canvas_json)s, %(actor_id)s,
+    %(authors)s, %(published_by)s, %(publishers)s,
     CASE WHEN %(status)s = 'published' THEN now() END)
 
 -- name: update_definition_draft
 -- Replace the body of a draft. Without a row it is not a draft any more.
 UPDATE workflow_definitions
-SET body_patches_json = %(body_patches_json)s, base_ref = %(base_ref)s, updated_at = now(), revision = revision + 1
+SET body_patches_json = %(body_patches_json)s, base_ref = %(base_ref)s, authors = %(authors)s, updated_at = now(),
+    revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 RETURNING revision
 
@@ -79,7 +82,8 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND NOT is_default
 UPDATE workflow_definitions
 SET status = 'published', published_at = now(), updated_at = now(), revision = revision + 1,
     compiled_json = %(compiled_json)s,
-    compiled_hash = %(compiled_hash)s, compiler_version = %(compiler_version)s
+    compiled_hash = %(compiled_hash)s, compiler_version = %(compiler_version)s,
+    authors = %(authors)s, published_by = %(published_by)s, publishers = %(publishers)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 
 -- name: archive_definition
@@ -91,9 +95,20 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'published' AND NOT
 -- Find a definition with its body, without what it was compiled to.
 SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
        body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
-       revision
+       revision, authors
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+
+-- name: find_newest_published
+-- Find the newest published version of the name that a definition has.
+SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
+       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
+       revision, authors
+FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND definition_kind = %(definition_kind)s AND entity_type = %(entity_type)s
+  AND name = %(name)s AND status = 'published'
+ORDER BY version DESC
+LIMIT 1
 
 -- name: next_definition_version
 -- Compute the number of the next version of a definition.

@@ -51,10 +51,13 @@ class MemberRow:
 
 
 def save_tenant(connection: Connection, tenant: TenantFile) -> None:
-    settings = Jsonb(tenant.settings.model_dump(mode="json"))
-    connection.execute(
-        _SQL.upsert_tenant, {"tenant_id": tenant.tenant_id, "name": tenant.name, "settings": settings}
-    )
+    values = {
+        "tenant_id": tenant.tenant_id,
+        "name": tenant.name,
+        "settings": Jsonb(tenant.settings.model_dump(mode="json")),
+        "says_four_eyes": "four_eyes" in tenant.settings.model_fields_set,
+    }
+    connection.execute(_SQL.upsert_tenant, values)
 
 
 def save_roles(

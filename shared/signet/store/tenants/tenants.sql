@@ -5,8 +5,14 @@ SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()
        %(persons)s::text[], %(actor_id)s::text
 
 -- name: upsert_tenant
--- Write a tenant, or change it where it differs: its version grows only by a change.
-INSERT INTO tenants (tenant_id, name, settings) VALUES (%(tenant_id)s, %(name)s, %(settings)s)
+-- Write a tenant, or change it where it differs: its version grows only by a change. A file that is silent about
+-- four_eyes leaves that as it is, so that no installation switches it off unnoticed.
+WITH wanted AS (
+    SELECT %(settings)s::jsonb || CASE WHEN %(says_four_eyes)s THEN '{}' ELSE coalesce(
+        (SELECT jsonb_build_object('four_eyes', t.settings -> 'four_eyes') FROM tenants t
+         WHERE t.tenant_id = %(tenant_id)s AND t.settings ? 'four_eyes'), '{}') END AS settings
+)
+INSERT INTO tenants (tenant_id, name, settings) SELECT %(tenant_id)s, %(name)s, wanted.settings FROM wanted
 ON CONFLICT (tenant_id) DO UPDATE
 SET name = excluded.name, settings = excluded.settings, version = tenants.version + 1, updated_at = now()
 WHERE (tenants.name, tenants.settings) IS DISTINCT FROM (excluded.name, excluded.settings)

@@ -200,7 +200,9 @@ def test_a_chain_from_draft_to_archive(people: dict[str, Client]) -> None:
     assert (saved.status, saved.body["version"]) == (201, 1)
     place = "/v1/approval_chains/large/versions/1"
     assert carl.get(place).body["status"] == "draft"
-    assert carl.post(f"{place}/publish").body == saved.body
+    published = carl.post(f"{place}/publish").body
+    assert published.pop("control")["single_author"] == ["carl"]
+    assert published == saved.body
     assert carl.post(f"{place}/publish").code == "VERSION_FROZEN"
     assert carl.post(f"{place}/archive").status == 204
     assert carl.get(place).body["status"] == "archived"

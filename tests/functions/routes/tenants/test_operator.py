@@ -51,6 +51,7 @@ def test_settings_are_read_and_changed_by_version(client: Client, admin: Admin) 
         "language": "en",
         "custom": {"limit": {"type": "int", "value": 7}},
         "webhook_hosts": [],
+        "four_eyes": False,
     }
     assert changed.body["settings"] == settings
     assert client.get("/v1/tenant").body == changed.body

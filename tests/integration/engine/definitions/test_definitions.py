@@ -13,6 +13,7 @@ from signet.core.compiler.compiler import Compilation
 from signet.core.errors import Rejected
 from signet.engine.cache import TTL_SECONDS, CompiledCache
 from signet.engine.definitions.compilation import read_subject, require_definition
+from signet.engine.definitions.publication import Published
 from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.support.company import EXAMPLES, INVOICE, Company
 from tests.support.named_things import supply_mentioned
@@ -154,6 +155,7 @@ def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_vers
     company.definitions.archive(caller, patch_id)
     assert definition_of(admin, create(company, "R-1"))["kind"] == "envelope"
     again = company.definitions.roll_back(caller, patch_id)
+    assert isinstance(again, Published)
     assert (again.version, again.compiled_hash) == (2, first.compiled_hash)
     assert definition_of(admin, create(company, "R-2"))["id"] == again.definition_id
     with pytest.raises(Rejected, match="only a published definition"):
@@ -236,6 +238,7 @@ def test_wf_07_another_compilers_artifact_does_not_run_until_it_is_recompiled(
     assert caught.value.code == "WORKFLOW_COMPILER_STALE"
     monkeypatch.setattr("signet.core.compiler.graph_json.COMPILER_VERSION", "2")
     recompiled = company.definitions.recompile(company.caller(), effective)
+    assert isinstance(recompiled, Published)
     assert recompiled.version == 2
     with company.database.transaction(company.tenant_id) as connection:
         CompiledCache().read(connection, company.tenant_id, recompiled.definition_id, 2)

@@ -37,6 +37,9 @@ FREEZE_CONTRACT: list[LiteralString] = [
     "UPDATE contracts SET entity_type = 'other' WHERE status = 'published'",
     "UPDATE contracts SET published_at = now() - interval '1 day' WHERE status = 'published'",
     "UPDATE contracts SET created_by = 'eve' WHERE status = 'published'",
+    "UPDATE contracts SET authors = ARRAY['eve'] WHERE status = 'published'",
+    "UPDATE contracts SET published_by = 'eve' WHERE status = 'published'",
+    "UPDATE contracts SET publishers = ARRAY['eve'] WHERE status = 'published'",
     "DELETE FROM contracts WHERE status = 'published'",
 ]
 FREEZE_DEFAULT: list[LiteralString] = [
@@ -73,6 +76,7 @@ def test_wf_04_every_column_of_a_published_definition_is_frozen(
         "integer": "4711",
         "jsonb": """'{"changed": 1}'""",
         "text": "repeat('f', 64)",
+        "text[]": "ARRAY['eve']",
         "boolean": "true",
         "timestamp with time zone": "now() - interval '1 year'",
     }

@@ -12,11 +12,12 @@ LAST = UUID(int=2**128 - 1)
 BREAK_GLASS, DEPENDENTS, ELIGIBILITY = map(
     statements_of, ("approvals/break_glass", "tenants/dependents", "tenants/eligibility")
 )
-APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS = map(
+APPROVALS, CHAINS, CONTROL, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS = map(
     statements_of,
     (
         "approvals/decisions",
         "approvals/chains",
+        "control/changes",
         "approvals/delegations",
         "documents/versions",
         "integrations/notifications",
@@ -33,6 +34,18 @@ def approval_probes() -> Iterator[Probe]:
     yield from voter_probes()
     yield from history_probes()
     yield from granting_probes()
+    yield from control_probes()
+
+
+def control_probes() -> Iterator[Probe]:
+    table = "control_changes"
+    yield Probe(f"{table}_pkey", CONTROL["find_change"], {"id": ROW}, API)
+    listed = {"kinds": ["endpoint"], "before": LAST, "status": None, "limit": 50}
+    yield Probe(f"{table}_pkey", CONTROL["list_changes"], listed, API)
+    for name in ("count_open", "expire_changes"):
+        yield Probe(f"{table}_open", CONTROL[name], {}, API)
+    named = {"kind": "endpoint", "name": "e5"}
+    yield Probe(f"{table}_open", CONTROL["supersede_changes"], named, API)
 
 
 def chain_probes() -> Iterator[Probe]:

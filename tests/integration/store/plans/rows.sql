@@ -128,6 +128,13 @@ SELECT tenant_id, id, CASE WHEN n % 20 < 10 THEN 'u' || n / 20 % 1000 END,
        CASE WHEN n % 20 >= 10 THEN 'r' || n / 20 % 100 END, 'approval_voided', at, CASE WHEN n % 100 > 1 THEN at END
 FROM numbered WHERE n <= 60000;
 
+INSERT INTO control_changes (tenant_id, id, kind, name, act, body, base_version, hash, proposed_by, responsible, status,
+                             created_at, expires_at, ended_at, ended_by)
+SELECT tenant_id, id, 'endpoint', 'e' || n / 100 % 1000, 'replace', '{}', 1, repeat('0', 64), 'u1', '{u1}',
+       CASE WHEN n % 1000 < 2 THEN 'proposed' ELSE 'confirmed' END, at, at + interval '14 days',
+       CASE WHEN n % 1000 >= 2 THEN at END, CASE WHEN n % 1000 >= 2 THEN 'u2' END
+FROM numbered WHERE n <= 60000;
+
 INSERT INTO eligibility_changes (tenant_id, id, changed_at, kind, user_id, role, persons, actor_id)
 SELECT tenant_id, id, at, CASE WHEN n % 20 < 10 THEN 'member_enabled' ELSE 'role_taken' END,
        CASE WHEN n % 20 < 10 THEN 'u' || n / 20 % 1000 END, CASE WHEN n % 20 >= 10 THEN 'r' || n / 20 % 100 END,
@@ -141,7 +148,7 @@ SELECT tenant_id, id, id, 1, 'u0', 'why', 'o', '{o}', at, at + interval '1 day',
        CASE WHEN n % 100 > 1 THEN at END, CASE WHEN n % 100 > 1 THEN 1 END
 FROM numbered WHERE n <= 60000;
 
-ANALYZE eligibility_changes, break_glass_proposals, members, member_roles, approval_chains, document_versions, approval_requests, approval_seats, approval_decisions,
+ANALYZE control_changes, eligibility_changes, break_glass_proposals, members, member_roles, approval_chains, document_versions, approval_requests, approval_seats, approval_decisions,
     approval_delegations, notifications;
 ANALYZE documents, transition_requests, workflow_instances, workflow_step_executions, workflow_step_receipts,
     workflow_outbox_receipts, workflow_events_outbox, workflow_side_effects_outbox, workflow_event;

@@ -48,6 +48,7 @@ TABLES = [
     "notifications",
     "eligibility_changes",
     "break_glass_proposals",
+    "control_changes",
 ]
 # Indexes of tables that are small beside these; some queries need them.
 OF_PEOPLE = {"members_pkey", "member_roles_by_role"}

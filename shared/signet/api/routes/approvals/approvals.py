@@ -17,6 +17,7 @@ from signet.api.http.routing import Routes
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Policy
 from signet.core.compiler.node_configurations import Vote
+from signet.core.control.authorship import ControlAuthors
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
 from signet.engine.approvals.decide import Ballot, VoteResult
@@ -76,6 +77,10 @@ class ApprovalRequest:
     decisions: Sequence[ApprovalDecisionRecord]
     # The seats that two operators have added, each with both names and the reason.
     break_glass: Sequence[BreakGlassProposal]
+    # The authors of the definition, the contract and the chain that it is pinned to.
+    control: ControlAuthors
+    # The people who changed a part of these alone, and have a seat here themselves.
+    seated_authors: Sequence[str]
     last_approved: LastApproved | None
 
 
@@ -118,6 +123,8 @@ def add_approval_routes(routes: Routes) -> None:
                 "seats": request.seats,
                 "decisions": request.decisions,
                 "break_glass": request.break_glass,
+                "control": request.control,
+                "seated_authors": request.seated_authors,
                 "last_approved": last,
             }
         )

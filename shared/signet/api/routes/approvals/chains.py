@@ -1,21 +1,24 @@
 """Routes of approval chains, from draft to published."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
+from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
 from signet.core.errors import Rejected
 from signet.core.validation.finding import Finding
-from signet.engine.approvals.chains import ChainRecord, ChainSummary, ChainVersion
+from signet.engine.approvals.chains import ChainRecord, ChainSummary, ChainVersion, PublishedChain
+from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.compilation import place_findings, reject_findings
 
 VERSION = "/v1/approval_chains/<name>/versions/<version>"
+_Saved = TypeVar("_Saved", bound=ChainVersion)
 
 
 def add_approval_chain_routes(routes: Routes) -> None:
@@ -54,19 +57,23 @@ def add_approval_chain_routes(routes: Routes) -> None:
     def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRecord:
         return call.use.approval_chains.read(call.caller, name, version)
 
-    @routes.post(f"{VERSION}/publish", "Freeze a version; new requests use it", ChainVersion)
-    def publish_chain(call: Call, name: PathName, version: PathVersion) -> ChainVersion:
+    @routes.post(f"{VERSION}/publish", "Freeze a version; new requests use it", PublishedChain)
+    def publish_chain(call: Call, name: PathName, version: PathVersion) -> PublishedChain:
         return _require(call.use.approval_chains.publish(call.caller, name, version))
 
     @routes.post(
-        f"{VERSION}/archive", "Keep new requests from it; requests under way go on", None, status=204
+        f"{VERSION}/archive",
+        "Keep new requests from it; requests under way go on",
+        None,
+        status=204,
+        also={202: ControlChange},
     )
     def archive_chain(call: Call, name: PathName, version: PathVersion) -> HttpAnswer:
-        call.use.approval_chains.archive(call.caller, name, version)
-        return HttpAnswer(status=204)
+        proposed = call.use.approval_chains.archive(call.caller, name, version)
+        return HttpAnswer(status=204) if proposed is None else show_proposed(proposed)
 
 
-def _require(saved: ChainVersion | tuple[Finding, ...]) -> ChainVersion:
-    if isinstance(saved, ChainVersion):
+def _require(saved: _Saved | tuple[Finding, ...]) -> _Saved:
+    if not isinstance(saved, tuple):
         return saved
     raise reject_findings(place_findings(saved))

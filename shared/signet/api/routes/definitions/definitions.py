@@ -11,10 +11,12 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
+from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.compiler.patch import MAX_NODES, Automation, Patch
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
+from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.definitions import Draft, Published
 from signet.engine.definitions.queries import (
     DefinitionFilters,
@@ -141,17 +143,37 @@ def _add_acts(routes: Routes) -> None:
         """Publish a draft and answer the definition that runs: for a patch, its effective workflow."""
         return call.use.definitions.publish(call.caller, definition_id, require_version(if_match))
 
-    @routes.post(f"{DEFINITION}/archive", "Keep new documents from it; what runs goes on", None, status=204)
+    @routes.post(
+        f"{DEFINITION}/archive",
+        "Keep new documents from it; what runs goes on",
+        None,
+        status=204,
+        also={202: ControlChange},
+    )
     def archive_definition(call: Call, definition_id: PathId) -> HttpAnswer:
         """Archive a definition; a patch takes the workflows compiled from it along."""
-        call.use.definitions.archive(call.caller, definition_id)
-        return HttpAnswer(status=204)
+        proposed = call.use.definitions.archive(call.caller, definition_id)
+        return HttpAnswer(status=204) if proposed is None else show_proposed(proposed)
 
-    @routes.post(f"{DEFINITION}/roll_back", "Publish its content again, as a new version", Published)
-    def roll_back_definition(call: Call, definition_id: PathId) -> Published:
-        return call.use.definitions.roll_back(call.caller, definition_id)
+    @routes.post(
+        f"{DEFINITION}/roll_back",
+        "Publish its content again, as a new version",
+        Published,
+        also={202: ControlChange},
+    )
+    def roll_back_definition(call: Call, definition_id: PathId) -> HttpAnswer:
+        return _show(call.use.definitions.roll_back(call.caller, definition_id))
 
-    @routes.post(f"{DEFINITION}/recompile", "Compile an effective workflow again", Published)
-    def recompile_definition(call: Call, definition_id: PathId) -> Published:
+    @routes.post(
+        f"{DEFINITION}/recompile",
+        "Compile an effective workflow again",
+        Published,
+        also={202: ControlChange},
+    )
+    def recompile_definition(call: Call, definition_id: PathId) -> HttpAnswer:
         """Compile again with a new compiler; the old workflow stays as it ran."""
-        return call.use.definitions.recompile(call.caller, definition_id)
+        return _show(call.use.definitions.recompile(call.caller, definition_id))
+
+
+def _show(published: Published | ControlChange) -> HttpAnswer:
+    return show_proposed(published) if isinstance(published, ControlChange) else HttpAnswer(published)

@@ -17,9 +17,11 @@ from signet.api.http.parameters import (
     parse_version,
     require_version,
 )
+from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.documents.rules import RuleBody
 from signet.core.validation.text import NAME_PATTERN
+from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.rules import RuleRecord
 
 RULE = "/v1/rules/<entity_type>/<rule>"
@@ -46,7 +48,12 @@ def add_rule_routes(routes: Routes) -> None:
         return show_record(call.use.rules.read(call.principal, entity_type, rule))
 
     @routes.put(
-        RULE, "Save a rule", RuleRecord, also={201: RuleRecord}, is_versioned=True, body_model=RuleBody
+        RULE,
+        "Save a rule",
+        RuleRecord,
+        also={201: RuleRecord, 202: ControlChange},
+        is_versioned=True,
+        body_model=RuleBody,
     )
     def save_rule(
         call: Call,
@@ -61,11 +68,13 @@ def add_rule_routes(routes: Routes) -> None:
         It is checked against the newest contract of its type.
         """
         saved = call.use.rules.save(call.caller, entity_type, rule, body, parse_version(if_match), reason)
+        if isinstance(saved, ControlChange):
+            return show_proposed(saved)
         status = 201 if saved.is_new else 200
         location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
         return show_record(saved.rule, status, location)
 
-    @routes.delete(RULE, "Delete a rule")
+    @routes.delete(RULE, "Delete a rule", also={202: ControlChange})
     def delete_rule(
         call: Call,
         entity_type: PathName,
@@ -75,5 +84,5 @@ def add_rule_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Delete a rule: it is out of force everywhere within five seconds, and its findings stay."""
         version = require_version(if_match)
-        call.use.rules.disable(call.caller, entity_type, rule, version, reason)
-        return HttpAnswer(status=204)
+        proposed = call.use.rules.disable(call.caller, entity_type, rule, version, reason)
+        return HttpAnswer(status=204) if proposed is None else show_proposed(proposed)

@@ -8,8 +8,10 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
+from signet.api.http.proposed_changes import show_saved
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
+from signet.engine.control.proposals import ControlChange
 from signet.engine.integrations.endpoints import EndpointRecord, EndpointTerms
 from signet.outbound.webhook import MAX_URL_CHARACTERS
 
@@ -52,24 +54,29 @@ def add_endpoint_routes(routes: Routes) -> None:
         return make_page(records, limit, lambda endpoint: (endpoint.name,), "endpoints")
 
     @routes.post(
-        "/v1/endpoints", "Make an endpoint that workflows call", EndpointRecord, status=201, is_versioned=True
+        "/v1/endpoints",
+        "Make an endpoint that workflows call",
+        EndpointRecord,
+        status=201,
+        also={202: ControlChange},
+        is_versioned=True,
     )
     def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
         """Create an endpoint for nodes to name; requests to it are signed (Standard Webhooks 1.0.0)."""
-        record = call.use.endpoints.create(call.caller, new.name, new.to_terms())
-        return show_record(record, 201, f"/v1/endpoints/{record.name}")
+        saved = call.use.endpoints.create(call.caller, new.name, new.to_terms())
+        return show_saved(saved, 201, f"/v1/endpoints/{new.name}")
 
     @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRecord, is_versioned=True)
     def get_endpoint(call: Call, name: PathName) -> HttpAnswer:
         return show_record(call.use.endpoints.read(call.principal, name))
 
-    @routes.put(ENDPOINT, "Replace an endpoint", EndpointRecord, is_versioned=True)
+    @routes.put(ENDPOINT, "Replace an endpoint", EndpointRecord, also={202: ControlChange}, is_versioned=True)
     def replace_endpoint(
         call: Call, name: PathName, terms: Annotated[EndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Replace an endpoint, which is tried again at once; disabled, its pending requests are given up."""
         version = require_version(if_match)
-        return show_record(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
+        return show_saved(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 
     @routes.delete(ENDPOINT, "Delete an endpoint")
     def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> HttpAnswer:

@@ -8,8 +8,10 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
+from signet.api.http.proposed_changes import show_saved
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
+from signet.engine.control.proposals import ControlChange
 from signet.engine.integrations.inbound_events import InboundEndpointRecord, InboundEndpointTerms
 
 MAX_PREFIX_CHARACTERS, MAX_POINTER_CHARACTERS, MAX_SECRETS = 200, 300, 3
@@ -60,22 +62,29 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
         "Make an inbound endpoint for signed events",
         InboundEndpointRecord,
         status=201,
+        also={202: ControlChange},
         is_versioned=True,
     )
     def create_inbound_endpoint(call: Call, new: Annotated[NewInboundEndpoint, Body()]) -> HttpAnswer:
-        record = call.use.inbound_events.create_endpoint(call.caller, new.name, new.to_terms())
-        return show_record(record, 201, f"/v1/inbound_endpoints/{record.name}")
+        saved = call.use.inbound_events.create_endpoint(call.caller, new.name, new.to_terms())
+        return show_saved(saved, 201, f"/v1/inbound_endpoints/{new.name}")
 
     @routes.get(ENDPOINT, "One inbound endpoint", InboundEndpointRecord, is_versioned=True)
     def get_inbound_endpoint(call: Call, name: PathName) -> HttpAnswer:
         return show_record(call.use.inbound_events.read_endpoint(call.principal, name))
 
-    @routes.put(ENDPOINT, "Replace an inbound endpoint", InboundEndpointRecord, is_versioned=True)
+    @routes.put(
+        ENDPOINT,
+        "Replace an inbound endpoint",
+        InboundEndpointRecord,
+        also={202: ControlChange},
+        is_versioned=True,
+    )
     def replace_inbound_endpoint(
         call: Call, name: PathName, terms: Annotated[InboundEndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Replace an inbound endpoint; if it is disabled, it accepts nothing more, and past events stay."""
         version = require_version(if_match)
-        return show_record(
+        return show_saved(
             call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())
         )

@@ -11,12 +11,14 @@ from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import IfMatch, Named, Reason, require_version
+from signet.api.http.proposed_changes import show_saved
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import (
     MAX_CUSTOM_SETTINGS,
     Currency,
     CustomSetting,
     DisplayName,
+    FourEyes,
     Language,
     TenantSettings,
     TimeZone,
@@ -24,6 +26,7 @@ from signet.core.tenants.tenant_file import (
 )
 from signet.core.validation.strict_model import Strict
 from signet.engine.access.quotas import QuotaLevel
+from signet.engine.control.proposals import ControlChange
 from signet.engine.tenants.operator import TenantStatus
 from signet.engine.tenants.settings import TenantChange
 
@@ -41,6 +44,7 @@ class TenantPatch(Strict):
         ),
     ] = None
     webhook_hosts: WebhookHosts | None = None
+    four_eyes: FourEyes | None = None
     reason: Reason = None
 
 
@@ -65,7 +69,13 @@ def add_tenant_routes(routes: Routes) -> None:
     def get_tenant(call: Call) -> HttpAnswer:
         return show_record(call.use.tenant_admin.read(call.principal))
 
-    @routes.patch("/v1/tenant", "Change the tenant's name or settings", Tenant, is_versioned=True)
+    @routes.patch(
+        "/v1/tenant",
+        "Change the tenant's name or settings",
+        Tenant,
+        also={202: ControlChange},
+        is_versioned=True,
+    )
     def change_tenant(
         call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
@@ -77,9 +87,10 @@ def add_tenant_routes(routes: Routes) -> None:
             change.language,
             change.custom,
             change.webhook_hosts,
+            change.four_eyes,
         )
         version = require_version(if_match)
-        return show_record(call.use.tenant_admin.change(call.caller, version, tenant_change, change.reason))
+        return show_saved(call.use.tenant_admin.change(call.caller, version, tenant_change, change.reason))
 
     @routes.get("/v1/quotas", "The tenant's quotas, and what is left of them", QuotaLevels)
     def list_quotas(call: Call) -> QuotaLevels:

@@ -15,6 +15,7 @@ from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.graph import ENVELOPE
 from signet.core.contracts.contract import Contract
+from signet.core.control.authorship import ControlAuthors
 from signet.core.diagrams.diff import diff_artifacts
 from signet.core.diagrams.mermaid import draw, draw_diff
 from signet.core.errors import Rejected
@@ -22,6 +23,7 @@ from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
+from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     place_findings,
@@ -102,9 +104,10 @@ class Flowchart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An explanation in plain English that a person could sign."""
+    """An explanation in plain English that a person could sign; `control` names its authors."""
 
     text: str
+    control: ControlAuthors
 
 
 class ComparedSide(TypedDict):
@@ -182,9 +185,11 @@ class DefinitionPreview:
 
     def explain(self, principal: Principal, definition_id: UUID) -> Explanation:
         with reading(self.database, principal) as read:
-            artifact = read_workflow(read, require_readable(read, definition_id))
-            lines = write_explanation(explain(artifact, read_contract_of(read, artifact)))
-        return Explanation("\n".join(lines))
+            definition = require_readable(read, definition_id)
+            artifact = read_workflow(read, definition)
+            control = read_control_of_artifact(read.connection, principal.tenant_id, definition.id, artifact)
+            lines = write_explanation(explain(artifact, read_contract_of(read, artifact), control))
+        return Explanation("\n".join(lines), control)
 
     def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> DiffReport:
         before, after = self._read_both(principal, definition_id, against)

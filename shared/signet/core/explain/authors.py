@@ -1,0 +1,40 @@
+"""Sentences about who wrote and published the control that a workflow stands on."""
+
+from collections.abc import Iterator
+
+from signet.core.control.authorship import Authorship, ControlAuthors
+from signet.core.explain.vocabulary import describe_list, describe_name, escape
+
+
+def describe_control(control: ControlAuthors) -> str:
+    """Describe in one line who made each part, and who could have changed it alone."""
+    return " ".join(_list_sentences(control))
+
+
+def _list_sentences(control: ControlAuthors) -> Iterator[str]:
+    parts = [("the contract", control.contract), ("the definition", control.definition)]
+    if control.definition == control.contract:
+        # An envelope follows from its contract alone.
+        del parts[1]
+    parts += [(f'the chain "{describe_name(name)}"', part) for name, part in control.chains.items()]
+    for what, part in parts:
+        if part is not None:
+            yield _describe(what, part)
+
+
+def _describe(what: str, part: Authorship) -> str:
+    if part.published_by is None:
+        return f"It is not on record who published {what}."
+    publisher, single = escape(part.published_by), part.list_single_authors()
+    if part.authors is None:
+        return f"{publisher} published {what}; it is not on record who wrote it."
+    if single == [part.published_by]:
+        return f"{_begin(what)} was published by {publisher}, who also wrote it."
+    if single:
+        behind = describe_list(map(escape, single))
+        return f"{_begin(what)} was published by {publisher}; {behind} stood behind this, and also wrote it."
+    return f"{publisher} published {what}, which {describe_list(map(escape, part.authors))} wrote."
+
+
+def _begin(what: str) -> str:
+    return what[0].upper() + what[1:]

@@ -1,0 +1,59 @@
+"""Authors and publishers of a workflow, of its contract and of the chains that it asks."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from signet.core.compiler.artifact import Artifact
+from signet.core.control.authorship import Authorship, ControlAuthors, make_control
+from signet.store.control.authorship import (
+    find_contract_authorship,
+    find_definition_authorship,
+    find_hashed_authorship,
+    list_chain_authorships,
+)
+from signet.store.database import Connection
+
+
+def read_control_of_artifact(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, artifact: Artifact
+) -> ControlAuthors:
+    """Read who made a compiled workflow; its chains are those that new requests take."""
+    content = artifact.content
+    chains = dict.fromkeys(_list_chains(content))
+    return make_control(
+        find_definition_authorship(connection, tenant_id, definition_id),
+        _find_contract(connection, tenant_id, content),
+        list_chain_authorships(connection, tenant_id, chains),
+    )
+
+
+def read_control_of_request(
+    connection: Connection,
+    tenant_id: UUID,
+    *,
+    entity_type: str,
+    contract_version: int,
+    definition_hash: str,
+    instance_id: UUID,
+    chains: Mapping[str, int | None],
+) -> ControlAuthors:
+    """Read who made what a request for approval is pinned to."""
+    return make_control(
+        find_hashed_authorship(connection, tenant_id, entity_type, definition_hash, instance_id),
+        find_contract_authorship(connection, tenant_id, entity_type, contract_version),
+        list_chain_authorships(connection, tenant_id, chains),
+    )
+
+
+def _find_contract(connection: Connection, tenant_id: UUID, content: Mapping[str, Any]) -> Authorship | None:
+    contract = content.get("contract")
+    if contract is None:
+        return None
+    return find_contract_authorship(connection, tenant_id, content["entity_type"], contract["version"])
+
+
+def _list_chains(content: Mapping[str, Any]) -> list[str]:
+    """List the chains that the approvals of a workflow name."""
+    nodes = content["nodes"].values()
+    return sorted({node["config"]["chain"] for node in nodes if node["config"].get("chain") is not None})

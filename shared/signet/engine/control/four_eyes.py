@@ -1,0 +1,80 @@
+"""Two people for each change of the control, where the tenant says so.
+
+Who wrote a draft does not publish it. A person is meant, not a name: the key of an author is the author.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from signet.core.control.authorship import Authorship, find_shared_persons, list_persons
+from signet.core.errors import Rejected
+from signet.core.tenants.permissions import list_granting
+from signet.core.tenants.responsible import join_responsible
+from signet.engine.access.admin import AdminTransaction
+from signet.store.control.authorship import DraftName, add_draft_authors
+from signet.store.control.changes import list_holders, read_four_eyes
+
+_MAX_NAMED = 5
+
+
+def wants_two_people(act: AdminTransaction) -> bool:
+    """Return whether the tenant wants two people. Call it under the lock of the administration."""
+    return read_four_eyes(act.connection, act.caller.principal.tenant_id)
+
+
+def join_authors(act: AdminTransaction, draft: DraftName, known: Iterable[str]) -> list[str]:
+    """Return the authors of a draft that the caller saves now.
+
+    They are the known ones, the persons behind the caller, and everybody who has saved a draft of its name
+    since a version was published. So a draft is not rid of its author by being deleted and saved again.
+    """
+    principal, persons = act.caller.principal, list_persons(act.caller.principal)
+    recent = add_draft_authors(act.connection, principal.tenant_id, draft, persons)
+    return sorted(join_responsible(known, persons, recent))
+
+
+def require_another_publisher(
+    act: AdminTransaction, authors: Collection[str], permission: str, what: str
+) -> None:
+    """Refuse to publish what a person behind the caller has written, where the tenant wants two people."""
+    shared = find_shared_persons(authors, list_persons(act.caller.principal))
+    if shared and wants_two_people(act):
+        sentence = f"{' and '.join(shared)} wrote {what}, and the tenant wants another person to publish it"
+        raise refuse_single_person(act, sentence, authors, permission)
+    if wants_two_people(act):
+        require_person(act, permission)
+
+
+def require_person(act: AdminTransaction, permission: str) -> None:
+    """Refuse a caller behind which no person is known: it may be the author's own."""
+    principal = act.caller.principal
+    if not principal.responsible:
+        sentence = f"nobody is known to stand behind {principal.subject}, so it is not another person"
+        raise refuse_single_person(act, sentence, (), permission)
+
+
+def make_authorship(act: AdminTransaction, authors: Sequence[str]) -> Authorship:
+    """Make the authorship of a text that the caller publishes now."""
+    principal = act.caller.principal
+    return Authorship(authors, principal.subject, sorted(list_persons(principal)))
+
+
+def refuse_single_person(
+    act: AdminTransaction, sentence: str, persons: Collection[str], permission: str
+) -> Rejected:
+    """Make the refusal, with the people who may do what these persons may not."""
+    tenant_id = act.caller.principal.tenant_id
+    others = list_holders(
+        act.connection,
+        tenant_id,
+        list_granting(permission),
+        other_than={*persons, *list_persons(act.caller.principal)},
+        limit=_MAX_NAMED,
+    )
+    if others:
+        remedy = f"Ask one of these people with the permission '{permission}': {', '.join(others)}."
+    else:
+        remedy = (
+            f"No other active member has the permission '{permission}'."
+            " Give it to a person who has no part in this."
+        )
+    return Rejected("FOUR_EYES_REQUIRED", sentence, remedy=remedy)

@@ -1,0 +1,298 @@
+"""Publication of patches and automations, and the other acts that change which definition is in force.
+
+Each runs inside a transaction that `definitions` opens. Where the tenant wants two people, archiving, rolling
+back and recompiling are proposed by one and confirmed by another.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.control.authorship import Authorship, ControlAuthors
+from signet.core.errors import Rejected
+from signet.engine.access.admin import AdminTransaction
+from signet.engine.control.authorship import read_control_of_artifact
+from signet.engine.control.changes import change_is_stale
+from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
+from signet.engine.control.proposals import ControlChange, ControlProposal, propose
+from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
+from signet.ids import make_id
+from signet.store.control.authorship import DraftName
+from signet.store.database import Connection
+from signet.store.definitions import write as store
+from signet.store.definitions.write import DefinitionRow, NewDefinition
+
+KIND, PUBLISH = "definition", "definition:publish"
+MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The workflow that new documents run from now on, with its warnings and the authors of its control."""
+
+    definition_id: UUID
+    version: int
+    compiled_hash: str
+    findings: tuple[PlacedFinding, ...]
+    control: ControlAuthors
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft as it was saved; its next change must name this `revision`."""
+
+    id: UUID
+    name: str
+    version: int
+    revision: int
+
+
+def insert_draft(
+    act: AdminTransaction,
+    kind: str,
+    body: Patch | Automation,
+    canvas: Mapping[str, Any] | None = None,
+    proposal: ControlChange | None = None,
+) -> Draft:
+    """Insert a draft of the next version of its name, by the caller or by those who proposed it."""
+    connection, author = act.connection, act.caller.principal
+    name, entity_type = name_of(body), entity_type_of(body)
+    version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
+    if proposal is None:
+        authors: Sequence[str] = join_authors(act, DraftName(kind, entity_type, name), ())
+    else:
+        authors = proposal.responsible
+    new = NewDefinition(
+        id=make_id(),
+        definition_kind=kind,
+        entity_type=entity_type,
+        name=name,
+        version=version,
+        base_ref=base_ref_of(body),
+        body_patches=to_json(body),
+        canvas=canvas,
+        authorship=Authorship(authors, None, None),
+    )
+    created_by = author.subject if proposal is None else proposal.proposed_by
+    store.insert_definition(connection, author.tenant_id, new, created_by)
+    note(act, new.id, "save_draft", name=name, version=version)
+    return Draft(new.id, name, version, 1)
+
+
+def publish_draft(act: AdminTransaction, draft: DefinitionRow) -> Published:
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
+    if draft.status != "draft":
+        raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
+    authors = draft.list_known_authors()
+    require_another_publisher(act, authors, PUBLISH, f"version {draft.version} of '{draft.name}'")
+    authorship = make_authorship(act, authors)
+    store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
+    subject = read_subject(connection, tenant_id, draft)
+    artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
+    compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
+    is_patch = draft.definition_kind == "org_patch"
+    store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else compiled))
+    effective_id, version = draft.id, draft.version
+    if is_patch:
+        effective_id, version = _insert_effective(act, draft, artifact, authorship)
+    note(act, draft.id, "publish", compiled_hash=artifact.hash)
+    return _show(act, effective_id, version, artifact, findings)
+
+
+def archive(act: AdminTransaction, definition: DefinitionRow) -> None:
+    """Keep new documents from a definition; a patch takes its effective workflows with it."""
+    tenant_id = act.caller.principal.tenant_id
+    if not store.archive_definition(act.connection, tenant_id, definition.id):
+        raise _not_archivable()
+    if definition.definition_kind == "org_patch":
+        for effective in store.list_effective_of_patch(act.connection, tenant_id, definition.id):
+            store.archive_definition(act.connection, tenant_id, effective)
+    note(act, definition.id, "archive")
+
+
+def roll_back(
+    act: AdminTransaction, older: DefinitionRow, proposal: ControlChange | None = None
+) -> Published:
+    """Publish an older body again as a new version, so that history only grows."""
+    body = _parse_older(older)
+    draft = insert_draft(act, older.definition_kind, body, older.canvas_json, proposal)
+    row = require_definition(act.connection, act.caller.principal.tenant_id, draft.id)
+    return publish_draft(act, row)
+
+
+def recompile(
+    act: AdminTransaction, effective: DefinitionRow, proposal: ControlChange | None = None
+) -> Published:
+    """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
+    patch, artifact, findings = _compile_again(act, effective)
+    if proposal is not None and artifact.hash != proposal.body["compiled_hash"]:
+        raise change_is_stale(proposal, proposal.base_version)
+    # Only the act is new. Who wrote the patch and who has it compiled again may be one person.
+    authors = patch.list_known_authors() if proposal is None else proposal.responsible
+    new_id, version = _insert_effective(act, patch, artifact, make_authorship(act, authors))
+    store.archive_definition(connection, tenant_id, effective.id)
+    note(act, effective.id, "recompile", compiled_hash=artifact.hash)
+    return _show(act, new_id, version, artifact, findings)
+
+
+# --- changes that wait for another person ---
+
+
+def propose_archive(act: AdminTransaction, definition: DefinitionRow) -> ControlChange:
+    if definition.status != "published" or definition.is_default:
+        raise _not_archivable()
+    body = {**_describe(definition), "status": "archived"}
+    return _propose(act, definition, "archive", body, definition.revision)
+
+
+def propose_roll_back(act: AdminTransaction, older: DefinitionRow) -> ControlChange:
+    _parse_older(older)
+    body = {**_describe(older), "document": older.body_patches_json}
+    return _propose(act, older, "roll_back", body, _newest_version(act, older))
+
+
+def propose_recompile(act: AdminTransaction, effective: DefinitionRow) -> ControlChange:
+    _, artifact, _ = _compile_again(act, effective)
+    body = {**_describe(effective), "compiled_hash": artifact.hash}
+    return _propose(act, effective, "recompile", body, _newest_version(act, effective))
+
+
+def read_in_force(connection: Connection, tenant_id: UUID, change: ControlChange) -> dict[str, Any]:
+    definition = store.find_definition(connection, tenant_id, UUID(change.name))
+    if definition is None:
+        return {}
+    if change.act == "archive":
+        return {**_describe(definition), "status": definition.status}
+    if change.act == "recompile":
+        return {**_describe(definition), "compiled_hash": definition.compiled_hash}
+    newest = store.find_newest_published(connection, tenant_id, definition)
+    return {} if newest is None else {**_describe(newest), "document": newest.body_patches_json}
+
+
+def apply_change(act: AdminTransaction, change: ControlChange) -> None:
+    definition = require_definition(act.connection, act.caller.principal.tenant_id, UUID(change.name))
+    is_archive = change.act == "archive"
+    version = definition.revision if is_archive else _newest_version(act, definition)
+    if version != change.base_version:
+        raise change_is_stale(change, version)
+    if is_archive:
+        archive(act, definition)
+    elif change.act == "roll_back":
+        roll_back(act, definition, change)
+    else:
+        recompile(act, definition, change)
+
+
+def _propose(
+    act: AdminTransaction, definition: DefinitionRow, what: str, body: Mapping[str, Any], version: int
+) -> ControlChange:
+    return propose(act, ControlProposal(KIND, str(definition.id), what, body, version, PUBLISH))
+
+
+def _newest_version(act: AdminTransaction, definition: DefinitionRow) -> int:
+    following = store.next_definition_version(
+        act.connection,
+        act.caller.principal.tenant_id,
+        definition.definition_kind,
+        definition.entity_type,
+        definition.name,
+    )
+    return following - 1
+
+
+def _describe(definition: DefinitionRow) -> dict[str, Any]:
+    return {
+        "definition_kind": definition.definition_kind,
+        "entity_type": definition.entity_type,
+        "name": definition.name,
+        "version": definition.version,
+    }
+
+
+# --- what publishing is made of ---
+
+
+def _compile_again(
+    act: AdminTransaction, effective: DefinitionRow
+) -> tuple[DefinitionRow, Artifact, tuple[PlacedFinding, ...]]:
+    if effective.definition_kind != "effective" or effective.source_id is None:
+        raise Rejected("DEFINITION_INVALID", "only an effective workflow can be recompiled")
+    tenant_id = act.caller.principal.tenant_id
+    patch = require_definition(act.connection, tenant_id, effective.source_id)
+    subject = read_subject(act.connection, tenant_id, patch)
+    compilation = subject.compile_for(act.connection, tenant_id)
+    return (patch, *subject.require_artifact(compilation))
+
+
+def _parse_older(older: DefinitionRow) -> Patch | Automation:
+    if older.definition_kind not in MODELS or older.status == "draft":
+        raise Rejected("DEFINITION_INVALID", "only a published patch or automation can be rolled back to")
+    return parse_body(MODELS[older.definition_kind], older.body_patches_json)
+
+
+def _insert_effective(
+    act: AdminTransaction, patch: DefinitionRow, artifact: Artifact, authorship: Authorship
+) -> tuple[UUID, int]:
+    connection, author = act.connection, act.caller.principal
+    version = store.next_definition_version(
+        connection, author.tenant_id, "effective", patch.entity_type, patch.name
+    )
+    new = NewDefinition(
+        id=make_id(),
+        definition_kind="effective",
+        entity_type=patch.entity_type,
+        name=patch.name,
+        version=version,
+        status="published",
+        contract_version=artifact.content["contract"]["version"],
+        nodes=artifact.content["nodes"],
+        edges=artifact.content["edges"],
+        compiled=artifact.text,
+        compiled_hash=artifact.hash,
+        compiler_version=COMPILER_VERSION,
+        source_id=patch.id,
+        authorship=authorship,
+    )
+    store.insert_definition(connection, author.tenant_id, new, author.subject)
+    return new.id, version
+
+
+def _show(
+    act: AdminTransaction,
+    definition_id: UUID,
+    version: int,
+    artifact: Artifact,
+    findings: tuple[PlacedFinding, ...],
+) -> Published:
+    tenant_id = act.caller.principal.tenant_id
+    control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
+    return Published(definition_id, version, artifact.hash, findings, control)
+
+
+def _not_archivable() -> Rejected:
+    return Rejected("VERSION_FROZEN", "only a published definition that is no default can be archived")
+
+
+def name_of(body: Patch | Automation) -> str:
+    return body.patch if isinstance(body, Patch) else body.automation
+
+
+def entity_type_of(body: Patch | Automation) -> str:
+    """Return the entity type, which is '' for an automation that belongs to none."""
+    return body.base.entity_type if isinstance(body, Patch) else body.entity_type or ""
+
+
+def base_ref_of(body: Patch | Automation) -> dict[str, Any] | None:
+    return body.base.model_dump(mode="json") if isinstance(body, Patch) else None
+
+
+def to_json(body: Patch | Automation) -> dict[str, Any]:
+    return body.model_dump(mode="json", by_alias=True)
+
+
+def note(act: AdminTransaction, definition_id: UUID, action: str, **detail: str | int) -> None:
+    act.note(("definition", str(definition_id)), action, detail)

@@ -1,0 +1,89 @@
+"""Authors of drafts, and the authors and publishers of what is in force."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+
+from signet.core.control.authorship import Authorship
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftName:
+    """The name that all drafts and versions of one thing share; `entity_type` is '' where it has none."""
+
+    kind: str
+    entity_type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ChainRow:
+    name: str
+    authors: list[str] | None
+    published_by: str | None
+    publishers: list[str] | None
+
+
+def add_draft_authors(
+    connection: Connection, tenant_id: UUID, draft: DraftName, persons: Collection[str]
+) -> list[str]:
+    """Note the persons who saved a draft now; return all who did since the name was last published."""
+    values = {
+        "tenant_id": tenant_id,
+        "kind": draft.kind,
+        "entity_type": draft.entity_type,
+        "name": draft.name,
+        "persons": sorted(persons),
+    }
+    connection.execute(_SQL.add_draft_author, values)
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.list_draft_authors, values).fetchall()
+
+
+def find_definition_authorship(
+    connection: Connection, tenant_id: UUID, definition_id: UUID
+) -> Authorship | None:
+    return _find(connection, _SQL.find_definition_authorship, {"tenant_id": tenant_id, "id": definition_id})
+
+
+def find_hashed_authorship(
+    connection: Connection, tenant_id: UUID, entity_type: str, compiled_hash: str, instance_id: UUID
+) -> Authorship | None:
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "hash": compiled_hash,
+        "instance_id": instance_id,
+    }
+    return _find(connection, _SQL.find_hashed_authorship, values)
+
+
+def find_contract_authorship(
+    connection: Connection, tenant_id: UUID, entity_type: str, version: int
+) -> Authorship | None:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version}
+    return _find(connection, _SQL.find_contract_authorship, values)
+
+
+def list_chain_authorships(
+    connection: Connection, tenant_id: UUID, versions: Mapping[str, int | None]
+) -> dict[str, Authorship]:
+    """List the authorship of chains by name; None asks for the newest published version."""
+    if not versions:
+        return {}
+    values = {"tenant_id": tenant_id, "names": list(versions), "versions": list(versions.values())}
+    with connection.cursor(row_factory=class_row(_ChainRow)) as cursor:
+        rows = cursor.execute(_SQL.list_chain_authorships, values).fetchall()
+    return {row.name: Authorship(row.authors, row.published_by, row.publishers) for row in rows}
+
+
+def _find(connection: Connection, statement: str, values: Mapping[str, Any]) -> Authorship | None:
+    with connection.cursor(row_factory=class_row(Authorship)) as cursor:
+        return cursor.execute(statement, values).fetchone()

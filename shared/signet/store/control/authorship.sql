@@ -1,0 +1,65 @@
+-- name: add_draft_author
+-- Note who saved a draft of a name now. The clock is that of the wall: the transaction may have waited for its lock.
+INSERT INTO draft_authors (tenant_id, kind, entity_type, name, person, saved_at)
+SELECT %(tenant_id)s, %(kind)s, %(entity_type)s, %(name)s, person, clock_timestamp()
+FROM unnest(%(persons)s::text[]) AS person
+ON CONFLICT (tenant_id, kind, entity_type, name, person) DO UPDATE SET saved_at = excluded.saved_at
+
+-- name: list_draft_authors
+-- List the persons who saved a draft of a name since a version of it was published.
+SELECT a.person FROM draft_authors a
+WHERE a.tenant_id = %(tenant_id)s AND a.kind = %(kind)s AND a.entity_type = %(entity_type)s AND a.name = %(name)s
+  AND a.saved_at > coalesce(
+      CASE %(kind)s
+          WHEN 'contract' THEN (
+              SELECT max(c.published_at) FROM contracts c
+              WHERE c.tenant_id = %(tenant_id)s AND c.entity_type = %(entity_type)s)
+          WHEN 'approval_chain' THEN (
+              SELECT max(c.published_at) FROM approval_chains c
+              WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s)
+          ELSE (
+              SELECT max(d.published_at) FROM workflow_definitions d
+              WHERE d.tenant_id = %(tenant_id)s AND d.definition_kind = %(kind)s AND d.entity_type = %(entity_type)s
+                AND d.name = %(name)s)
+      END, '-infinity')
+ORDER BY a.person
+
+-- name: find_definition_authorship
+-- Find who wrote and published a definition. Of an older row only the person who published it is on record.
+SELECT d.authors, d.publishers,
+       coalesce(d.published_by, CASE WHEN d.definition_kind IN ('envelope', 'effective') THEN d.created_by END)
+           AS published_by
+FROM workflow_definitions d
+WHERE d.tenant_id = %(tenant_id)s AND d.id = %(id)s
+
+-- name: find_hashed_authorship
+-- Find who wrote and published the definition with this hash. The same text may have been published again: the one that
+-- the instance runs goes first, then the newest.
+SELECT d.authors, d.publishers,
+       coalesce(d.published_by, CASE WHEN d.definition_kind IN ('envelope', 'effective') THEN d.created_by END)
+           AS published_by
+FROM workflow_definitions d
+WHERE d.tenant_id = %(tenant_id)s AND d.entity_type = %(entity_type)s AND d.compiled_hash = %(hash)s
+ORDER BY d.id = (SELECT i.definition_id FROM workflow_instances i
+                 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(instance_id)s) DESC NULLS LAST, d.id DESC
+LIMIT 1
+
+-- name: find_contract_authorship
+-- Find who wrote and published a version of a contract. Of an older row its envelope names the publisher.
+SELECT c.authors, coalesce(c.published_by, (
+           SELECT d.created_by FROM workflow_definitions d
+           WHERE d.tenant_id = c.tenant_id AND d.definition_kind = 'envelope' AND d.entity_type = c.entity_type
+             AND d.name = c.entity_type AND d.version = c.version)) AS published_by,
+       c.publishers
+FROM contracts c
+WHERE c.tenant_id = %(tenant_id)s AND c.entity_type = %(entity_type)s AND c.version = %(version)s
+
+-- name: list_chain_authorships
+-- List who wrote and published chains: each at the version that is named, or at the newest that is published.
+SELECT c.name, c.authors, c.published_by, c.publishers
+FROM unnest(%(names)s::text[], %(versions)s::integer[]) AS wanted (name, version)
+JOIN approval_chains c ON c.tenant_id = %(tenant_id)s AND c.name = wanted.name
+ AND c.version = coalesce(wanted.version, (SELECT max(n.version) FROM approval_chains n
+                                           WHERE n.tenant_id = %(tenant_id)s AND n.name = wanted.name
+                                             AND n.status = 'published'))
+ORDER BY c.name

@@ -1,0 +1,43 @@
+"""Sentences about the authors of the control."""
+
+import pytest
+
+from signet.core.control.authorship import Authorship, make_control
+from signet.core.explain.authors import describe_control
+
+ALONE = Authorship(["connie"], "connie", ["connie"])
+BY_TWO = Authorship(["ada", "ann"], "ben", ["ben"])
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        (ALONE, "The contract was published by connie, who also wrote it."),
+        (BY_TWO, "ben published the contract, which ada and ann wrote."),
+        (
+            Authorship(["ann", "kim"], "key:erp", ["kim", "lea"]),
+            "The contract was published by key:erp; kim stood behind this, and also wrote it.",
+        ),
+        (Authorship(None, "ben", None), "ben published the contract; it is not on record who wrote it."),
+        (Authorship(["ada"], None, None), "It is not on record who published the contract."),
+    ],
+)
+def test_a_part_is_described_by_its_authors(part: Authorship, sentence: str) -> None:
+    assert describe_control(make_control(None, part, {})) == sentence
+
+
+def test_all_parts_stand_in_one_line_and_an_envelope_is_its_contract() -> None:
+    control = make_control(BY_TWO, ALONE, {"accounts_payable": ALONE})
+    assert describe_control(control) == (
+        "The contract was published by connie, who also wrote it."
+        " ben published the definition, which ada and ann wrote."
+        ' The chain "accounts payable" was published by connie, who also wrote it.'
+    )
+    assert describe_control(make_control(ALONE, ALONE, {})) == (
+        "The contract was published by connie, who also wrote it."
+    )
+
+
+def test_names_are_escaped() -> None:
+    odd = Authorship(["a\u202eb"], "c\u202ed", ["c\u202ed"])
+    assert "\u202e" not in describe_control(make_control(None, odd, {}))
