@@ -28,7 +28,9 @@ PEOPLE = ("mona", "carl")
 @pytest.fixture
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
-        members = tuple(Member(user_id=name, display_name=name, roles=("clerk", "voter")) for name in PEOPLE)
+        members = tuple(
+            Member(user_id=name, display_name=name, roles=("clerk", "voter", "admin")) for name in PEOPLE
+        )
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, members)
         yield made

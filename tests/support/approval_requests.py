@@ -20,7 +20,7 @@ from tests.support.shared_company import Admin
 # The requester holds no seat and created no document.
 REQUESTER = "rita"
 PEOPLE: Mapping[str, tuple[str, ...]] = {
-    "carl": ("clerk",),
+    "carl": ("clerk", "admin"),
     "rita": ("clerk",),
     "anna": ("approver",),
     "ben": ("approver", "finance"),
@@ -41,7 +41,7 @@ class Asking:
         return self.company.tenant_id
 
     def hire(self, people: Mapping[str, Sequence[str]] = PEOPLE) -> None:
-        roles = sorted({role for held in people.values() for role in held} - {"clerk"})
+        roles = sorted({role for held in people.values() for role in held} - {"clerk", "admin"})
         members = [
             Member(user_id=name, display_name=name, roles=tuple(held)) for name, held in people.items()
         ]

@@ -21,6 +21,7 @@ from signet.store.definitions.rules import save_rule
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 INVOICE = {"number": "R-1", "vendor_id": "V-100", "invoice_date": "2026-03-01", "grand_total": 60000}
+VOTER = ("*:approve", "*:submit", "*:reopen", "*:cancel")
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ def make_company(database: Database) -> Company:
                 {"role": "admin", "permissions": ["*:*"]},
                 {"role": "clerk", "permissions": ["invoice:create", "invoice:edit", "invoice:submit"]},
                 {"role": "reader", "permissions": ["invoice:read"]},
-                # What the automatic transitions of the tests' contracts ask of those who vote.
-                {"role": "voter", "permissions": ["*:approve"]},
+                # What the transitions of the tests' contracts ask of those who vote and request.
+                {"role": "voter", "permissions": list(VOTER)},
             ],
             "members": [{"user_id": "carl", "display_name": "Carl", "roles": ["clerk", "admin"]}],
         }

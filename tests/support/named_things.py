@@ -10,6 +10,7 @@ import pytest
 from signet.authoring.files import read_document
 from signet.core.approvals.policy import parse_chain
 from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.control.authorship import Authorship
 from signet.core.tenants.tenant_file import Member, Role
 from signet.core.tenants.tenant_names import NamedKind, list_mentions
 from signet.core.validation.strict_model import parse_strictly
@@ -115,9 +116,10 @@ def _publish_chain(connection: Connection, tenant_id: UUID, name: str, now: date
         same_person=None,
         permission=None,
         created_by="test",
+        authors=("test",),
         now=now,
     )
-    publish_chain(connection, tenant_id, name, 1, now)
+    publish_chain(connection, tenant_id, name, 1, Authorship(("test",), "test", ("test",)), now)
 
 
 def publish_patch(company: Company, patch: Mapping[str, Any]) -> Published:

@@ -20,6 +20,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import RequestTransition, Update
 from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members, save_roles
+from tests.support.company import VOTER
 from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
@@ -92,12 +93,10 @@ class Scene:
 
     def hire(self, name: str, *roles: str) -> str:
         user_id = name if name.endswith(f"_{self._number}") else f"{name}_{self._number}"
-        member = Member(user_id=user_id, display_name=name, roles=(*roles, "voter"))
+        member = Member(user_id=user_id, display_name=name, roles=(*dict.fromkeys((*roles, "voter")),))
         tenant_id = self.stage.tenant_id
         with self.database.transaction(tenant_id) as connection:
-            known = tuple(
-                Role(role=each, permissions=("*:approve",)) for each in ("finance", "board", "voter")
-            )
+            known = tuple(Role(role=each, permissions=VOTER) for each in ("finance", "board", "voter"))
             save_roles(connection, tenant_id, known)
             save_members(connection, tenant_id, (member,))
         return user_id

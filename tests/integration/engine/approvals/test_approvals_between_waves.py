@@ -16,7 +16,13 @@ from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
-PEOPLE = {"mona": ("finance",), "otto": ("finance",), "anna": ("board",), "dora": (), "carl": ("clerk",)}
+PEOPLE = {
+    "mona": ("finance",),
+    "otto": ("finance",),
+    "anna": ("board",),
+    "dora": (),
+    "carl": ("clerk", "admin"),
+}
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,12 @@ ROLES = ("finance", "board")
 @pytest.fixture
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
-        people = {"carl": ("clerk", "finance"), "mona": ("finance", "board"), "otto": ("board",), "dora": ()}
+        people = {
+            "carl": ("clerk", "finance", "admin"),
+            "mona": ("finance", "board"),
+            "otto": ("board",),
+            "dora": (),
+        }
         members = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in people.items())
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_roles(

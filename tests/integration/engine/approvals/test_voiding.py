@@ -24,7 +24,7 @@ PEOPLE = {
     "otto": ("finance",),
     "anna": ("voter",),
     "dora": ("voter",),
-    "carl": ("clerk",),
+    "carl": ("clerk", "admin"),
 }
 AMENDABLE = {
     **CONTRACT,

@@ -42,7 +42,8 @@ SAVING = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "sa
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = tuple(
-            Member(user_id=name, display_name=name, roles=("clerk", "voter")) for name in ("mona", "carl")
+            Member(user_id=name, display_name=name, roles=("clerk", "voter", "admin"))
+            for name in ("mona", "carl")
         )
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, members)

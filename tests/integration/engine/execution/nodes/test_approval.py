@@ -13,7 +13,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from tests.support.workflow_stage import CONTRACT, WorkflowStage, standing_stage
 
-PEOPLE = {"mona": ["finance"], "otto": ["finance"], "anna": ["board"], "carl": []}
+PEOPLE = {"mona": ["finance"], "otto": ["finance"], "anna": ["board"], "carl": ["admin"]}
 BY_FINANCE = {"approvers": [{"by": "role", "role": "finance"}]}
 
 
