@@ -1,3 +1,23 @@
+CREATE FUNCTION public.check_key_owner() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        -- The release before this one names no owner.
+        NEW.owner_id := coalesce(NEW.owner_id, NEW.created_by);
+        IF NEW.owner_id <> NEW.created_by THEN
+            RAISE EXCEPTION 'a new API key belongs to who made it' USING ERRCODE = 'restrict_violation';
+        END IF;
+    ELSIF NEW.owner_id IS DISTINCT FROM OLD.owner_id AND NEW.owner_id IS DISTINCT FROM OLD.proposed_owner_id THEN
+        RAISE EXCEPTION 'an API key is taken over only by who was asked to' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.check_key_owner() OWNER TO signet_owner;
+
 CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -491,6 +511,21 @@ END
 $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
+
+CREATE FUNCTION public.keep_key_owner() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO api_key_owners (tenant_id, key_id, owner_id, since, by)
+    VALUES (NEW.tenant_id, NEW.id, NEW.owner_id, now(),
+            CASE WHEN TG_OP = 'INSERT' THEN NEW.created_by ELSE OLD.proposed_by END)
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.keep_key_owner() OWNER TO signet_owner;
 
 CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -1485,6 +1520,18 @@ $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE TABLE public.api_key_owners (
+    tenant_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    owner_id text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    by text NOT NULL
+);
+
+ALTER TABLE ONLY public.api_key_owners FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.api_key_owners OWNER TO signet_owner;
+
 CREATE TABLE public.api_keys (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1497,9 +1544,15 @@ CREATE TABLE public.api_keys (
     revoked_at timestamp with time zone,
     revoked_by text,
     last_used_at timestamp with time zone,
+    owner_id text NOT NULL,
+    proposed_owner_id text,
+    proposed_by text,
     CONSTRAINT api_keys_check CHECK ((expires_at > created_at)),
     CONSTRAINT api_keys_check1 CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+    CONSTRAINT api_keys_check2 CHECK (((proposed_owner_id !~ '^(key|service|signet):'::text) AND (proposed_owner_id <> owner_id))),
+    CONSTRAINT api_keys_check3 CHECK (((proposed_owner_id IS NULL) = (proposed_by IS NULL))),
     CONSTRAINT api_keys_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT api_keys_owner_id_check CHECK ((owner_id !~ '^(key|service|signet):'::text)),
     CONSTRAINT api_keys_roles_check CHECK (((cardinality(roles) >= 1) AND (cardinality(roles) <= 200))),
     CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
@@ -2175,6 +2228,27 @@ ALTER TABLE ONLY public.rules FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules OWNER TO signet_owner;
 
+CREATE TABLE public.service_accounts (
+    tenant_id uuid NOT NULL,
+    id text NOT NULL,
+    label text NOT NULL,
+    roles text[] NOT NULL,
+    owner_id text NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT service_accounts_id_check CHECK ((id ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT service_accounts_label_check CHECK (((label <> ''::text) AND (char_length(label) <= 200))),
+    CONSTRAINT service_accounts_roles_check CHECK (((cardinality(roles) >= 1) AND (cardinality(roles) <= 200))),
+    CONSTRAINT service_accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+
+ALTER TABLE ONLY public.service_accounts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.service_accounts OWNER TO signet_owner;
+
 CREATE TABLE public.signet_migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -2644,6 +2718,9 @@ ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.wor
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
 
+ALTER TABLE ONLY public.api_key_owners
+    ADD CONSTRAINT api_key_owners_pkey PRIMARY KEY (tenant_id, key_id, owner_id);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, id);
 
@@ -2725,6 +2802,9 @@ ALTER TABLE ONLY public.inbound_endpoints
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_pkey PRIMARY KEY (tenant_id, user_id, role);
 
+ALTER TABLE public.members
+    ADD CONSTRAINT members_are_people CHECK ((user_id !~ '^(key|service|signet):'::text)) NOT VALID;
+
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (tenant_id, user_id);
 
@@ -2751,6 +2831,9 @@ ALTER TABLE ONLY public.rule_executions
 
 ALTER TABLE ONLY public.rules
     ADD CONSTRAINT rules_pkey PRIMARY KEY (tenant_id, entity_type, name);
+
+ALTER TABLE ONLY public.service_accounts
+    ADD CONSTRAINT service_accounts_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.signet_migrations
     ADD CONSTRAINT signet_migrations_pkey PRIMARY KEY (number);
@@ -3029,7 +3112,13 @@ ALTER INDEX public.workflow_step_executions_by_instance ATTACH PARTITION public.
 
 ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.workflow_step_executions_default_tenant_id_resume_at_idx;
 
+CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.check_key_owner();
+
+CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.keep_key_owner();
+
 CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.api_key_owners FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
@@ -3097,6 +3186,8 @@ CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_req
 
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.api_key_owners FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.approval_decisions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -3160,6 +3251,9 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
+
+ALTER TABLE ONLY public.api_key_owners
+    ADD CONSTRAINT api_key_owners_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.api_keys(tenant_id, id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3278,6 +3372,12 @@ ALTER TABLE ONLY public.rule_executions
 ALTER TABLE ONLY public.rules
     ADD CONSTRAINT rules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.service_accounts
+    ADD CONSTRAINT service_accounts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.service_accounts
+    ADD CONSTRAINT service_accounts_tenant_id_owner_id_fkey FOREIGN KEY (tenant_id, owner_id) REFERENCES public.members(tenant_id, user_id);
+
 ALTER TABLE ONLY public.tenant_quotas
     ADD CONSTRAINT tenant_quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -3295,6 +3395,8 @@ ALTER TABLE ONLY public.workflow_instances
 
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE public.api_key_owners ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -3390,6 +3492,10 @@ ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.service_accounts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.api_key_owners USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.api_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.approval_chain_steps USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -3455,6 +3561,8 @@ CREATE POLICY tenant_isolation ON public.roles USING ((tenant_id = public.curren
 CREATE POLICY tenant_isolation ON public.rule_executions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.rules USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.service_accounts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.tenant_quotas USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3532,6 +3640,8 @@ GRANT USAGE ON SCHEMA public TO signet_janitor;
 
 GRANT USAGE ON SCHEMA public TO signet_dispatch;
 
+REVOKE ALL ON FUNCTION public.check_key_owner() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
@@ -3601,6 +3711,8 @@ REVOKE ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timest
 GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) TO signet_owner;
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.keep_key_owner() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
 
@@ -3732,6 +3844,8 @@ GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp wi
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
 
+GRANT SELECT,INSERT ON TABLE public.api_key_owners TO signet_api;
+
 GRANT SELECT,INSERT ON TABLE public.api_keys TO signet_api;
 
 GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
@@ -3739,6 +3853,12 @@ GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
 GRANT UPDATE(revoked_by) ON TABLE public.api_keys TO signet_api;
 
 GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(owner_id) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(proposed_owner_id) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(proposed_by) ON TABLE public.api_keys TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_chain_steps TO signet_api;
 
@@ -4149,6 +4269,22 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.rules TO signet_api;
 GRANT SELECT ON TABLE public.rules TO signet_worker;
 
 GRANT SELECT ON TABLE public.rules TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.service_accounts TO signet_api;
+
+GRANT SELECT ON TABLE public.service_accounts TO signet_worker;
+
+GRANT UPDATE(label) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(roles) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(owner_id) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(version) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.service_accounts TO signet_api;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_api;
 

@@ -46,6 +46,8 @@ BODIES: Mapping[str, Any] = {
     "confirm_control_change": {"hash": "0" * 64},
     "reject_control_change": {"reason": "not ours"},
     "create_api_key": {"name": "own", "roles": ["clerk"]},
+    "propose_api_key_owner": {"owner_id": "carl"},
+    "put_service_account": {"label": "Posting", "roles": ["clerk"], "owner_id": "carl"},
     "install_tenant": {"name": "another"},
     "put_tenant_status": {"status": "active"},
     "propose_break_glass": {"request_id": "{approval_id}", "user_id": "carl", "reason": "why"},

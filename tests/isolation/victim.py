@@ -49,6 +49,7 @@ PLACES: Mapping[str, LiteralString] = {
     "role": f"SELECT '{NAME}'",
     "key_id": "SELECT id FROM api_keys ORDER BY id LIMIT 1",
     "change_id": "SELECT id FROM control_changes ORDER BY id LIMIT 1",
+    "account_id": f"SELECT '{NAME}'",
     "tenant_id": "SELECT tenant_id FROM tenants",
     "quota_name": "SELECT 'api:read'",
     "proposal_id": "SELECT id FROM break_glass_proposals ORDER BY id LIMIT 1",
@@ -166,6 +167,7 @@ def mark_people(standing: CompanyWithWorkers) -> None:
     standing.run("INSERT INTO members SELECT tenant_id, %s, %s FROM tenants", NAME, MARK)
     standing.run("INSERT INTO member_roles SELECT tenant_id, %s, %s FROM tenants", NAME, NAME)
     standing.run("INSERT INTO org_chart SELECT tenant_id, %s, 'mona' FROM tenants", NAME)
+    standing.run("UPDATE service_accounts SET id = %s, label = %s", NAME, MARK)
 
 
 def _list_ids(standing: CompanyWithWorkers) -> Iterator[str]:

@@ -4,6 +4,7 @@ import re
 import shutil
 import threading
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -109,6 +110,34 @@ def test_a_database_from_before_the_nine_is_refused(empty_database_url: str) -> 
         assert caught.value.code == "MIGRATION_EDITED"
     with psycopg.connect(empty_database_url) as connection:
         assert connection.execute("SELECT to_regclass('tenants')").fetchone() == (None,)
+
+
+def test_a_key_from_before_owners_belongs_to_its_maker(empty_database_url: str) -> None:
+    """Give keys of every tenant their owner, though row security binds the migrating role."""
+    number = next(index for index, one in enumerate(REAL) if one.name == "give_keys_owners")
+    migrate_up(empty_database_url, REAL[:number], say=hush)
+    with psycopg.connect(empty_database_url) as connection:
+        for tenant, maker in ((UUID(int=1), "ada"), (UUID(int=2), "zoe")):
+            connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(tenant)])
+            connection.execute(
+                "INSERT INTO tenants (tenant_id, name, settings) VALUES (%s, 't', '{}')", [tenant]
+            )
+            connection.execute(
+                "INSERT INTO api_keys (tenant_id, id, name, secret_hash, roles, created_by, created_at)"
+                " VALUES (%s, %s, 'erp', decode(repeat('00', 32), 'hex'), '{clerk}', %s, '2026-01-01')",
+                [tenant, tenant, maker],
+            )
+    migrate_up(empty_database_url, REAL, say=hush)
+    with psycopg.connect(empty_database_url) as connection:
+        for tenant, maker in ((UUID(int=1), "ada"), (UUID(int=2), "zoe")):
+            connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(tenant)])
+            owned = connection.execute(
+                "SELECT k.owner_id, o.owner_id, o.by FROM api_keys k"
+                " JOIN api_key_owners o ON o.tenant_id = k.tenant_id AND o.key_id = k.id"
+                " WHERE k.tenant_id = %s",
+                [tenant],
+            ).fetchall()
+            assert owned == [(maker, maker, maker)]
 
 
 def test_an_edited_applied_file_is_named(folder: Path, empty_database_url: str) -> None:

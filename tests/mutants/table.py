@@ -9,6 +9,7 @@ from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
 from tests.mutants.granting import GRANTING
 from tests.mutants.leaving import LEAVING
+from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.two_people import TWO_PEOPLE
@@ -23,4 +24,5 @@ MUTATIONS: Sequence[Mutation] = (
     *GRANTING,
     *LEAVING,
     *TWO_PEOPLE,
+    *MACHINES,
 )

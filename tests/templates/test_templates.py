@@ -7,6 +7,7 @@ from signet.store.database import Database
 from tests.support.api_application import wire
 from tests.support.company import Company, make_company
 from tests.support.http_client import Client
+from tests.support.machines import add_account
 from tests.support.named_things import supply_names
 from tests.templates.write_templates import SOURCES, write_texts
 
@@ -20,8 +21,10 @@ def test_the_templates_are_what_the_examples_say() -> None:
 
 @pytest.fixture
 def company(database: Database) -> Company:
+    """Return a company that has what the templates name."""
     company = make_company(database)
     supply_names(database, company.tenant_id)
+    add_account(company, "royalty_statements", "clerk")
     return company
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from signet.engine.tenants.operator import TenantOperator
     from signet.engine.tenants.org_chart import OrgChart
     from signet.engine.tenants.roles import Roles
+    from signet.engine.tenants.service_accounts import ServiceAccounts
     from signet.engine.tenants.settings import TenantAdmin
 
 # Checks a URL against the hosts that a tenant allows.
@@ -144,6 +145,9 @@ class UseCases:
     org_chart: "UseCase[OrgChart]" = UseCase("signet.engine.tenants.org_chart:OrgChart")
     tenant_admin: "UseCase[TenantAdmin]" = UseCase("signet.engine.tenants.settings:TenantAdmin")
     api_keys: "UseCase[ApiKeys]" = UseCase("signet.engine.tenants.api_keys:ApiKeys")
+    service_accounts: "UseCase[ServiceAccounts]" = UseCase(
+        "signet.engine.tenants.service_accounts:ServiceAccounts"
+    )
     tenant_operator: "UseCase[TenantOperator]" = UseCase("signet.engine.tenants.operator:TenantOperator")
     break_glass: "UseCase[BreakGlass]" = UseCase("signet.engine.tenants.break_glass:BreakGlass")
     rules: "UseCase[Rules]" = UseCase(

@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from signet.authoring.files import read_document
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Simulation, WorldScript, simulate
+from signet.core.simulation import SimulatedAccount, Simulation, WorldScript, simulate
+from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import Strict, parse_strictly
 
@@ -61,7 +62,23 @@ def read_scenarios(path: Path) -> tuple[tuple[Scenario, ...], tuple[Finding, ...
     return (file.scenarios if file else ()), findings
 
 
-def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any]) -> Simulation:
+def list_simulated_accounts(tenant: TenantFile) -> dict[str, SimulatedAccount]:
+    """List the service accounts of a tenant's file by id, with the permissions of their roles."""
+    permissions = {role.role: role.permissions for role in tenant.roles}
+    return {
+        account.id: SimulatedAccount(
+            account.roles, [permission for role in account.roles for permission in permissions[role]]
+        )
+        for account in tenant.service_accounts
+    }
+
+
+def run_scenario(
+    workflow: Workflow,
+    scenario: Scenario,
+    org: Mapping[str, Any],
+    accounts: Mapping[str, SimulatedAccount] | None = None,
+) -> Simulation:
     script = WorldScript(
         requests=scenario.requests,
         approvals=scenario.approvals,
@@ -75,6 +92,7 @@ def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any])
         refs=scenario.refs,
         payload=scenario.payload,
         birth=scenario.birth,
+        accounts=accounts,
     )
     start = datetime.fromisoformat(scenario.start).astimezone(UTC)
     return simulate(workflow, scenario.document, script, start)

@@ -72,7 +72,7 @@ def simulate_command(
         raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
     runs = _list_runs(path, scenarios, documents, request or [], approve_all)
     workflow, org = Workflow(artifact), sources.settings.make_values()
-    results = [(scenario, run_scenario(workflow, scenario, org)) for scenario in runs]
+    results = [(scenario, run_scenario(workflow, scenario, org, sources.accounts)) for scenario in runs]
     if as_json:
         deliver(write_json([_to_json(scenario, simulation) for scenario, simulation in results]), None)
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from signet.authoring.files import read_document
+from signet.authoring.scenarios import list_simulated_accounts
 from signet.cli.console import FileFinding, describe_counts, stop, write, write_findings
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
@@ -15,6 +16,7 @@ from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
 from signet.core.explain.vocabulary import escape
+from signet.core.simulation import SimulatedAccount
 from signet.core.tenants.tenant_file import TenantFile, TenantSettings
 from signet.core.tenants.tenant_names import TenantNames, check_mentions, list_mentions, make_file_names
 from signet.core.validation.finding import Finding, has_errors
@@ -36,6 +38,8 @@ class Sources:
     settings: TenantSettings = field(default_factory=TenantSettings)
     # The roles and members of the tenant's file; without one, nothing says which exist.
     names: TenantNames | None = None
+    # The tenant's service accounts; None without the file of a tenant.
+    accounts: dict[str, SimulatedAccount] | None = None
     # The file that findings of the compiler are about.
     file: Path = Path()
     found: list[FileFinding] = field(default_factory=list)
@@ -211,3 +215,4 @@ def _read_tenant(file: Path | None, sources: Sources) -> None:
         sources.settings = tenant.settings
         roles, members = [role.role for role in tenant.roles], [member.user_id for member in tenant.members]
         sources.names = make_file_names(roles, members)
+        sources.accounts = list_simulated_accounts(tenant)

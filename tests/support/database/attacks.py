@@ -78,16 +78,27 @@ def fill(standing: CompanyWithWorkers) -> None:
         " SELECT tenant_id, now(), id, 'instance', id, 'started', 'carl' FROM workflow_instances"
     )
     standing.run("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 10, 60)", tenant)
+    standing.run("INSERT INTO audit_anchors VALUES (%s, 1)", tenant)
+    standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
+    fill_approvals(standing)
+    fill_endpoints(standing)
+    fill_machines(standing)
+    fill_control(standing)
+
+
+def fill_machines(standing: CompanyWithWorkers) -> None:
+    """Write a key, with its owner, and a service account."""
+    tenant = standing.company.tenant_id
     standing.run(
         "INSERT INTO api_keys (tenant_id, id, name, secret_hash, roles, created_by, created_at)"
         " VALUES (%s, gen_random_uuid(), 'erp', decode(repeat('00', 32), 'hex'), '{clerk}', 'carl', now())",
         tenant,
     )
-    standing.run("INSERT INTO audit_anchors VALUES (%s, 1)", tenant)
-    standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
-    fill_approvals(standing)
-    fill_endpoints(standing)
-    fill_control(standing)
+    standing.run(
+        "INSERT INTO service_accounts (tenant_id, id, label, roles, owner_id, created_by)"
+        " VALUES (%s, 'posting', 'Posting', '{clerk}', 'carl', 'carl')",
+        tenant,
+    )
 
 
 def fill_control(standing: CompanyWithWorkers) -> None:

@@ -46,6 +46,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Reference", "operations.reference.add_reference_routes"),
     ("Roles", "tenants.roles.add_role_routes"),
     ("Rules", "definitions.rules.add_rule_routes"),
+    ("Service accounts", "tenants.service_accounts.add_service_account_routes"),
     ("Templates", "definitions.templates.add_template_routes"),
     ("Tenant", "tenants.own.add_tenant_routes"),
     ("Trials", "definitions.preview.add_trial_routes"),

@@ -93,7 +93,11 @@ def make_entry(
     step_id: UUID | None = None,
     trace_id: str | None = None,
 ) -> AuditEntry:
-    """Make the entry of an act of the caller; its trace is the caller's unless another is given."""
+    """Make the entry of an act of the caller; its trace is the caller's unless another is given.
+
+    The entry of a machine's act also says which key was sent, and whose it was.
+    """
+    key = caller.principal.key
     return AuditEntry(
         id=entry_id,
         tenant_id=tenant_id,
@@ -112,7 +116,7 @@ def make_entry(
         instance_id=instance_id,
         step_id=step_id,
         trace_id=trace_id or caller.trace_id,
-        detail=detail,
+        detail=detail if key is None else {**detail, "key": key.to_json()},
     )
 
 

@@ -69,6 +69,8 @@ def _complete_nodes(slot: EnvelopeSlot, window: str, filled: SlotGraph) -> Itera
                 "action": str(node.config.get("action", "")),
                 "run_as": str(node.config.get("run_as", "actor")),
             }
+            if "service_account" in node.config:
+                config["service_account"] = str(node.config["service_account"])
             yield Node(policy_node(node.id), "policy_gate", config, slot.id, window)
 
 

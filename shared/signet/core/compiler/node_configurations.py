@@ -31,6 +31,15 @@ EventType = Annotated[
 TemplateText = Annotated[str, Constraint(max_length=10_000)]
 
 
+def _is_absent(value: object) -> bool:
+    return value is None
+
+
+# The service account that a node runs as, with `run_as: service_account`. Left out when it is absent, so that
+# definitions from before accounts had names keep their hashes.
+ServiceAccountName = Annotated[Name | None, Constraint(exclude_if=_is_absent)]
+
+
 class Nothing(Strict):
     """Start, end, condition and split have no configuration: their edges say all that they do."""
 
@@ -57,6 +66,7 @@ class LifecycleGateConfiguration(Strict):
 class PolicyGateConfiguration(Strict):
     action: str
     run_as: RunAs
+    service_account: ServiceAccountName = None
     permission: str
     permission_condition: ExpressionText | None
 
@@ -67,6 +77,7 @@ class ActionConfiguration(Strict):
     action: Annotated[str, Constraint(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=200)]
     payload: Mapping[Name, JsonValue] = {}
     run_as: RunAs = "actor"
+    service_account: ServiceAccountName = None
     save_as: Name | None = None
     # A list. The action runs once for each item, which the payload reads as `item`.
     for_each: ExpressionText | None = None
@@ -177,6 +188,7 @@ class WebhookOutConfiguration(Strict):
     event: Annotated[EventType | None, Constraint(exclude_if=is_absent)] = None
     payload: Mapping[Name, JsonValue] = {}
     run_as: RunAs = "actor"
+    service_account: ServiceAccountName = None
     save_as: Name | None = None
 
     @model_validator(mode="after")
@@ -193,6 +205,7 @@ class NotificationConfiguration(Strict):
     text: TemplateText
     wait: Annotated[bool, Constraint(alias="await")] = False
     run_as: RunAs = "actor"
+    service_account: ServiceAccountName = None
 
     @model_validator(mode="after")
     def _only_votes_are_filtered(self) -> "NotificationConfiguration":

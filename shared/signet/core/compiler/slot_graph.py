@@ -94,7 +94,21 @@ def _parse_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Map
         )
         for m in mistakes
     )
-    return {} if config is None else config.model_dump(mode="json", by_alias=True)
+    if config is None:
+        return {}
+    described = config.model_dump(mode="json", by_alias=True)
+    findings.extend(_check_run_as(node_id, described))
+    return described
+
+
+def _check_run_as(node_id: str, config: Mapping[str, object]) -> Iterator[Finding]:
+    """Check that a node names a service account exactly where it runs as one."""
+    named = config.get("service_account")
+    if config.get("run_as") == "service_account":
+        if named is None:
+            yield make_finding("SERVICE_ACCOUNT_MISSING", node_id)
+    elif named is not None:
+        yield make_finding("SERVICE_ACCOUNT_UNEXPECTED", node_id, account=named)
 
 
 def _make_edges(

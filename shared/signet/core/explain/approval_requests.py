@@ -104,7 +104,7 @@ def explain_requests(
         used = _find_gate(record, request) if request.applied else None
         overtaken = _explain_overtaken(outline, record, request) if request.status == "voided" else None
         open_seats = tuple(seat for seat in request.seats if seat.status == "open")
-        sentences = [_describe_standing(outline, request, used), _describe_about(request)]
+        sentences = [_describe_standing(outline, request, used), _describe_about(outline, request)]
         sentences += [vote.text for vote in votes]
         if overtaken is not None:
             sentences.append(overtaken.text)
@@ -151,12 +151,13 @@ def _describe_standing(outline: Outline, request: ApprovalRecord, used: Used | N
             return f"{about}: {status}."
 
 
-def _describe_about(request: ApprovalRecord) -> str:
+def _describe_about(outline: Outline, request: ApprovalRecord) -> str:
     chain = ""
     if request.chain_name is not None:
         chain = f", by version {request.chain_version} of the chain {escape(request.chain_name)}"
+    requester = outline.words.describe_subject(request.requester_id)
     return (
-        f"Requested by {escape(request.requester_id)} at {describe_time(request.created_at)}{chain}."
+        f"Requested by {requester} at {describe_time(request.created_at)}{chain}."
         f" It is about version {request.document_version} of the document (snapshot {request.snapshot_hash}),"
         f" under the definition {request.definition_hash} and the policy {request.policy_hash}."
     )
@@ -306,19 +307,23 @@ def _read_control(
     data = step.output_json or {}
     if name_control(step) == EDITED:
         if data["seen"] <= request.document_version < data["found"]:
-            yield _read_edit(record, step, data["seen"], data["found"])
+            yield _read_edit(outline, record, step, data["seen"], data["found"])
         return
     act = find_act(outline, step)
     if act is not None:
-        actor = escape(data["actor"]["id"]) if "actor" in data else escape(step.actor_user_id)
-        text = f"{actor} {act.text}{_describe_when(step, act.version)}"
+        subject = data["actor"]["id"] if "actor" in data else step.actor_user_id
+        actor, shown = escape(subject), outline.words.describe_subject(subject)
+        text = f"{shown} {act.text}{_describe_when(step, act.version)}"
         yield _make_cause(step, because=act.because, by=(actor,), text=text, version=act.version)
 
 
-def _read_edit(record: InstanceRecords, step: ExplainedStep, seen: int, found: int) -> Overtaken:
+def _read_edit(
+    outline: Outline, record: InstanceRecords, step: ExplainedStep, seen: int, found: int
+) -> Overtaken:
     edits = [edit for edit in record.edits if seen < edit.version <= found]
     people = tuple(dict.fromkeys(escape(edit.actor_id) for edit in edits))
-    who = f"{describe_list(people)} edited the document" if people else "The document was edited"
+    shown = dict.fromkeys(outline.words.describe_subject(edit.actor_id) for edit in edits)
+    who = f"{describe_list(shown)} edited the document" if shown else "The document was edited"
     at = edits[-1].created_at if edits else step.completed_at
     when = f" at {describe_time(at)}" if at is not None else ""
     return Overtaken(

@@ -5,9 +5,10 @@ contract says only what the artifact holds.
 """
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 from signet.core.canonical_json import content_hash
 from signet.core.compiler.artifact import Artifact
@@ -22,6 +23,7 @@ from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.slots import write_slots
 from signet.core.explain.vocabulary import Vocabulary, describe_count, describe_list, describe_name, escape
+from signet.core.tenants.machine_label import MachineLabel
 
 WIDTH = 100
 _CONFIRMATION = ":confirmation"  # no slot and no node is called so
@@ -50,17 +52,21 @@ class Section:
 
 
 def explain(
-    artifact: Artifact, contract: Contract | None = None, control: ControlAuthors | None = None
+    artifact: Artifact,
+    contract: Contract | None = None,
+    control: ControlAuthors | None = None,
+    machines: Mapping[str, MachineLabel] = MappingProxyType({}),
 ) -> tuple[Section, ...]:
     """Explain a workflow. The contract must be the one that it was compiled from.
 
-    `control` says who wrote and published it, where that is on record.
+    `control` says who wrote and published it, where that is on record. `machines` are labels of the service
+    accounts that it names, by their subjects.
     """
     pinned = artifact.content.get("contract")
     if contract is not None and pinned is not None and content_hash(contract.to_json()) != pinned["hash"]:
         raise ValueError("the workflow was compiled from another contract")
     workflow = WorkflowReading(artifact.content)
-    outline = Outline(workflow, contract, Vocabulary(artifact.content["entity_type"], contract))
+    outline = Outline(workflow, contract, Vocabulary(artifact.content["entity_type"], contract, machines))
     chapters = _list_chapters(outline, artifact, control)
     for number, chapter in enumerate(chapters, 1):
         outline.numbers[chapter.key] = str(number)

@@ -55,6 +55,8 @@ class Happened:
     chosen_edge_ids: tuple[str, ...]
     actor: str
     run_as: str
+    # The one that it acted for or as, in words.
+    acted: str
     text: str
     conditions: tuple[ReadCondition, ...]
     # The mistake of each field that made it fail.
@@ -92,8 +94,9 @@ class InstanceExplanation:
     status: str
     reason: str | None
     version: int
-    # The person that its steps act for now.
+    # The person or key that its steps act for now, and in words.
     actor: str
+    acting_for: str
     summary: str
     standing: tuple[TokenPosition, ...]
     happened: tuple[Happened, ...]
@@ -141,11 +144,12 @@ def explain_instance(
         reason=instance.reason,
         version=instance.version,
         actor=instance.actor_id,
+        acting_for=outline.words.describe_subject(instance.actor_id),
         summary=describe_summary(outline, record),
         standing=tuple(_list_standing(outline, record)),
         happened=tuple(_list_happened(outline, outlines, record)),
         turns=tuple(
-            HistoryLine(turn.created_at, turn.entry, turn.actor_id, describe_turn(turn))
+            HistoryLine(turn.created_at, turn.entry, turn.actor_id, describe_turn(outline, turn))
             for turn in record.turns
         ),
         approvals=tuple(explain_requests(outline, record, by_hash)),
@@ -171,7 +175,7 @@ def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenP
 
 
 def _make_outline(artifact: Artifact, contract: Contract | None, record: InstanceRecords) -> Outline:
-    words = Vocabulary(record.instance.entity_type, contract)
+    words = Vocabulary(record.instance.entity_type, contract, record.machines)
     return Outline(WorkflowReading(artifact.content), contract, words)
 
 
@@ -192,6 +196,7 @@ def _list_happened(
             chosen_edge_ids=tuple(output.get("chosen_edge_ids", ())),
             actor=step.actor_user_id,
             run_as=step.run_as,
+            acted=describe_actor(outline, step.node_id, step.run_as, step.actor_user_id),
             text=describe_happened(outline, step),
             conditions=tuple(_find_conditions(outline, output)),
             mistakes=tuple(_list_mistakes(output)),
@@ -234,7 +239,7 @@ def _read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadCondit
 
 def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield explained.summary
-    acting = f"acting for {escape(explained.actor)}" if explained.actor else "acting for nobody"
+    acting = f"acting for {explained.acting_for}" if explained.actor else "acting for nobody"
     yield (
         f"Workflow {escape(explained.workflow)}, instance {explained.id}, version {explained.version},"
         f" {acting}."
@@ -250,8 +255,7 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield from (f"  {sentence}" for sentence in explained.waking)
     yield from ("", "How it came here")
     for happened in explained.happened:
-        actor = describe_actor(happened.node, happened.run_as, happened.actor)
-        yield f"  {happened.seq:>4}  {happened.text} {actor}"
+        yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
     if explained.approvals:

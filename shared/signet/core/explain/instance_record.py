@@ -1,12 +1,13 @@
 """The record of one instance as it was read: an explanation looks at nothing else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.tenants.machine_label import MachineLabel
 
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 
@@ -185,3 +186,5 @@ class InstanceRecords:
     turns: Sequence[TurnRecord]
     approvals: Sequence[ApprovalRecord] = ()
     edits: Sequence[EditRecord] = ()
+    # Labels of keys and service accounts, by their subjects.
+    machines: Mapping[str, MachineLabel] = field(default_factory=dict)

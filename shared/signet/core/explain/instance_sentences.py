@@ -9,18 +9,21 @@ from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.runtime.projection import CONTROL
+from signet.core.tenants.principal import SERVICE_PREFIX
 
 _Data = Mapping[str, Any]
 
 
-def describe_actor(node_id: str, run_as: str, actor: str) -> str:
+def describe_actor(outline: Outline, node_id: str, run_as: str, actor: str) -> str:
     match run_as:
         case "system":
             return "(by the system)"
         case "service_account":
-            return "(by the service account)"
+            account = actor.removeprefix(SERVICE_PREFIX) if actor.startswith(SERVICE_PREFIX) else None
+            return f"(by {outline.words.describe_account(account)})"
         case _:
-            return f"({'by' if node_id.startswith(CONTROL) else 'for'} {escape(actor)})"
+            word = "by" if node_id.startswith(CONTROL) else "for"
+            return f"({word} {outline.words.describe_subject(actor)})"
 
 
 def describe_standing(outline: Outline, node_id: str) -> str:
@@ -93,7 +96,8 @@ def _describe_asked(outline: Outline, output: _Data) -> str:
     if "actor" not in output:
         return ""
     wanted = output.get("evidence", {}).get("request", "")
-    return f"{escape(output['actor']['id'])} asked for {name_transition(outline, wanted)}"
+    asker = outline.words.describe_subject(output["actor"]["id"])
+    return f"{asker} asked for {name_transition(outline, wanted)}"
 
 
 def _describe_edges(outline: Outline, edge_ids: Any) -> str:
@@ -117,7 +121,7 @@ def _describe_label(edge: _Data) -> str:
     return f" ({escape(edge['label'])})" if edge.get("label") else ""
 
 
-def describe_turn(turn: TurnRecord) -> str:
+def describe_turn(outline: Outline, turn: TurnRecord) -> str:
     reason = turn.data.get("reason")
-    line = f"{describe_name(turn.entry)} ({escape(turn.actor_id)})"
+    line = f"{describe_name(turn.entry)} ({outline.words.describe_subject(turn.actor_id)})"
     return f"{line}: {end_sentence(str(reason))}" if reason else f"{line}."

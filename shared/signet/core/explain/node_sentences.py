@@ -16,10 +16,9 @@ from signet.core.explain.vocabulary import (
 
 Config = Mapping[str, Any]
 
-RUNS_AS = {
+_RUNS_AS = {
     "actor": "the person whose act led here",
     "system": "the system",
-    "service_account": "the service account",
 }
 _CHANNELS = {"email": "by e-mail", "sms": "by text message", "in_app": "in the application"}
 _KINDS = {"wait_timer": "wait", "wait_event": "wait for an event", "webhook_out": "call to an endpoint"}
@@ -55,6 +54,13 @@ def describe_person(person: Config, words: Vocabulary) -> str:
             who = person.get("who")
             role = f' who holds the role "{describe_name(who)}" [{escape(who)}]' if who is not None else ""
             return f"each person named by {people} ({escape(person['expression'])}){role}"
+
+
+def _describe_runner(config: Config, words: Vocabulary) -> str:
+    """Name the one that a node runs as."""
+    if config["run_as"] == "service_account":
+        return words.describe_account(config.get("service_account"))
+    return _RUNS_AS[config["run_as"]]
 
 
 def _describe_people(people: Sequence[Config], words: Vocabulary) -> str:
@@ -119,7 +125,7 @@ def _describe_action(config: Config, words: Vocabulary) -> list[str]:
     name = config["action"]
     declared = words.contract.actions.get(name) if words.contract else None
     label = f"{escape(declared.label)} [{name}]" if declared is not None and declared.label else f"[{name}]"
-    sentences = [f"The action {label} runs as {RUNS_AS[config['run_as']]}."]
+    sentences = [f"The action {label} runs as {_describe_runner(config, words)}."]
     if declared is not None:
         sentences += _describe_declared_action(declared.kind, declared.set, declared.entity_type, words)
     if config["payload"]:
@@ -170,7 +176,7 @@ def _describe_event(config: Config, words: Vocabulary) -> list[str]:
 
 
 def _describe_webhook(config: Config, words: Vocabulary) -> list[str]:
-    who = RUNS_AS[config["run_as"]]
+    who = _describe_runner(config, words)
     event = config.get("event")
     sentences = [
         f'The outside endpoint "{escape(config["endpoint"])}" is called as {who};'
@@ -185,7 +191,7 @@ def _describe_webhook(config: Config, words: Vocabulary) -> list[str]:
 
 
 def _describe_notification(config: Config, words: Vocabulary) -> list[str]:
-    how, who = _CHANNELS[config["channel"]], RUNS_AS[config["run_as"]]
+    how, who = _CHANNELS[config["channel"]], _describe_runner(config, words)
     sentences = [f"A message is sent {how}, as {who}, to: {_describe_people(config['to'], words)}."]
     if config["subject"]:
         sentences.append(f'The subject is "{escape(config["subject"])}".')
@@ -229,7 +235,7 @@ def _describe_state(config: Config, words: Vocabulary) -> list[str]:
 
 
 def _describe_policy(config: Config, words: Vocabulary) -> list[str]:
-    who, permission = RUNS_AS[config["run_as"]], escape(config["permission"])
+    who, permission = _describe_runner(config, words), escape(config["permission"])
     sentence = f"The action [{escape(config['action'])}] runs only if {who} has the permission {permission}."
     if config["permission_condition"] is None:
         return [sentence]

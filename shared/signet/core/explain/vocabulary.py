@@ -12,6 +12,8 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.fields import DecimalField, ListField, ObjectField, RefField
 from signet.core.expressions import Expression, ExpressionError, parse_expression, to_text
 from signet.core.expressions.syntax_tree import Comparison, Junction, ListLiteral, Literal, Name, Not
+from signet.core.tenants.machine_label import MachineLabel
+from signet.core.tenants.principal import SERVICE_PREFIX
 from signet.core.validation.strict_model import parse_duration_seconds
 
 MAX_SHOWN_JSON = 300
@@ -97,10 +99,15 @@ def short_id(node_id: str) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The names of the document and its fields, from the contract's labels and units if it is there."""
+    """The names of the document and its fields, from the contract's labels and units if it is there.
+
+    Keys and service accounts have the names that people gave them, where their labels are known.
+    """
 
     entity_type: str | None = None
     contract: Contract | None = None
+    # By subject.
+    machines: Mapping[str, MachineLabel] = field(default_factory=dict)
     _fields: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,6 +118,20 @@ class Vocabulary:
         """The document in the middle of a sentence: `the invoice`."""
         label = self.contract.label if self.contract else ""
         return f"the {escape(label).lower() or describe_name(self.entity_type or 'document')}"
+
+    def describe_subject(self, subject: str) -> str:
+        """Name a person by their id, and a machine by its label."""
+        label = self.machines.get(subject)
+        return escape(subject if label is None else label.describe())
+
+    def describe_account(self, account_id: str | None) -> str:
+        """Name the service account that a node runs as; older definitions name none."""
+        if account_id is None:
+            return "the service account"
+        subject = f"{SERVICE_PREFIX}{account_id}"
+        if subject not in self.machines:
+            return f'the service account "{describe_name(account_id)}" [{escape(account_id)}]'
+        return self.describe_subject(subject)
 
     def describe_condition(self, text: str) -> str:
         """Describe a condition in words, with the expression itself after them."""

@@ -52,8 +52,9 @@ def _describe_state(outline: Outline, record: InstanceRecords, node_id: str) -> 
     request = record.request
     if request is not None:
         reason = f' ("{escape(request.reason)}")' if request.reason else ""
+        asker = outline.words.describe_subject(request.actor_id)
         yield (
-            f"{escape(request.actor_id)} asked for {name_transition(outline, request.transition)}"
+            f"{asker} asked for {name_transition(outline, request.transition)}"
             f" at {describe_time(request.created_at)}{reason}; that is not taken up yet."
         )
     for outcome in ("requested", "interrupted"):

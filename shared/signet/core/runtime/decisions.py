@@ -35,7 +35,7 @@ class DecisionInput:
     permissions: Sequence[str] = ()
     # Returns whether all of the tenant's rules of these names hold, with their evidence.
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
-    # Why nobody acts in the actor's name now: they have left.
+    # Why the one that the node runs as cannot act now: they have left, or the account cannot be used.
     actor_problem: str | None = None
 
     @property
@@ -49,7 +49,7 @@ class DecisionInput:
 class Decision:
     """An outcome with the edges that fire; `outcome` is None while the node waits or cannot go on.
 
-    `reason` says why it cannot go on at all.
+    `reason` says why it cannot go on at all: the instance pauses with it.
     """
 
     outcome: str | None
@@ -186,7 +186,7 @@ def _decide_policy(
     """Decide whether the actor of the action has its permission; the system has every one."""
     wanted = node.config["permission"]
     evidence: dict[str, Any] = {"permission": wanted, "run_as": node.config["run_as"]}
-    if node.config["run_as"] == "actor" and decision_input.actor_problem is not None:
+    if decision_input.actor_problem is not None:
         return Decision(None, evidence=evidence, reason=decision_input.actor_problem)
     reason = None
     if node.config["run_as"] != "system" and not grants(decision_input.permissions, wanted):

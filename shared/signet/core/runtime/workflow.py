@@ -95,6 +95,11 @@ class Workflow:
         self.shut_gates: Mapping[str, str] = content.get("shut_gates", {})
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
+        self.service_accounts = frozenset(
+            str(node.config["service_account"])
+            for node in self.nodes.values()
+            if "service_account" in node.config
+        )
         self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
         self._edges = {
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges

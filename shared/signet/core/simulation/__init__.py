@@ -1,6 +1,20 @@
 """The simulator: fast tests and what-if runs of a compiled workflow, in memory."""
 
 from signet.core.simulation.run import Simulation, simulate
-from signet.core.simulation.world import SimulatedRequest, SimulatedStep, SimulationRest, WorldScript
+from signet.core.simulation.world import (
+    SimulatedAccount,
+    SimulatedRequest,
+    SimulatedStep,
+    SimulationRest,
+    WorldScript,
+)
 
-__all__ = ["SimulatedRequest", "SimulatedStep", "Simulation", "SimulationRest", "WorldScript", "simulate"]
+__all__ = [
+    "SimulatedAccount",
+    "SimulatedRequest",
+    "SimulatedStep",
+    "Simulation",
+    "SimulationRest",
+    "WorldScript",
+    "simulate",
+]

@@ -18,15 +18,18 @@ _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
     """Plan what an acting node does; a gate that can neither pass nor send back blocks the instance."""
+    account = world.find_account(node)
+    if account is not None and account.problem is not None:
+        return Blocked(account.problem)
     if node.type.name == "lifecycle_gate":
-        decision = decide(world.workflow, token, world.decision_input())
+        decision = decide(world.workflow, token, world.decision_input(token))
         return (
             ActionPlan(decision)
             if decision.outcome is not None
             else Blocked(decision.reason or "", decision.evidence)
         )
     if node.type.name == "action":
-        items = _list_items(node, world.env())
+        items = _list_items(node, world.env(node))
         return ActionPlan(items, 0 if items is None else len(items))
     return ActionPlan()
 
@@ -58,7 +61,7 @@ def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait)
     if node.type.name == "approval" and answer not in node.edges:
         return None  # the script has an approval expire that never does
     saved = _save_response(world, node) if answer == "delivered" else {}
-    env = {**world.env(), "context": {**world.projection.context, **saved}}
+    env = {**world.env(node), "context": {**world.projection.context, **saved}}
     return conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
 
 
@@ -103,7 +106,7 @@ def _run_actions(world: SimulatedWorld, pending: PendingAction) -> SimulatedResu
 
 def _save(world: SimulatedWorld, node: WorkflowNode, result: Any, evidence: Mapping[str, Any]) -> Decision:
     saved = {node.config["save_as"]: result} if node.config["save_as"] else {}
-    env = {**world.env(), "context": {**world.projection.context, **saved}}
+    env = {**world.env(node), "context": {**world.projection.context, **saved}}
     return conclude(world.workflow, node, "done", env, evidence, saved)
 
 
@@ -115,11 +118,11 @@ def _list_items(node: WorkflowNode, env: Mapping[str, Any]) -> Sequence[Any] | N
 
 
 def _run_action(world: SimulatedWorld, node: WorkflowNode, item: Any) -> tuple[Any, Mapping[str, Any]]:
-    payload, variables = node.templates["/payload"]({**world.env(), "item": item})
+    payload, variables = node.templates["/payload"]({**world.env(node), "item": item})
     name = node.config["action"]
     action = world.workflow.actions.get(name)
     if action is not None and action.kind == "update":
-        changes, _ = action.set({**world.env(), "payload": payload})
+        changes, _ = action.set({**world.env(node), "payload": payload})
         world.document.update(changes)
         world.version += 1
     return world.script.outputs.get(name, {}), {"payload": payload, "variables": variables}
@@ -189,7 +192,7 @@ def _receive(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> 
 
 def _call_endpoint(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
-    payload, _ = node.templates["/payload"](world.env())
+    payload, _ = node.templates["/payload"](world.env(node))
     return WAITS, SimulatedWait(f"delivery to '{_name_receiver(node)}' of {payload}")
 
 
@@ -200,10 +203,10 @@ def _name_receiver(node: WorkflowNode) -> str:
 
 def _notify(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
-    text, _ = node.templates["/text"](world.env())
+    text, _ = node.templates["/text"](world.env(node))
     if node.config["await"]:
         return WAITS, SimulatedWait(f"delivery of '{text}'")
-    return conclude(world.workflow, node, "done", world.env(), {"text": text}), None
+    return conclude(world.workflow, node, "done", world.env(node), {"text": text}), None
 
 
 def _after(world: SimulatedWorld, duration: str) -> datetime:

@@ -73,7 +73,7 @@ def _run_round(world: SimulatedWorld) -> None:
     """Run the pure nodes first, then those that act, unless a parallel token has withdrawn them."""
     execution = world.execution
     pending_actions = execution.run_pure_nodes(
-        lambda _token: world.decision_input(), lambda n, token: prepare(world, n, token)
+        world.decision_input, lambda n, token: prepare(world, n, token)
     )
     for pending in pending_actions:
         if not execution.is_due(pending):
@@ -130,7 +130,7 @@ def _request_next(world: SimulatedWorld, requests: list[str]) -> bool:
     world.request = request
     document_state = DocumentState(world.projection.entity_version, world.status, request)
     if apply_document_changes(
-        world.execution, document_state, lambda _token: world.decision_input(), partial(try_gate, world)
+        world.execution, document_state, world.decision_input, partial(try_gate, world)
     ):
         world.request = None
         world.refused.append(transition)

@@ -8,7 +8,10 @@ from typing import Any
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Projection, Step
-from signet.core.runtime.workflow import Workflow
+from signet.core.runtime.tokens import Token
+from signet.core.runtime.workflow import Workflow, WorkflowNode
+from signet.core.tenants.principal import SERVICE_PREFIX
+from signet.core.tenants.service_accounts import UNUSABLE, find_account_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,15 @@ class SimulatedWait:
     due: datetime | None = None
     due_outcome: str = ""
     key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAccount:
+    """A service account of the tenant; `problem` says why no step can run as it."""
+
+    roles: Sequence[str] = ()
+    permissions: Sequence[str] = ()
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,8 @@ class WorldScript:
     refs: Mapping[str, Any] = field(default_factory=dict)
     payload: Any = None
     birth: str = "created"
+    # Without the tenant's accounts, steps that run as one have the permissions of the script.
+    accounts: Mapping[str, SimulatedAccount] | None = None
 
 
 @dataclass(slots=True)
@@ -88,22 +102,43 @@ class SimulatedWorld:
     def projection(self) -> Projection:
         return self.execution.projection
 
-    def env(self) -> dict[str, Any]:
-        script, projection = self.script, self.projection
+    def find_account(self, node: WorkflowNode | None) -> SimulatedAccount | None:
+        """Return the service account that the node runs as; None where it is not known, or is none."""
+        name = node.config.get("service_account") if node is not None else None
+        if name is None or self.script.accounts is None:
+            return None
+        missing = SimulatedAccount(problem=f"{UNUSABLE}: {find_account_problem(name, None, None, None)}")
+        return self.script.accounts.get(name, missing)
+
+    def env(self, node: WorkflowNode | None = None) -> dict[str, Any]:
+        """Return what expressions read, with the one that the node runs as for its actor."""
+        script, projection, account = self.script, self.projection, self.find_account(node)
+        actor = script.actor
+        if node is not None and account is not None:
+            name = node.config["service_account"]
+            actor = {"user_id": f"{SERVICE_PREFIX}{name}", "roles": list(account.roles)}
         entity = {**self.document, "status": self.status, "version": self.version}
         return {
             "entity": entity,
             "refs": script.refs,
-            "actor": script.actor,
+            "actor": actor,
             "org": script.org,
             "now": self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "context": projection.context,
             "payload": script.payload,
         }
 
-    def decision_input(self) -> DecisionInput:
-        script = self.script
-        return DecisionInput(self.env(), self.request, script.birth, script.permissions, self.ask_rules)
+    def decision_input(self, token: Token) -> DecisionInput:
+        script, node = self.script, self.workflow.nodes[token.node]
+        account = self.find_account(node)
+        return DecisionInput(
+            self.env(node),
+            self.request,
+            script.birth,
+            script.permissions if account is None else account.permissions,
+            self.ask_rules,
+            None if account is None else account.problem,
+        )
 
     def ask_rules(self, names: Sequence[str]) -> tuple[bool, Mapping[str, Any]]:
         answers = {name: self.script.rules.get(name, True) for name in names}

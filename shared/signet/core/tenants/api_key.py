@@ -1,13 +1,16 @@
-"""The token of an API key: its tenant, its id and its secret.
+"""The token of an API key: its tenant, its id and its secret. And the roles of a key that count.
 
-It names the tenant, so that a key is looked up within one tenant like everything else.
+The token names the tenant, so that a key is looked up within one tenant like everything else.
 """
 
 import base64
 import hashlib
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
+
+from signet.core.tenants.permissions import grants
 
 KEY_TOKEN_PREFIX = "signet_"
 SECRET_BYTES = 32
@@ -36,3 +39,18 @@ def parse_key_token(token: str) -> KeyToken | None:
 def hash_secret(text: str) -> bytes:
     """Hash the text, and not its bytes: several texts of base64 have the same bytes, and one is the key."""
     return hashlib.sha256(text.encode("ascii")).digest()
+
+
+def list_counting_roles(
+    roles: Iterable[str], permissions: Mapping[str, Collection[str]], of_owner: Collection[str]
+) -> tuple[str, ...]:
+    """Return the key's roles that count: its owner has every permission of them now.
+
+    `permissions` are those of the tenant's roles; a role that the tenant does not have counts for nothing.
+    """
+    held = frozenset(of_owner)
+    return tuple(
+        role
+        for role in roles
+        if role in permissions and all(grants(held, permission) for permission in permissions[role])
+    )

@@ -5,16 +5,30 @@ from uuid import UUID
 
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
-# The subjects of steps that run as no person. The service account has the permissions of its tenant's role of
-# that name.
+# The subjects of steps that run as no person. A definition from before service accounts had names runs as the
+# second of them, with the permissions of the tenant's role of that name.
 SYSTEM_SUBJECT = "signet:system"
 SERVICE_SUBJECT = "signet:service_account"
 SERVICE_ROLE = "service_account"
 # The tenant of an operator whose token names none. No tenant has this id.
 NO_TENANT = UUID(int=0)
-# A machine acts as itself: `key:<name>`. No person has such a name, or a name of the engine.
+# Machines act as themselves: `key:<id of the key>`, and in a step `service:<id of the account>`. No person
+# has such a name, or a name of the engine.
 KEY_PREFIX = "key:"
-_RESERVED = (KEY_PREFIX, "signet:")
+SERVICE_PREFIX = "service:"
+_RESERVED = (KEY_PREFIX, SERVICE_PREFIX, "signet:")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOfPrincipal:
+    """The key that a machine sent, for people who read of its acts."""
+
+    id: UUID
+    name: str
+    owner: str
+
+    def to_json(self) -> dict[str, str]:
+        return {"id": str(self.id), "name": self.name, "owner": self.owner}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +38,10 @@ class Principal:
     roles: tuple[str, ...]
     # An operator of the deployment, by a role that settings name and never by a role of a tenant.
     is_operator: bool = False
-    # The persons behind a key, the system or a service account; a person stands for themselves.
+    # The persons behind a key, the system or a service account; a person stands for themselves. Behind a key
+    # are its maker, and every owner that it has had.
     behind: ResponsiblePersons = NOBODY
+    key: KeyOfPrincipal | None = None
 
     @property
     def responsible(self) -> ResponsiblePersons:

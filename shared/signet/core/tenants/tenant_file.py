@@ -1,6 +1,6 @@
 """A tenant as its file states it: settings, roles, members and reporting lines."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from signet.core.validation.text import find_text_problem
 MAX_MEMBERS = 1_000
 MAX_ROLES = 200
 MAX_PERMISSIONS = 500
+MAX_SERVICE_ACCOUNTS = 100
 MAX_CUSTOM_SETTINGS = 200
 MAX_WEBHOOK_HOSTS = 100
 MAX_SETTING_CHARACTERS = 10_000
@@ -117,11 +118,23 @@ class Role(Strict):
     permissions: Annotated[tuple[Permission, ...], Field(strict=False, max_length=MAX_PERMISSIONS)]
 
 
+class ServiceAccount(Strict):
+    """An account that steps of definitions run as; a member owns it."""
+
+    id: Name
+    label: DisplayName
+    roles: Annotated[tuple[Name, ...], Field(strict=False, min_length=1, max_length=MAX_ROLES)]
+    owner: UserId
+
+
 class TenantContent(Strict):
     name: DisplayName
     settings: TenantSettings = TenantSettings()
     roles: Annotated[tuple[Role, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     members: Annotated[tuple[Member, ...], Field(strict=False, max_length=MAX_MEMBERS)] = ()
+    service_accounts: Annotated[
+        tuple[ServiceAccount, ...], Field(strict=False, max_length=MAX_SERVICE_ACCOUNTS)
+    ] = ()
 
     @model_validator(mode="after")
     def _names_agree(self) -> "TenantContent":
@@ -137,6 +150,7 @@ class TenantContent(Strict):
             if member.manager is not None and member.manager not in users:
                 mistakes.append(f"the manager '{member.manager}' of {member.user_id} is not a member")
         mistakes += _reporting_circles({m.user_id: m.manager for m in self.members})
+        mistakes += _mistaken_accounts(self.service_accounts, roles, users)
         if mistakes:
             raise ValueError("; ".join(mistakes))
         return self
@@ -148,6 +162,19 @@ class TenantFile(TenantContent):
 
 def _doubled(kind: str, names: list[str]) -> list[str]:
     return [f"the {kind} '{name}' stands twice" for name in sorted({n for n in names if names.count(n) > 1})]
+
+
+def _mistaken_accounts(
+    accounts: Iterable[ServiceAccount], roles: Collection[str], users: Collection[str]
+) -> Iterator[str]:
+    accounts = list(accounts)
+    yield from _doubled("service account", [account.id for account in accounts])
+    for account in accounts:
+        for role in account.roles:
+            if role not in roles:
+                yield f"the service account {account.id} has the unknown role '{role}'"
+        if account.owner not in users:
+            yield f"the owner '{account.owner}' of the service account {account.id} is not a member"
 
 
 def _reporting_circles(managers: Mapping[str, str | None]) -> list[str]:

@@ -14,6 +14,7 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.control.authorship import ControlAuthors, list_seated_authors
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.machine_label import MachineLabel
 from signet.core.tenants.permissions import grants
 from signet.engine.approvals.decide import (
     Ballot,
@@ -34,6 +35,7 @@ from signet.store.approvals.decisions import RequestRecord
 from signet.store.database import Connection, Database
 from signet.store.documents.write import TransactionContext, lock_statement, parse_locked_documents
 from signet.store.outbox.queue import insert_triggers, make_trigger
+from signet.store.tenants.machine_labels import read_machine_labels
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -42,7 +44,10 @@ FIRST = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """A request that waits for a person; `barred` is set if separation of duties bars them."""
+    """A request that waits for a person; `barred` is set if separation of duties bars them.
+
+    `requester_label` names a key with its owner, where a key requested it.
+    """
 
     request_id: UUID
     document_id: UUID
@@ -51,6 +56,7 @@ class InboxItem:
     node_id: str
     stage: int
     requester_id: str
+    requester_label: str | None
     since: datetime
     expire_at: datetime | None
     on_behalf_of: str | None
@@ -74,6 +80,8 @@ class PinnedRequest:
     break_glass: Sequence[BreakGlassProposal]
     control: ControlAuthors
     seated_authors: Sequence[str]
+    # The key that requested it, with its owner.
+    requester_label: str | None
 
 
 class Approvals:
@@ -117,10 +125,19 @@ class Approvals:
         limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
             rows = store.list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit)
-            return [self._make_item(connection, tenant_id, person, row) for row in rows]
+            labels = read_machine_labels(connection, tenant_id, (row.requester_id for row in rows))
+            return [
+                self._make_item(connection, tenant_id, person, row, labels.get(row.requester_id))
+                for row in rows
+            ]
 
     def _make_item(
-        self, connection: Connection, tenant_id: UUID, person: str, row: store.InboxRow
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        person: str,
+        row: store.InboxRow,
+        label: MachineLabel | None,
     ) -> InboxItem:
         contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
         voters = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
@@ -136,6 +153,7 @@ class Approvals:
             node_id=row.node_id,
             stage=row.stage,
             requester_id=row.requester_id,
+            requester_label=None if label is None else label.describe(),
             since=row.created_at,
             expire_at=row.expire_at,
             on_behalf_of=row.on_behalf_of,
@@ -156,6 +174,8 @@ class Approvals:
             if not _may_read(connection, caller, transaction, record, seats):
                 raise approval_not_found(request_id)
             control = _read_control(connection, tenant_id, record)
+            labels = read_machine_labels(connection, tenant_id, [record.requester_id])
+            label = labels.get(record.requester_id)
             return PinnedRequest(
                 record,
                 parse_policy(record.policy, record.policy_hash),
@@ -165,6 +185,7 @@ class Approvals:
                 list_seated(connection, tenant_id, request_id),
                 control,
                 _list_seated_authors(connection, tenant_id, record, seats, control),
+                None if label is None else label.describe(),
             )
 
 

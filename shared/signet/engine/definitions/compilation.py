@@ -19,6 +19,7 @@ from signet.core.validation.strict_model import MAX_MISTAKES, Strict, parse_stri
 from signet.core.validation.text_checks import check_texts
 from signet.engine.access.named_things import check_compilation
 from signet.engine.cache import load_contract
+from signet.engine.definitions.account_findings import check_accounts
 from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.names import find_patch_in_force
@@ -70,6 +71,7 @@ class Subject:
     def compile_for(self, connection: Connection, tenant_id: UUID) -> Compilation:
         """Compile it as it would be published: what it names must exist in the tenant."""
         compilation = check_compilation(connection, tenant_id, self.compile())
+        compilation = check_accounts(connection, tenant_id, compilation)
         replaced = self._check_replaced(connection, tenant_id)
         return Compilation(compilation.artifact, sort_findings((*compilation.findings, *replaced)))
 

@@ -19,6 +19,7 @@ from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
+from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
 from signet.store.database import Connection
@@ -92,6 +93,7 @@ def publish_draft(act: AdminTransaction, draft: DefinitionRow) -> Published:
     store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
     subject = read_subject(connection, tenant_id, draft)
     artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
+    require_run_as(act, artifact)
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
     store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else compiled))
@@ -224,8 +226,9 @@ def _compile_again(
     tenant_id = act.caller.principal.tenant_id
     patch = require_definition(act.connection, tenant_id, effective.source_id)
     subject = read_subject(act.connection, tenant_id, patch)
-    compilation = subject.compile_for(act.connection, tenant_id)
-    return (patch, *subject.require_artifact(compilation))
+    artifact, findings = subject.require_artifact(subject.compile_for(act.connection, tenant_id))
+    require_run_as(act, artifact)
+    return patch, artifact, findings
 
 
 def _parse_older(older: DefinitionRow) -> Patch | Automation:

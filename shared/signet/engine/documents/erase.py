@@ -2,12 +2,14 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from signet.core.audit.trail import AuditEntry, chain_all
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.principal import KeyOfPrincipal
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
@@ -26,6 +28,18 @@ class Erasure:
 
     ids: tuple[str, ...]
     fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _EntryTerms:
+    """The actor, the channel and the reason of an erasure, for its audit entry."""
+
+    actor_id: str
+    responsible: ResponsiblePersons
+    via: str
+    reason: str
+    trace_id: str | None = None
+    key: KeyOfPrincipal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +65,10 @@ class Erasures:
             if entity_type is None or not (read.may(permission) or may_read(read, entity_type)):
                 raise document_not_found(document_id)
             read.require(permission)
-        return erase_personal(
-            self.database,
-            principal.tenant_id,
-            document_id,
-            fields=fields,
-            actor_id=principal.subject,
-            responsible=principal.responsible,
-            via=caller.via,
-            reason=reason,
-            trace_id=caller.trace_id,
+        terms = _EntryTerms(
+            principal.subject, principal.responsible, caller.via, reason, caller.trace_id, principal.key
         )
+        return _erase(self.database, principal.tenant_id, document_id, fields, terms)
 
 
 def erase_personal(
@@ -81,6 +88,17 @@ def erase_personal(
     Values and salts become NULL; snapshots, audit and evidence keep reference and commitment. Amendments are
     documents of their own. Disk pages and backups forget with vacuum and their own retention.
     """
+    entry = _EntryTerms(actor_id, responsible, via, reason, trace_id)
+    return _erase(database, tenant_id, document_id, fields, entry)
+
+
+def _erase(
+    database: Database,
+    tenant_id: UUID,
+    document_id: UUID,
+    fields: Collection[str] | None,
+    terms: _EntryTerms,
+) -> Erasure:
     with database.transaction(tenant_id) as connection:
         if not lock_document(connection, tenant_id, document_id):
             raise Rejected("DOCUMENT_NOT_FOUND", f"There is no document {document_id}.")
@@ -90,19 +108,20 @@ def erase_personal(
         )
         if not erased:
             return erasure
+        detail: dict[str, Any] = {"erased": [{"personal": v.id, "field": v.field} for v in erased]}
         entry = AuditEntry(
             id=make_id(),
             tenant_id=tenant_id,
             subject_type=DOCUMENT,
             subject_id=str(document_id),
             action="erase_personal",
-            actor_id=actor_id,
-            responsible=responsible,
-            via=via,
+            actor_id=terms.actor_id,
+            responsible=terms.responsible,
+            via=terms.via,
             at=erased[0].erased_at,
-            reason=reason,
-            trace_id=trace_id,
-            detail={"erased": [{"personal": value.id, "field": value.field} for value in erased]},
+            reason=terms.reason,
+            trace_id=terms.trace_id,
+            detail=detail if terms.key is None else {**detail, "key": terms.key.to_json()},
         )
         heads = read_heads(connection, tenant_id, [entry.subject])
         append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))

@@ -22,6 +22,7 @@ from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
+from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rows import (
     has_ready_tokens,
     make_change_row,
@@ -140,6 +141,7 @@ class _Wave:
         self._documents = documents
         self._rows = WaveRows()
         self._approvals = ApprovalRequests(self._connection, claim.tenant_id, opened.transaction.now)
+        self._accounts = RunningAccounts(self._connection, claim.tenant_id, documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         # Steps that refuse a request: it is told of them when they are written.
         self._refusals: list[tuple[InstanceContext, Step]] = []
@@ -166,6 +168,7 @@ class _Wave:
                 self._documents,
                 self._opened.effects,
                 self._approvals,
+                self._accounts,
                 triggers.get(row.id, []),
             )
 
@@ -183,12 +186,10 @@ class _Wave:
 
     def load_references(self) -> None:
         """Read the documents that expressions of all instances refer to, in one statement."""
-        contexts = self._contexts.values()
-        self._documents.read_refs([query for context in contexts for query in context.list_ref_queries()])
+        self._documents.read_refs([q for c in self._contexts.values() for q in c.list_ref_queries()])
 
     def load_approvals(self) -> None:
-        contexts = self._contexts.values()
-        self._approvals.load([c.row.id for c in contexts if c.execution.workflow.has_approvals])
+        self._approvals.load([i for i, c in self._contexts.items() if c.execution.workflow.has_approvals])
 
     def apply_changes(self) -> None:
         """Apply what happened while the instances rested: an edit, a request, an answer from outside."""

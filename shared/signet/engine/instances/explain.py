@@ -1,6 +1,6 @@
 """Explanation of an instance: its record as of one moment, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from signet.store.approvals.requests import read_delegations, read_holders
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import read_compiled
 from signet.store.instances.record import read_record
+from signet.store.tenants.machine_labels import read_machine_labels
 from signet.store.tenants.tenants import read_now
 
 
@@ -50,8 +51,25 @@ def explain(
                 )
                 earlier.append(Earlier(step.seq, held, of_then.contract if of_then else None))
         record = _add_voters(connection, tenant_id, record, contract)
+        machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
+        record = replace(record, machines=machines)
         control = read_control_of_artifact(connection, tenant_id, instance.definition_id, artifact)
     return explain_instance(artifact, contract.contract if contract else None, record, earlier, control)
+
+
+def _list_subjects(record: InstanceRecords) -> Iterator[str]:
+    """Yield everybody who acted, as the record names them."""
+    yield record.instance.actor_id
+    if record.request is not None:
+        yield record.request.actor_id
+    for step in record.steps:
+        yield step.actor_user_id
+        asker = (step.output_json or {}).get("actor")
+        if asker is not None:
+            yield asker["id"]
+    yield from (turn.actor_id for turn in record.turns)
+    yield from (approval.requester_id for approval in record.approvals)
+    yield from (edit.actor_id for edit in record.edits)
 
 
 def _read(connection: Connection, tenant_id: UUID, definition_id: UUID, version: int) -> Artifact:

@@ -21,6 +21,7 @@ from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
+from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
 from signet.engine.execution.rows import (
     make_change_row,
@@ -104,6 +105,7 @@ class OperatorTransaction:
         self._transaction = transaction = locked.transaction
         self._documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, locked.rows)
         self._approvals = ApprovalRequests(connection, tenant_id, transaction.now)
+        self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
 
@@ -144,7 +146,9 @@ class OperatorTransaction:
         execution = make_execution(workflow, row, steps)
         if workflow.has_approvals:
             self._approvals.load([instance_id])
-        return InstanceContext(tenant_id, row, steps, execution, self._documents, {}, self._approvals, [])
+        return InstanceContext(
+            tenant_id, row, steps, execution, self._documents, {}, self._approvals, self._accounts, []
+        )
 
     def rebuild(self, instance_id: UUID) -> bool:
         return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)

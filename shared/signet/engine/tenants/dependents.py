@@ -1,7 +1,7 @@
 """The dependents of a member: what dies with them when they are disabled, or is handed over first.
 
-Keys and delegations end in any case. Seats by name and reporting lines can go to another member. Roles need
-no heir: their other holders have the seats of the role too.
+Delegations end in any case. Keys, service accounts, seats by name and reporting lines can go to another
+member; a key goes when that person accepts it. Roles need no heir: their other holders have the seats too.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from signet.engine.tenants.self_grants import refuse_self_grant
 from signet.store.tenants import dependents as store
 from signet.store.tenants import people
 from signet.store.tenants.dependents import (
+    DependentAccount,
     DependentCounts,
     DependentDelegation,
     DependentKey,
@@ -27,6 +28,7 @@ from signet.store.tenants.dependents import (
 MAX_LISTED, MAX_COUNTED = 200, 1_000
 _NAMES = {
     "keys": ("API key", "API keys"),
+    "service_accounts": ("service account", "service accounts"),
     "delegations": ("delegation", "delegations"),
     "seats": ("open seat", "open seats"),
     "reports": ("person who reports to them", "people who report to them"),
@@ -40,6 +42,7 @@ class Dependents:
     user_id: str
     counts: DependentCounts
     keys: Sequence[DependentKey]
+    service_accounts: Sequence[DependentAccount]
     delegations: Sequence[DependentDelegation]
     seats: Sequence[DependentSeat]
     # The people who have the member as manager.
@@ -59,6 +62,7 @@ def read_dependents(read: ReadTransaction, user_id: str) -> Dependents:
         user_id,
         store.count_dependents(connection, tenant_id, user_id, MAX_COUNTED),
         store.list_keys(connection, tenant_id, user_id, MAX_LISTED),
+        store.list_accounts(connection, tenant_id, user_id, MAX_LISTED),
         store.list_delegations(connection, tenant_id, user_id, MAX_LISTED),
         store.list_seats(connection, tenant_id, user_id, MAX_LISTED),
         store.list_reports(connection, tenant_id, user_id, MAX_LISTED),
@@ -89,15 +93,19 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
             connection, tenant_id, user_id, heir, author, now=act.now, limit=MAX_COUNTED
         )
         reports = store.hand_over_reports(connection, tenant_id, user_id, heir, author)
+        accounts = store.hand_over_accounts(connection, tenant_id, user_id, heir, author, act.now)
+        keys = store.offer_keys(connection, tenant_id, user_id, heir, author)
     else:
         reports = store.end_reports(connection, tenant_id, user_id, author)
+        accounts = store.disable_accounts(connection, tenant_id, user_id, author, act.now)
+        keys = store.revoke_keys(connection, tenant_id, user_id, author, act.now)
     delegations = store.revoke_delegations(connection, tenant_id, user_id, author, act.now)
     for ended in delegations:
         notify_of_delegation(act, "delegation_revoked", ended.id, ended.user_id, ended.delegate_id)
-    keys = store.revoke_keys(connection, tenant_id, user_id, author, act.now)
     return {
         "heir": heir,
         "keys": [str(key) for key in keys],
+        "service_accounts": sorted(accounts),
         "delegations": [str(ended.id) for ended in delegations],
         "seats": [f"{seat.request_id}/{seat.stage}/{seat.position}" for seat in seats],
         "reports": sorted(reports),

@@ -5,12 +5,13 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
-from signet.core.tenants.principal import Principal
+from signet.core.tenants.principal import SYSTEM_SUBJECT, Principal
 from signet.core.tenants.tenant_file import Member, TenantFile
 from signet.engine.approvals.lost_approvers import make_voter_lost
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import insert_triggers
 from signet.store.tenants.people import set_member_status
+from signet.store.tenants.service_accounts import install_accounts
 from signet.store.tenants.tenants import find_member_roles, save_members, save_roles, save_tenant
 
 
@@ -23,6 +24,8 @@ def write_tenant(connection: Connection, tenant: TenantFile, author: ChangeAutho
     save_tenant(connection, tenant)
     save_roles(connection, tenant.tenant_id, tenant.roles, author)
     write_members(connection, tenant.tenant_id, tenant.members, author)
+    if tenant.service_accounts:
+        install_accounts(connection, tenant.tenant_id, tenant.service_accounts, SYSTEM_SUBJECT)
 
 
 def write_members(

@@ -8,7 +8,7 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import author_of
-from signet.core.tenants.principal import Principal
+from signet.core.tenants.principal import KeyOfPrincipal, Principal
 from signet.core.tenants.tenant_file import Member
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
@@ -34,7 +34,7 @@ MemberStatus = Literal["active", "disabled"]
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The caller and their permissions."""
+    """The caller and their permissions; a machine with its key, and the person who owns that."""
 
     tenant_id: UUID
     subject: str
@@ -44,6 +44,7 @@ class Me:
     roles: Sequence[str]
     permissions: Sequence[str]
     is_operator: bool
+    key: KeyOfPrincipal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Members:
                 principal.roles,
                 permissions,
                 principal.is_operator,
+                principal.key,
             )
 
     def list(self, principal: Principal, after: str, limit: int) -> list[MemberRecord]:

@@ -80,6 +80,7 @@ class TenantOperator:
                 "settings": act.read().settings,
                 "roles": {role.role: list(role.permissions) for role in tenant.roles},
                 "members": {member.user_id: list(member.roles) for member in tenant.members},
+                "service_accounts": {account.id: list(account.roles) for account in tenant.service_accounts},
             }
             act.note("install_tenant", detail)
             return act.read()

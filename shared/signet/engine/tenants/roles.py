@@ -81,7 +81,7 @@ class Roles:
                 if people.is_role_held(act.connection, tenant_id, role):
                     raise Rejected(
                         "ROLE_IN_USE",
-                        f"members or keys have the role '{role}'",
+                        f"members, keys or service accounts have the role '{role}'",
                         remedy="Take it from them first.",
                     )
                 require_held_permissions(act, role, records[0].permissions)

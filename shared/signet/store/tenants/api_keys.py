@@ -1,8 +1,9 @@
-"""Keys of machines; a secret is passed in as its hash."""
+"""Keys of machines, with their owners; a secret is passed in as its hash."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
@@ -14,13 +15,17 @@ _SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class ApiKeyRecord:
+class ApiKeyRow:
     id: UUID
     name: str
     roles: list[str]
     created_by: str
+    owner_id: str
+    proposed_owner_id: str | None
+    proposed_by: str | None
     created_at: datetime
     expires_at: datetime | None
+    is_expired: bool | None
     revoked_at: datetime | None
     revoked_by: str | None
     # To the hour.
@@ -28,11 +33,28 @@ class ApiKeyRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyOwnerRow:
+    """A member who owns a key, with the permissions that the tables of members give them now."""
+
+    user_id: str
+    status: str
+    permissions: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class SecretRow:
     name: str
-    created_by: str
     secret_hash: bytes
+    created_by: str
+    owner_id: str
+    # None where the owner is no member.
+    owner_status: str | None
+    owner_permissions: list[str]
+    # Every owner that the key has had.
+    owners: list[str]
     roles: list[str]
+    # By role, of the key's roles that the tenant has.
+    permissions: dict[str, list[str]]
     expires_at: datetime | None
     is_expired: bool | None
     is_revoked: bool
@@ -52,6 +74,7 @@ def insert_key(
     expires_at: datetime | None,
     now: datetime,
 ) -> None:
+    """Write a key that belongs to its maker."""
     values = {
         "tenant_id": tenant_id,
         "id": key_id,
@@ -66,9 +89,7 @@ def insert_key(
 
 
 def count_live(connection: Connection, tenant_id: UUID) -> int:
-    with connection.cursor(row_factory=scalar_row) as cursor:
-        count: int = cursor.execute(_SQL.count_live, {"tenant_id": tenant_id}).fetchone() or 0
-    return count
+    return _count(connection, _SQL.count_live, {"tenant_id": tenant_id})
 
 
 def find_secret(
@@ -83,18 +104,52 @@ def note_use(connection: Connection, tenant_id: UUID, key_id: UUID) -> None:
     connection.execute(_SQL.note_use, {"tenant_id": tenant_id, "id": key_id})
 
 
-def list_keys(connection: Connection, tenant_id: UUID, after: UUID | None, limit: int) -> list[ApiKeyRecord]:
+def list_keys(connection: Connection, tenant_id: UUID, after: UUID | None, limit: int) -> list[ApiKeyRow]:
     values = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    with connection.cursor(row_factory=class_row(ApiKeyRecord)) as cursor:
+    with connection.cursor(row_factory=class_row(ApiKeyRow)) as cursor:
         return cursor.execute(_SQL.list_keys, values).fetchall()
 
 
-def find_key(connection: Connection, tenant_id: UUID, key_id: UUID) -> ApiKeyRecord | None:
-    with connection.cursor(row_factory=class_row(ApiKeyRecord)) as cursor:
+def find_key(connection: Connection, tenant_id: UUID, key_id: UUID) -> ApiKeyRow | None:
+    with connection.cursor(row_factory=class_row(ApiKeyRow)) as cursor:
         return cursor.execute(_SQL.find_key, {"tenant_id": tenant_id, "id": key_id}).fetchone()
+
+
+def read_owners(connection: Connection, tenant_id: UUID, user_ids: Collection[str]) -> dict[str, KeyOwnerRow]:
+    """Read these members with their permissions; of a person who is no member there is none."""
+    values = {"tenant_id": tenant_id, "user_ids": sorted(user_ids)}
+    with connection.cursor(row_factory=class_row(KeyOwnerRow)) as cursor:
+        rows = cursor.execute(_SQL.read_owners, values).fetchall()
+    return {row.user_id: row for row in rows}
+
+
+def count_other_owners(connection: Connection, tenant_id: UUID, key_id: UUID, user_id: str) -> int:
+    """Count the owners that a key has had, without this person."""
+    values = {"tenant_id": tenant_id, "id": key_id, "user_id": user_id}
+    return _count(connection, _SQL.count_other_owners, values)
+
+
+def set_proposed_owner(
+    connection: Connection, tenant_id: UUID, key_id: UUID, owner_id: str | None, proposed_by: str | None
+) -> None:
+    """Write who is asked to take the key over, or that nobody is."""
+    values = {"tenant_id": tenant_id, "id": key_id, "owner_id": owner_id, "proposed_by": proposed_by}
+    connection.execute(_SQL.set_proposed_owner, values)
+
+
+def accept_key(connection: Connection, tenant_id: UUID, key_id: UUID, owner_id: str) -> bool:
+    """Give the key to the person who was asked; return False if they are not asked any more."""
+    values = {"tenant_id": tenant_id, "id": key_id, "owner_id": owner_id}
+    return connection.execute(_SQL.accept_key, values).rowcount == 1
 
 
 def revoke_key(connection: Connection, tenant_id: UUID, key_id: UUID, revoked_by: str, now: datetime) -> bool:
     """Revoke a key; return False if it is revoked already."""
     values = {"tenant_id": tenant_id, "id": key_id, "revoked_by": revoked_by, "now": now}
     return connection.execute(_SQL.revoke_key, values).rowcount == 1
+
+
+def _count(connection: Connection, statement: str, values: dict[str, Any]) -> int:
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        count: int = cursor.execute(statement, values).fetchone() or 0
+    return count

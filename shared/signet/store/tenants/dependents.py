@@ -1,4 +1,4 @@
-"""Everything that depends on a member: keys, delegations, seats by name, and people who report to them."""
+"""Everything that depends on a member: keys, service accounts, delegations, seats by name, and reports."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +21,7 @@ class DependentCounts:
     """The numbers of what depends on a member; each ends at a limit."""
 
     keys: int
+    service_accounts: int
     delegations: int
     seats: int
     reports: int
@@ -28,13 +29,22 @@ class DependentCounts:
 
 @dataclass(frozen=True, slots=True)
 class DependentKey:
-    """A live key that the member has made."""
+    """A live key that the member owns."""
 
     id: UUID
     name: str
     roles: list[str]
     created_at: datetime
     expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DependentAccount:
+    """An active service account that the member owns."""
+
+    id: str
+    label: str
+    roles: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,13 @@ def list_keys(connection: Connection, tenant_id: UUID, user_id: str, limit: int)
         return cursor.execute(_SQL.list_keys, _values(tenant_id, user_id, limit)).fetchall()
 
 
+def list_accounts(
+    connection: Connection, tenant_id: UUID, user_id: str, limit: int
+) -> list[DependentAccount]:
+    with connection.cursor(row_factory=class_row(DependentAccount)) as cursor:
+        return cursor.execute(_SQL.list_accounts, _values(tenant_id, user_id, limit)).fetchall()
+
+
 def list_delegations(
     connection: Connection, tenant_id: UUID, user_id: str, limit: int
 ) -> list[DependentDelegation]:
@@ -109,6 +126,34 @@ def revoke_keys(
 ) -> list[UUID]:
     """Revoke the member's live keys; return their ids."""
     return _scalars(connection, _SQL.revoke_keys, _change(tenant_id, user_id, author, now=now))
+
+
+def offer_keys(
+    connection: Connection, tenant_id: UUID, user_id: str, to_user_id: str, author: ChangeAuthor
+) -> list[UUID]:
+    """Ask another member to take the live keys over; they open nothing until that person accepts."""
+    values = _change(tenant_id, user_id, author, to_user_id=to_user_id)
+    return _scalars(connection, _SQL.offer_keys, values)
+
+
+def disable_accounts(
+    connection: Connection, tenant_id: UUID, user_id: str, author: ChangeAuthor, now: datetime
+) -> list[str]:
+    """Disable the member's service accounts; return their ids."""
+    return _scalars(connection, _SQL.disable_accounts, _change(tenant_id, user_id, author, now=now))
+
+
+def hand_over_accounts(
+    connection: Connection,
+    tenant_id: UUID,
+    user_id: str,
+    to_user_id: str,
+    author: ChangeAuthor,
+    now: datetime,
+) -> list[str]:
+    """Give the member's service accounts to another; return their ids."""
+    values = _change(tenant_id, user_id, author, to_user_id=to_user_id, now=now)
+    return _scalars(connection, _SQL.hand_over_accounts, values)
 
 
 def revoke_delegations(

@@ -5,11 +5,17 @@ SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()
        %(persons)s::text[], %(actor_id)s::text
 
 -- part: live_keys
--- Find the keys that a member has made and that still open something.
+-- Find the keys that a member owns and that have not ended.
 SELECT k.id, k.name, k.roles, k.created_at, k.expires_at
 FROM api_keys k
-WHERE k.tenant_id = %(tenant_id)s AND k.created_by = %(user_id)s AND k.revoked_at IS NULL
+WHERE k.tenant_id = %(tenant_id)s AND k.owner_id = %(user_id)s AND k.revoked_at IS NULL
   AND (k.expires_at IS NULL OR k.expires_at > now())
+
+-- part: active_accounts
+-- Find the active service accounts that a member owns.
+SELECT a.id, a.label, a.roles
+FROM service_accounts a
+WHERE a.tenant_id = %(tenant_id)s AND a.owner_id = %(user_id)s AND a.status = 'active'
 
 -- part: open_delegations
 -- Find the delegations that a member has given or taken and that are not over.
@@ -22,6 +28,7 @@ WHERE k.tenant_id = %(tenant_id)s AND k.created_by = %(user_id)s AND k.revoked_a
 -- name: count_dependents
 -- Count what depends on a member, of each kind up to a limit.
 SELECT (SELECT count(*) FROM ({live_keys} LIMIT %(limit)s) AS key) AS keys,
+       (SELECT count(*) FROM ({active_accounts} LIMIT %(limit)s) AS account) AS service_accounts,
        (SELECT count(*) FROM ({open_delegations} LIMIT %(limit)s) AS delegation) AS delegations,
        (SELECT count(*) FROM (SELECT FROM approval_seats s
                               WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = %(user_id)s AND s.status = 'open'
@@ -31,9 +38,15 @@ SELECT (SELECT count(*) FROM ({live_keys} LIMIT %(limit)s) AS key) AS keys,
                               LIMIT %(limit)s) AS report) AS reports
 
 -- name: list_keys
--- List the live keys that a member has made.
+-- List the live keys that a member owns.
 {live_keys}
 ORDER BY k.id
+LIMIT %(limit)s
+
+-- name: list_accounts
+-- List the active service accounts that a member owns.
+{active_accounts}
+ORDER BY a.id
 LIMIT %(limit)s
 
 -- name: list_delegations
@@ -61,9 +74,27 @@ ORDER BY c.user_id
 LIMIT %(limit)s
 
 -- name: revoke_keys
--- Revoke the live keys that a member has made.
+-- Revoke the live keys that a member owns.
 UPDATE api_keys SET revoked_at = %(now)s, revoked_by = %(actor_id)s
 WHERE tenant_id = %(tenant_id)s AND id IN (SELECT live.id FROM ({live_keys}) AS live)
+RETURNING id
+
+-- name: offer_keys
+-- Ask another member to take over the live keys that a member owns.
+UPDATE api_keys SET proposed_owner_id = %(to_user_id)s, proposed_by = %(actor_id)s
+WHERE tenant_id = %(tenant_id)s AND id IN (SELECT live.id FROM ({live_keys}) AS live)
+RETURNING id
+
+-- name: disable_accounts
+-- Disable the service accounts that a member owns.
+UPDATE service_accounts SET status = 'disabled', version = version + 1, updated_at = %(now)s
+WHERE tenant_id = %(tenant_id)s AND id IN (SELECT own.id FROM ({active_accounts}) AS own)
+RETURNING id
+
+-- name: hand_over_accounts
+-- Give the service accounts that a member owns to another.
+UPDATE service_accounts SET owner_id = %(to_user_id)s, version = version + 1, updated_at = %(now)s
+WHERE tenant_id = %(tenant_id)s AND id IN (SELECT own.id FROM ({active_accounts}) AS own)
 RETURNING id
 
 -- name: revoke_delegations

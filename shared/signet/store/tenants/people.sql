@@ -74,11 +74,13 @@ ORDER BY role
 SELECT count(*) FROM roles WHERE tenant_id = %(tenant_id)s
 
 -- name: is_role_held
--- Find out whether a role is held: by any member, also a disabled one, or by a key that still opens something.
+-- Find out whether a role is held: by any member or service account, also a disabled one, or by a key that still opens
+-- something.
 SELECT EXISTS (SELECT FROM member_roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s)
     OR EXISTS (SELECT FROM api_keys
                WHERE tenant_id = %(tenant_id)s AND %(role)s = ANY (roles) AND revoked_at IS NULL
                  AND (expires_at IS NULL OR expires_at > now()))
+    OR EXISTS (SELECT FROM service_accounts WHERE tenant_id = %(tenant_id)s AND %(role)s = ANY (roles))
 
 -- name: delete_role
 -- Delete a role that is held no more.

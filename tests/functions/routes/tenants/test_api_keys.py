@@ -12,6 +12,7 @@ from signet.core.tenants.api_key import parse_key_token, write_key_token
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.tenants import api_keys
 from signet.store.database import Database
+from tests.support.api_keys import create_invoice, hire, make_key, use_key
 from tests.support.approval_requests import Asking
 from tests.support.company import Company, make_company
 from tests.support.http_client import Client
@@ -25,41 +26,49 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authentication, "KEEP_SECONDS", 0)
 
 
-def make(client: Client, **more: Any) -> dict[str, Any]:
-    made = client.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"], **more})
-    assert made.status == 201, made.text
-    body: dict[str, Any] = made.body
-    return body
-
-
-def use(client: Client, token: str) -> Client:
-    return Client(client.application, client.tenant_id, key=token)
+@pytest.fixture(autouse=True)
+def owner(client: Client) -> None:
+    """Give carl, who makes the keys, the roles of the token as a member too."""
+    hire(client, "carl", "admin")
 
 
 def test_a_key_acts_as_itself_with_the_roles_it_was_given(client: Client, admin: Admin) -> None:
-    made = make(client)
-    machine = use(client, made["token"])
+    made = make_key(client)
+    machine, subject = use_key(client, made["token"]), f"key:{made['id']}"
     me = machine.get("/v1/me").body
-    assert (me["subject"], me["kind"], me["roles"]) == ("key:erp", "key", ["clerk"])
-    document = machine.post(
-        "/v1/documents",
-        {
-            "entity_type": "invoice",
-            "data": {
-                "number": "R-1",
-                "vendor_id": "V-100",
-                "invoice_date": "2026-03-01",
-                "grand_total": 600,
-            },
-        },
-    )
+    assert (me["subject"], me["kind"], me["roles"]) == (subject, "key", ["clerk"])
+    assert me["key"] == {"id": made["id"], "name": "erp", "owner": "carl"}
+    assert client.get("/v1/me").body["key"] is None
+    document = create_invoice(machine)
     assert document.status == 201, document.text
     assert machine.get("/v1/api_keys").code == "PERMISSION_DENIED"
-    assert admin.execute("SELECT creator_id FROM documents").fetchall() == [("key:erp",)]
+    assert admin.execute("SELECT creator_id FROM documents").fetchall() == [(subject,)]
+
+
+def test_audit_rows_tell_two_keys_of_one_name_apart(client: Client, admin: Admin) -> None:
+    kim = hire(client, "kim", "admin")
+    keys = [make_key(client), make_key(kim)]
+    for number, key in enumerate(keys):
+        created = create_invoice(use_key(client, key["token"]), f"R-{number}")
+        assert created.status == 201, created.text
+    rows = admin.execute(
+        "SELECT actor_id, content::jsonb -> 'detail' -> 'key' FROM audit_log"
+        " WHERE subject_type = 'document' ORDER BY created_at"
+    ).fetchall()
+    assert rows == [
+        (f"key:{keys[0]['id']}", {"id": keys[0]["id"], "name": "erp", "owner": "carl"}),
+        (f"key:{keys[1]['id']}", {"id": keys[1]["id"], "name": "erp", "owner": "kim"}),
+    ]
+    (made,) = admin.execute(
+        "SELECT content::jsonb -> 'detail' FROM audit_log WHERE action = 'create_api_key'"
+        " AND subject_id = %s",
+        (keys[1]["id"],),
+    ).fetchall()
+    assert made[0]["owner"] == "kim" and "key" not in made[0]
 
 
 def test_the_secret_is_nowhere(client: Client, admin: Admin) -> None:
-    made = make(client)
+    made = make_key(client)
     secret = made["token"].rpartition("_")[2]
     assert secret not in client.get("/v1/api_keys").text
     tables = admin.execute(
@@ -80,7 +89,7 @@ def test_a_repetition_makes_one_key_and_does_not_show_it_again(client: Client, a
 
 
 def test_keys_are_listed_page_by_page(client: Client) -> None:
-    made = [make(client, name=name)["id"] for name in ("a", "b", "a")]
+    made = [make_key(client, name=name)["id"] for name in ("a", "b", "a")]
     first = client.get("/v1/api_keys", query={"limit": 2}).body
     rest = client.get("/v1/api_keys", query={"limit": 2, "cursor": first["next_cursor"]}).body
     assert [key["id"] for key in first["items"] + rest["items"]] == made
@@ -90,8 +99,8 @@ def test_keys_are_listed_page_by_page(client: Client) -> None:
 
 
 def test_a_revoked_key_is_refused(client: Client, admin: Admin) -> None:
-    made = make(client)
-    machine = use(client, made["token"])
+    made = make_key(client)
+    machine = use_key(client, made["token"])
     assert machine.get("/v1/me").status == 200
     for _ in range(2):
         assert client.delete(f"/v1/api_keys/{made['id']}").status == 204
@@ -109,8 +118,8 @@ def test_within_the_time_that_is_promised(client: Client, monkeypatch: pytest.Mo
     """Use a revoked key within KEEP_SECONDS; unit/api/auth/test_issuer_tokens.py has the time after them."""
     monkeypatch.undo()
     assert authentication.KEEP_SECONDS <= 30
-    made = make(client)
-    machine = use(client, made["token"])
+    made = make_key(client)
+    machine = use_key(client, made["token"])
     machine.get("/v1/me")
     client.delete(f"/v1/api_keys/{made['id']}")
     assert machine.get("/v1/me").status == 200
@@ -118,8 +127,8 @@ def test_within_the_time_that_is_promised(client: Client, monkeypatch: pytest.Mo
 
 def test_an_expired_key_is_refused(client: Client, admin: Admin) -> None:
     later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    made = make(client, expires_at=later)
-    machine = use(client, made["token"])
+    made = make_key(client, expires_at=later)
+    machine = use_key(client, made["token"])
     assert machine.get("/v1/me").status == 200
     admin.execute(
         "UPDATE api_keys SET created_at = created_at - interval '2 days', expires_at = now() - interval '1 s'"
@@ -128,7 +137,7 @@ def test_an_expired_key_is_refused(client: Client, admin: Admin) -> None:
 
 
 def test_what_is_no_key(client: Client, database: Database) -> None:
-    made = make(client)
+    made = make_key(client)
     token = parse_key_token(made["token"])
     assert token is not None
     other = make_company(database).tenant_id
@@ -148,12 +157,12 @@ def test_what_is_no_key(client: Client, database: Database) -> None:
         "signet_x_y_z",
     ]
     for text in wrong:
-        assert use(client, text).get("/v1/me").code == "TOKEN_INVALID", text
-    assert use(client, made["token"]).get("/v1/me").status == 200
+        assert use_key(client, text).get("/v1/me").code == "TOKEN_INVALID", text
+    assert use_key(client, made["token"]).get("/v1/me").status == 200
 
 
 def test_its_use_is_noted_to_the_hour(client: Client, admin: Admin) -> None:
-    machine = use(client, make(client)["token"])
+    machine = use_key(client, make_key(client)["token"])
 
     def read() -> Any:
         return admin.execute("SELECT last_used_at FROM api_keys").fetchall()
@@ -169,7 +178,7 @@ def test_its_use_is_noted_to_the_hour(client: Client, admin: Admin) -> None:
 
 def test_nobody_gives_a_key_more_than_they_have(client: Client) -> None:
     client.put("/v1/roles/staff", {"permissions": ["api_key:*", "invoice:create"]})
-    staff = Client(client.application, client.tenant_id, "sam", ("staff",))
+    staff = hire(client, "sam", "staff")
     for role in ("admin", "clerk"):
         refused = staff.post("/v1/api_keys", {"name": "erp", "roles": [role]})
         assert (refused.status, refused.code) == (403, "ROLE_BEYOND_OWN")
@@ -177,13 +186,13 @@ def test_nobody_gives_a_key_more_than_they_have(client: Client) -> None:
 
 
 def test_a_key_makes_no_keys(client: Client) -> None:
-    machine = use(client, make(client, roles=["admin"])["token"])
+    machine = use_key(client, make_key(client, roles=["admin"])["token"])
     assert machine.get("/v1/api_keys").status == 200
     assert machine.post("/v1/api_keys", {"name": "next", "roles": ["clerk"]}).code == "PERMISSION_DENIED"
 
 
 def test_who_may_not_and_who_is_another_tenant(client: Client, database: Database) -> None:
-    made = make(client)
+    made = make_key(client)
     clerk = Client(client.application, client.tenant_id, "carl", ("clerk",))
     stranger = Client(client.application, make_company(database).tenant_id)
     assert clerk.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]}).code == "PERMISSION_DENIED"
@@ -195,11 +204,11 @@ def test_who_may_not_and_who_is_another_tenant(client: Client, database: Databas
 
 def test_only_so_many_that_open_something(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_keys, "MAX_LIVE_KEYS", 1)
-    made = make(client)
+    made = make_key(client)
     refused = client.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]})
     assert (refused.status, refused.code) == (409, "API_KEY_TOO_MANY")
     client.delete(f"/v1/api_keys/{made['id']}")
-    make(client)
+    make_key(client)
 
 
 @pytest.mark.parametrize(
@@ -231,9 +240,10 @@ def asking(company: Company, admin: Admin) -> Asking:
 
 def test_a_key_decides_no_approval(client: Client, asking: Asking, admin: Admin) -> None:
     """Give the key any role: seats are for members, and no member can have a key's name."""
+    hire(client, "carl", "admin")
     request_id = asking.ask("anna")
     admin.execute("UPDATE approval_seats SET holder_user_id = NULL, holder_role = 'admin'")
-    machine = use(client, make(client, roles=["admin"])["token"])
+    machine = use_key(client, make_key(client, roles=["admin"])["token"])
     refused = machine.post(f"/v1/approvals/{request_id}/decision", {"vote": "approved"})
     assert (refused.status, refused.code) == (403, "APPROVAL_NOT_YOURS")
     assert machine.get("/v1/approvals").body["items"] == []

@@ -32,7 +32,10 @@ def save(client: Client, user_id: str, **more: Any) -> ClientAnswer:
 
 
 def give_dependents(root: Client, asking: Asking) -> tuple[UUID, UUID]:
-    """Give anna a key, two delegations, two people, and seats in two requests; return these."""
+    """Give anna a key, an account, two delegations, two people, and seats in two requests; return these."""
+    assert save(root, "anna", roles=["approver", "clerk"]).status == 200
+    posting = {"label": "Posting", "roles": ["clerk"], "owner_id": "anna"}
+    assert root.put("/v1/service_accounts/posting", posting).status == 201
     anna = Client(root.application, root.tenant_id, "anna", ("admin",))
     assert anna.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]}).status == 201
     now = datetime.now(UTC)
@@ -49,7 +52,14 @@ def test_what_depends_on_a_member_is_listed(root: Client, asking: Asking) -> Non
     requests = give_dependents(root, asking)
     shown = root.get("/v1/members/anna/dependents")
     assert shown.status == 200, shown.text
-    assert shown.body["counts"] == {"keys": 1, "delegations": 2, "seats": 2, "reports": 2}
+    assert shown.body["counts"] == {
+        "keys": 1,
+        "service_accounts": 1,
+        "delegations": 2,
+        "seats": 2,
+        "reports": 2,
+    }
+    assert [account["id"] for account in shown.body["service_accounts"]] == ["posting"]
     assert [key["name"] for key in shown.body["keys"]] == ["erp"]
     assert [(one["user_id"], one["delegate_id"]) for one in shown.body["delegations"]] == [
         ("anna", "dora"),
@@ -72,6 +82,7 @@ def test_a_member_with_dependents_is_not_disabled_without_a_word_about_them(
     told = {error["pointer"]: error["detail"] for error in refused.body["errors"]}
     assert told == {
         "/dependents/keys": "1 API key",
+        "/dependents/service_accounts": "1 service account",
         "/dependents/delegations": "2 delegations",
         "/dependents/seats": "2 open seats",
         "/dependents/reports": "2 people who report to them",
@@ -85,7 +96,8 @@ def test_they_end_with_the_member(root: Client, asking: Asking) -> None:
     alone, _ = give_dependents(root, asking)
     assert save(root, "anna", status="disabled", dependents="end").status == 200
     counts = root.get("/v1/members/anna/dependents").body["counts"]
-    assert counts == {"keys": 0, "delegations": 0, "seats": 2, "reports": 0}
+    assert counts == {"keys": 0, "service_accounts": 0, "delegations": 0, "seats": 2, "reports": 0}
+    assert root.get("/v1/service_accounts/posting").body["status"] == "disabled"
     assert root.get("/v1/api_keys").body["items"][0]["revoked_by"] == "root"
     assert root.get("/v1/members/ben").body["manager_id"] is None
     assert asking.seats(alone) == [("open", None, None)]
@@ -93,9 +105,10 @@ def test_they_end_with_the_member(root: Client, asking: Asking) -> None:
     assert [user_id for (user_id,) in told] == ["anna", "anna", "dora", "emil"]
     ((detail,),) = asking.rows(
         "SELECT content::jsonb -> 'detail' -> 'dependents' FROM audit_log WHERE subject_id = 'anna'"
-        " AND action = 'save_member'"
+        " AND action = 'save_member' AND content::jsonb -> 'detail' ? 'dependents'"
     )
     assert (detail["heir"], len(detail["keys"]), len(detail["delegations"])) == (None, 1, 2)
+    assert detail["service_accounts"] == ["posting"]
     assert detail["reports"] == ["ben", "carl"]
 
 
@@ -103,6 +116,11 @@ def test_they_are_handed_over(root: Client, asking: Asking) -> None:
     alone, both = give_dependents(root, asking)
     handed = save(root, "anna", status="disabled", dependents={"hand_over_to": "ben"})
     assert handed.status == 200, handed.text
+    (key,) = root.get("/v1/api_keys").body["items"]
+    assert (key["owner_id"], key["proposed_owner_id"], key["revoked_by"]) == ("anna", "ben", None)
+    assert key["owner_is_active"] is False, "it opens nothing until ben accepts it"
+    account = root.get("/v1/service_accounts/posting").body
+    assert (account["owner_id"], account["status"]) == ("ben", "active")
     seats = (
         "SELECT holder_user_id, handed_over_from FROM approval_seats WHERE request_id = %s ORDER BY position"
     )

@@ -14,6 +14,7 @@ from signet.api.http.cursors import write_cursor
 from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.store.database import Database
 from tests.support.api_application import wire
+from tests.support.api_keys import hire
 from tests.support.company import Company, make_company
 from tests.support.http_client import Client, ClientAnswer
 
@@ -75,6 +76,7 @@ def test_me(client: Client, clerk: Client) -> None:
         "roles": ["clerk"],
         "permissions": ["invoice:create", "invoice:edit", "invoice:submit"],
         "is_operator": False,
+        "key": None,
     }
     nobody = be(client, "nobody", "none").get("/v1/me").body
     assert (nobody["display_name"], nobody["permissions"]) == (None, [])
@@ -157,7 +159,7 @@ def test_a_member_that_is_none(client: Client, body: dict[str, Any], pointer: st
     assert client.get("/v1/members/mona").status == 404
 
 
-@pytest.mark.parametrize("user_id", ["key:erp", "signet:system", "a" * 201, "a\x7fb"])
+@pytest.mark.parametrize("user_id", ["key:erp", "service:erp", "signet:system", "a" * 201, "a\x7fb"])
 def test_nobody_is_called_like_a_machine(client: Client, user_id: str) -> None:
     refused = client.put(f"/v1/members/{user_id}", MONA)
     assert refused.status in (404, 422)
@@ -291,7 +293,12 @@ def test_roles_are_made_changed_listed_and_deleted(client: Client, admin: Admin)
 
 def test_a_role_that_somebody_has_stays(client: Client) -> None:
     assert client.delete("/v1/roles/clerk").code == "ROLE_IN_USE"
+    client.put("/v1/roles/poster", {"permissions": []})
+    posting = {"label": "Posting", "roles": ["poster"], "owner_id": "carl", "status": "disabled"}
+    assert client.put("/v1/service_accounts/posting", posting).status == 201
+    assert client.delete("/v1/roles/poster").code == "ROLE_IN_USE"
     client.put("/v1/roles/robot", {"permissions": []})
+    hire(client, client.subject)
     key = client.post("/v1/api_keys", {"name": "erp", "roles": ["robot"]}).body
     assert client.delete("/v1/roles/robot").code == "ROLE_IN_USE"
     client.delete(f"/v1/api_keys/{key['id']}")

@@ -9,6 +9,7 @@ import pytest
 
 from signet.store.database import Database
 from tests.support.api_application import OPERATOR, wire
+from tests.support.api_keys import hire
 from tests.support.company import Company
 from tests.support.http_client import Client
 
@@ -187,6 +188,7 @@ def test_a_tenants_administrator_is_no_operator(
 ) -> None:
     """Refuse administrators for all tenants, their own too, and keys with any role."""
     client.put("/v1/roles/operator", {"permissions": ["*:*"]})
+    hire(client, "carl", "operator")
     key = client.post("/v1/api_keys", {"name": "erp", "roles": ["operator", "admin"]}).body["token"]
     machine = Client(client.application, client.tenant_id, key=key)
     named = Client(client.application, client.tenant_id, "carl", ("admin", "operator", "signet_operator"))

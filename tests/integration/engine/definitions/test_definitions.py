@@ -16,6 +16,7 @@ from signet.engine.definitions.compilation import read_subject, require_definiti
 from signet.engine.definitions.publication import Published
 from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.support.company import EXAMPLES, INVOICE, Company
+from tests.support.machines import add_account
 from tests.support.named_things import supply_mentioned
 
 # What the examples name is there.
@@ -173,6 +174,7 @@ def test_positions_move_without_touching_the_hash(company: Company, admin: Admin
 
 
 def test_an_automation_is_published_too(company: Company, admin: Admin) -> None:
+    add_account(company, "royalty_statements", "clerk")
     draft = company.definitions.create(
         company.caller(), "automation", read_example("royalty/automation.yaml")
     )

@@ -7,7 +7,7 @@ import pytest
 
 from signet.authoring.files import read_document
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT
+from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
@@ -15,6 +15,7 @@ from signet.ids import make_id
 from tests.support.company import EXAMPLES, INVOICE, Company
 from tests.support.drained_waves import drain
 from tests.support.invoice_instances import Admin, publish_patch, read, stand_of
+from tests.support.machines import add_account
 
 BIRTH, REQUEST, OPERATOR = "00-birth", "00-request", "00-operator"
 # Every table that keeps a trace, with a query of the rows made after an id.
@@ -114,6 +115,8 @@ def test_without_a_trace_of_its_own_an_act_belongs_to_what_began(
 def post_as(company: Company, run_as: str) -> None:
     payload = {"ledger_entry": "AP-1", "posted_on": {"$expr": "entity.invoice_date"}}
     config = {"action": "post_to_ledger", "run_as": run_as, "payload": payload}
+    if run_as == "service_account":
+        config["service_account"] = "posting"
     publish_patch(
         company, {"approved_to_active": {"nodes": [{"id": "p", "type": "action", "config": config}]}}
     )
@@ -136,7 +139,7 @@ def run(company: Company, worker: Worker) -> UUID:
     return UUID(str(made.instance_id))
 
 
-RUNS: dict[str, str] = {"actor": "sam", "system": SYSTEM_SUBJECT, "service_account": SERVICE_SUBJECT}
+RUNS: dict[str, str] = {"actor": "sam", "system": SYSTEM_SUBJECT, "service_account": "service:posting"}
 
 
 @pytest.mark.parametrize("run_as", RUNS)
@@ -144,7 +147,8 @@ def test_a_step_runs_as_its_node_says_and_leaves_evidence(
     company: Company, worker: Worker, admin: Admin, run_as: str
 ) -> None:
     give(company, "poster", "invoice:submit", "invoice:post")
-    give(company, SERVICE_ROLE, "invoice:post")
+    give(company, "machine", "invoice:post")
+    add_account(company, "posting", "machine")
     post_as(company, run_as)
     instance_id = run(company, worker)
     assert stand_of(admin, instance_id) == ("completed", [], None)
@@ -170,6 +174,7 @@ def test_who_may_not_is_denied_with_the_permission_named(
 ) -> None:
     """Permit the system everything, a person and the service account only what their roles grant."""
     give(company, "poster", "invoice:submit")
+    add_account(company, "posting", "reader")
     post_as(company, run_as)
     instance_id = run(company, worker)
     reason = "needs the permission 'invoice:post'"

@@ -128,8 +128,9 @@ def test_every_table_with_a_life_has_the_trigger(standing: CompanyWithWorkers) -
         " WHERE a.attname = 'status' AND c.relnamespace = 'public'::regnamespace"
         " AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
     )
-    # Tenants, members and endpoints may be switched off and on; a document's statuses are its contract's.
-    free = {"tenants", "members", "endpoints", "inbound_endpoints", "documents"}
+    # Tenants, members, accounts and endpoints may be switched off and on.
+    # The statuses of a document are its contract's.
+    free = {"tenants", "members", "service_accounts", "endpoints", "inbound_endpoints", "documents"}
     assert {name for (name,) in found} - free == {name for name, _, _ in status_machines(standing)}
 
 

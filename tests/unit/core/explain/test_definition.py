@@ -302,7 +302,7 @@ STEPS: list[tuple[str, dict[str, Any], str]] = [
     ("wait_event", {"key": "k"}, 'with the key "k".'),
     ("webhook_out", {"endpoint": "erp", "payload": {"a": 1}}, 'It is sent {"a": 1}.'),
     ("webhook_out", {"event": "a.b"}, 'The event "a.b" is published for other systems, as the person'),
-    ("webhook_out", {"endpoint": "erp", "run_as": "service_account"}, "as the service account"),
+    ("webhook_out", {"endpoint": "erp", "run_as": "service_account"}, "as the service account;"),
     (
         "notification",
         {"channel": "sms", "to": [{"by": "user", "user": "a"}, {"by": "user", "user": "b"}], "text": "t"}

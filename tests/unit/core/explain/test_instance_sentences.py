@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from signet.core.explain.controls import CONTROLS
 from signet.core.explain.instance import MAX_SHOWN_STEPS, Earlier, explain_instance
 from signet.core.explain.instance_record import ExplainedStep, TurnRecord
 from signet.core.runtime import projection
+from signet.core.tenants.machine_label import MachineLabel
 from tests.support.core.instance_records import (
     CONDITION,
     CONTRACT,
@@ -99,6 +101,16 @@ from tests.support.core.small_workflows import compile_slot
         ),
         (
             step(
+                "sys:end",
+                "end",
+                run_as="service_account",
+                actor_user_id="service:posting",
+                output_json={"outcome": "done"},
+            ),
+            'The end: done. (by the service account "posting" [posting])',
+        ),
+        (
+            step(
                 "sys:policy:usr:posting:post",
                 "policy_gate",
                 output_json={"outcome": "denied"},
@@ -110,6 +122,27 @@ from tests.support.core.small_workflows import compile_slot
 )
 def test_what_happened_in_a_sentence(happened: ExplainedStep, sentence: str) -> None:
     assert f"     2  {sentence}" in tell(record(steps=[happened]))
+
+
+def test_a_machine_is_called_by_its_label_and_its_owner() -> None:
+    subject = "key:00000000-0000-0000-0000-000000000009"
+    key = MachineLabel(subject, "key", "erp", "olga")
+    asked = {"actor": {"id": subject, "roles": []}, "evidence": {"request": "submit"}}
+    found = record(
+        steps=[
+            step(DRAFT, output_json={"outcome": "requested", **asked}),
+            step("sys:end", "end", seq=3, end_seq=3, actor_user_id=subject, output_json={"outcome": "done"}),
+        ],
+        turns=[TurnRecord(NOW, "started", subject, {})],
+        machines={subject: key},
+    )
+    told = tell(replace(found, instance=replace(found.instance, actor_id=subject)))
+    shown = 'the key "erp" (owned by olga)'
+    assert f"acting for {shown}." in told
+    assert f'The state "draft": {shown} asked for "submit".' in told
+    assert f"The end: done. (for {shown})" in told
+    assert f"started ({shown})." in told
+    assert subject not in told
 
 
 def test_each_control_that_an_instance_knows_has_a_sentence() -> None:

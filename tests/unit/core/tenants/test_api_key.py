@@ -1,10 +1,10 @@
-"""API keys as text."""
+"""API keys as text, and the roles of a key that count."""
 
 from uuid import UUID
 
 import pytest
 
-from signet.core.tenants.api_key import hash_secret, parse_key_token, write_key_token
+from signet.core.tenants.api_key import hash_secret, list_counting_roles, parse_key_token, write_key_token
 
 TENANT, KEY = UUID(int=1), UUID(int=2)
 SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
@@ -41,3 +41,21 @@ def test_what_is_no_key(token: str) -> None:
 
 def test_another_spelling_of_the_same_bytes_is_another_secret() -> None:
     assert hash_secret(SECRET) != hash_secret(SECRET[:-1] + "9")
+
+
+@pytest.mark.parametrize(
+    ("of_owner", "counting"),
+    [
+        (["invoice:create", "invoice:edit"], ("clerk", "empty")),
+        (["invoice:create"], ("empty",)),
+        (["invoice:*"], ("clerk", "empty")),
+        (["*:*"], ("clerk", "all", "empty")),
+        ([], ("empty",)),
+    ],
+)
+def test_a_role_counts_while_the_owner_has_every_permission_of_it(
+    of_owner: list[str], counting: tuple[str, ...]
+) -> None:
+    permissions = {"clerk": ["invoice:create", "invoice:edit"], "all": ["invoice:*", "*:*"], "empty": []}
+    roles = ["clerk", "all", "gone", "empty"]
+    assert list_counting_roles(roles, permissions, of_owner) == counting

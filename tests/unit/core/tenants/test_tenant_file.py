@@ -9,6 +9,8 @@ from signet.core.tenants.tenant_file import TenantFile
 
 BASE: dict[str, Any] = {"tenant_id": "01900000-0000-7000-8000-000000000001", "name": "acme"}
 PERSON = {"user_id": "a", "display_name": "A"}
+ACCOUNT = {"id": "erp", "label": "ERP", "roles": ["r"], "owner": "a"}
+OF_ACCOUNT = {"roles": [{"role": "r", "permissions": []}], "members": [PERSON]}
 
 
 def test_the_least_file() -> None:
@@ -40,6 +42,18 @@ def test_custom_settings_carry_their_type() -> None:
         ({"members": [{**PERSON, "roles": ["ghost"]}]}, "unknown role 'ghost'"),
         ({"members": [{**PERSON, "manager": "ghost"}]}, "manager 'ghost' of a is not a member"),
         ({"members": [{**PERSON, "manager": "a"}]}, "comes back to a"),
+        ({"members": [{**PERSON, "user_id": "service:erp"}]}, "wants a person's name"),
+        ({**OF_ACCOUNT, "service_accounts": [ACCOUNT] * 2}, "the service account 'erp' stands twice"),
+        (
+            {**OF_ACCOUNT, "service_accounts": [{**ACCOUNT, "roles": ["ghost"]}]},
+            "the service account erp has the unknown role 'ghost'",
+        ),
+        (
+            {**OF_ACCOUNT, "service_accounts": [{**ACCOUNT, "owner": "ghost"}]},
+            "the owner 'ghost' of the service account erp is not a member",
+        ),
+        ({**OF_ACCOUNT, "service_accounts": [{**ACCOUNT, "id": "No Name"}]}, "match pattern"),
+        ({**OF_ACCOUNT, "service_accounts": [{**ACCOUNT, "roles": []}]}, "at least 1 item"),
         (
             {
                 "members": [
@@ -60,3 +74,10 @@ def test_a_mistake_is_named(change: dict[str, Any], sentence: str) -> None:
 def test_a_line_of_managers_is_fine() -> None:
     members = [PERSON, {"user_id": "b", "display_name": "B", "manager": "a"}]
     assert len(TenantFile.model_validate({**BASE, "members": members}).members) == 2
+
+
+def test_a_service_account_has_roles_and_a_member_who_owns_it() -> None:
+    tenant = TenantFile.model_validate({**BASE, **OF_ACCOUNT, "service_accounts": [ACCOUNT]})
+    assert [(account.id, account.roles, account.owner) for account in tenant.service_accounts] == [
+        ("erp", ("r",), "a")
+    ]

@@ -61,6 +61,8 @@ class ApprovalRequest:
     instance_id: UUID
     node_id: str
     requester_id: str
+    # The key that requested it, with its owner; null where a person did.
+    requester_label: str | None
     chain_name: str | None
     chain_version: int | None
     snapshot_hash: str
@@ -118,6 +120,7 @@ def add_approval_routes(routes: Routes) -> None:
         return ApprovalRequest(
             **{
                 **shown,
+                "requester_label": request.requester_label,
                 "policy": request.policy,
                 "document": request.document,
                 "seats": request.seats,

@@ -29,6 +29,21 @@ GRAPH: Mapping[str, tuple[str, str, str]] = {
         "The configuration of '{place}' is wrong at {pointer}: {problem}.",
         "Correct the configuration.",
     ),
+    "SERVICE_ACCOUNT_MISSING": (
+        "error",
+        "'{place}' runs as a service account, and does not say as which.",
+        "Name one beside it, as in 'service_account: erp_posting'.",
+    ),
+    "SERVICE_ACCOUNT_UNEXPECTED": (
+        "error",
+        "'{place}' names the service account '{account}', and does not run as it.",
+        "Set 'run_as: service_account', or leave the name out.",
+    ),
+    "SERVICE_ACCOUNT_UNUSABLE": (
+        "error",
+        "'{place}' runs as the service account '{account}', and {problem}.",
+        "Name an active account of an active member, or have one made.",
+    ),
     "EDGE_ID_TWICE": (
         "error",
         "Two edges have the id '{place}'.",

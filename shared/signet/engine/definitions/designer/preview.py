@@ -21,7 +21,7 @@ from signet.core.diagrams.mermaid import draw, draw_diff
 from signet.core.errors import Rejected
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
-from signet.core.tenants.principal import Principal
+from signet.core.tenants.principal import SERVICE_PREFIX, Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.definitions.compilation import (
@@ -37,6 +37,7 @@ from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
 from signet.store.definitions.write import DefinitionRow, list_effective_of_patch
 from signet.store.definitions.write import find_definition as find_row
+from signet.store.tenants.machine_labels import read_machine_labels
 
 MAX_FINDINGS = 1_000
 
@@ -188,8 +189,11 @@ class DefinitionPreview:
             definition = require_readable(read, definition_id)
             artifact = read_workflow(read, definition)
             control = read_control_of_artifact(read.connection, principal.tenant_id, definition.id, artifact)
-            lines = write_explanation(explain(artifact, read_contract_of(read, artifact), control))
-        return Explanation("\n".join(lines), control)
+            named = {node["config"].get("service_account") for node in artifact.content["nodes"].values()}
+            subjects = [f"{SERVICE_PREFIX}{name}" for name in named if name is not None]
+            machines = read_machine_labels(read.connection, principal.tenant_id, subjects)
+            sections = explain(artifact, read_contract_of(read, artifact), control, machines)
+        return Explanation("\n".join(write_explanation(sections)), control)
 
     def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> DiffReport:
         before, after = self._read_both(principal, definition_id, against)

@@ -16,12 +16,18 @@ from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import SimulatedStep, Simulation, WorldScript, simulate
+from signet.core.simulation import SimulatedAccount, SimulatedStep, Simulation, WorldScript, simulate
 from signet.core.tenants.principal import Principal
+from signet.core.tenants.service_accounts import UNUSABLE
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
 from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.store.database import Database
+from signet.store.tenants.service_accounts import (
+    RunningAccountRow,
+    find_running_problem,
+    read_running_accounts,
+)
 
 MAX_STEPS = 1_000
 MAX_SENT_BYTES, MAX_SENT_DEPTH = 262_144, 30
@@ -108,9 +114,10 @@ class DefinitionSimulation:
             contract = read_contract_of(read, artifact) or find_newest_contract(
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
             )
-            script, now = _make_script(read, simulation_input), simulation_input.start or read.transaction.now
+            now = simulation_input.start or read.transaction.now
+            workflow = Workflow(artifact)
+            script = _make_script(read, workflow, simulation_input)
         document = _require_document(contract, simulation_input)
-        workflow = Workflow(artifact)
         max_steps = min(simulation_input.max_steps, MAX_STEPS)
         return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
 
@@ -160,7 +167,7 @@ def _require_document(contract: Contract | None, simulation_input: SimulationInp
     return document
 
 
-def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> WorldScript:
+def _make_script(read: ReadTransaction, workflow: Workflow, simulation_input: SimulationInput) -> WorldScript:
     tenant_id = read.principal.tenant_id
     values = read_settings(read.connection, tenant_id).make_values()
     return WorldScript(
@@ -176,7 +183,22 @@ def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> Wo
         refs=simulation_input.refs,
         payload=simulation_input.payload,
         birth=simulation_input.birth,
+        accounts=_read_accounts(read, workflow),
     )
+
+
+def _read_accounts(read: ReadTransaction, workflow: Workflow) -> dict[str, SimulatedAccount]:
+    """Read the service accounts that the workflow names, as they are now."""
+    names = workflow.service_accounts
+    rows = read_running_accounts(read.connection, read.principal.tenant_id, names) if names else {}
+    return {name: _make_account(name, rows.get(name)) for name in names}
+
+
+def _make_account(name: str, row: RunningAccountRow | None) -> SimulatedAccount:
+    problem = find_running_problem(name, row)
+    if row is None or problem is not None:
+        return SimulatedAccount(problem=f"{UNUSABLE}: {problem}")
+    return SimulatedAccount(row.roles, [p for role in row.roles for p in row.permissions.get(role, ())])
 
 
 def _show(artifact_hash: str, simulation: Simulation) -> SimulationReport:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.explain.instance import write_instance
+from signet.core.tenants.machine_label import MachineLabel
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import ContractCache
@@ -26,6 +27,7 @@ from signet.store.documents.timeline import (
     list_audit,
     list_timeline,
 )
+from signet.store.tenants.machine_labels import read_machine_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class TimelineEntry:
     kind: TimelineKind
     what: str
     actor_id: str
+    # A key or a service account, with its owner; null for a person.
+    actor_label: str | None
     on_behalf_of: str | None
     reason: str | None
     # The version of the document; of a mutation, the version after it.
@@ -81,7 +85,8 @@ class DocumentLife:
         with self._reading(principal, document_id) as (read, entity_type):
             tenant_id = principal.tenant_id
             rows = list_timeline(read.connection, tenant_id, entity_type, document_id, before, limit)
-        return [_parse_entry(row) for row in rows]
+            labels = read_machine_labels(read.connection, tenant_id, (row.actor_id for row in rows))
+        return [_parse_entry(row, labels.get(row.actor_id)) for row in rows]
 
     def explain(self, principal: Principal, document_id: UUID) -> Explained:
         """Explain the position of the newest instance, and the reason for it."""
@@ -94,7 +99,7 @@ class DocumentLife:
         return Explained(write_instance(explained), explained)
 
 
-def _parse_entry(row: TimelineRow) -> TimelineEntry:
+def _parse_entry(row: TimelineRow, label: MachineLabel | None) -> TimelineEntry:
     content = json.loads(row.content) if row.content is not None else {}
     after, instance_id = content.get("after"), content.get("instance_id")
     return TimelineEntry(
@@ -103,6 +108,7 @@ def _parse_entry(row: TimelineRow) -> TimelineEntry:
         kind=row.kind,
         what=row.what,
         actor_id=row.actor_id,
+        actor_label=None if label is None else label.describe(),
         on_behalf_of=row.on_behalf_of or content.get("on_behalf_of"),
         reason=row.reason or content.get("reason"),
         version=after["version"] if after else row.version,

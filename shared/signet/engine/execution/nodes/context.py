@@ -31,6 +31,7 @@ from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
+from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
@@ -58,6 +59,7 @@ class InstanceContext:
     documents: DocumentUnitOfWork
     effects: Mapping[UUID, EffectOutcome]
     approvals: ApprovalRequests
+    accounts: RunningAccounts
     triggers: Sequence[ClaimedTrigger]
     # The newest trigger's trace, else that of the row.
     trace_id: str | None = field(init=False)
@@ -78,6 +80,8 @@ class InstanceContext:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.environment = ExpressionEnvironment(self.documents, self.system_caller())
         self.waits = _make_waits(self.open_steps)
+        if self.execution.workflow.service_accounts:
+            self.accounts.expect(self.execution.workflow.service_accounts)
         self.use_pins()
 
     def use_pins(self) -> None:
@@ -143,13 +147,14 @@ class InstanceContext:
 
     def decision_input(self, token: Token) -> DecisionInput:
         """Return what a decision at this token's node may read; made once for an actor and a version."""
-        document, actor = self.document, self.actor_of(self.execution.workflow.nodes[token.node])
+        node = self.execution.workflow.nodes[token.node]
+        document, actor = self.document, self.actor_of(node)
         if document is not self._seen or self.environment.follows_refs:
             self._forget_inputs(document)
         known = self._inputs.get(actor)
         if known is None:
             known = self._inputs[actor] = self._make_decision_input(document, actor)
-        known.actor_problem = self.find_actor_problem(self.execution.workflow.nodes[token.node])
+            known.actor_problem = self.find_actor_problem(node)
         return known
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
@@ -196,7 +201,9 @@ class InstanceContext:
             case "system":
                 return replace(SYSTEM, behind=actor.responsible)
             case "service_account":
-                return replace(SERVICE, behind=actor.responsible)
+                name = node.config.get("service_account")
+                account = SERVICE if name is None else self.accounts.find(name).actor
+                return replace(account, behind=actor.responsible)
             case _:
                 return actor
 
@@ -209,7 +216,10 @@ class InstanceContext:
         return replace(actor, roles=tuple(role for role in actor.roles if role in held))
 
     def find_actor_problem(self, node: WorkflowNode) -> str | None:
-        """Return why nobody acts in the actor's name at this node: they have left."""
+        """Return why the one that the node runs as cannot act: they have left, or the account is unusable."""
+        name = node.config.get("service_account")
+        if name is not None:
+            return self.accounts.find(name).problem
         actor, member = self.execution.projection.actor, self._find_member()
         if member is None or member["status"] == "active" or self.run_as(node) != "actor":
             return None
