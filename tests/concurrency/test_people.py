@@ -19,7 +19,8 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     """Yield a company with two administrators, the only people who may edit members."""
     with standing_company(server_url) as made:
         company = made.company
-        people = tuple(Member(user_id=name, display_name=name, roles=("chief",)) for name in ("ada", "ben"))
+        roles = {"ada": ("chief",), "ben": ("chief",), "carl": ("clerk",)}
+        people = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in roles.items())
         with company.database.transaction(company.tenant_id) as connection:
             save_roles(connection, company.tenant_id, (Role(role="chief", permissions=("*:*",)),))
             save_members(connection, company.tenant_id, people)

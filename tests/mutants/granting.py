@@ -8,6 +8,7 @@ DEPENDENTS = "tests/functions/routes/tenants/test_dependents.py::test_"
 GLASS = "tests/functions/routes/tenants/test_break_glass.py::test_"
 DELEGATIONS = "tests/integration/engine/approvals/test_delegations.py::test_"
 LOST = "tests/integration/engine/approvals/test_lost_approvers.py::test_"
+SCENES = "tests/integration/engine/approvals/test_barring_grants.py::test_"
 BARRING = "tests/unit/core/approvals/test_barring_changes.py::test_"
 RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 GRANTS, CHANGES = f"{ENGINE}/tenants/self_grants.py", f"{CORE}/approvals/barring_changes.py"
@@ -159,6 +160,22 @@ DELEGATING = (
 )
 
 BARRED_VOTES = (
+    Mutation(
+        "a vote is not judged by what was granted",
+        3,
+        f"{ENGINE}/approvals/decide.py",
+        "            find_barring_grant=self._find_barring_grant,\n",
+        "",
+        (f"{SCENES}a_role_that_the_author_gives_the_voter", f"{SCENES}clearing_the_bench"),
+    ),
+    Mutation(
+        "what the document's people granted is not read with a vote",
+        3,
+        f"{STORE}/approvals/decisions.sql",
+        "asked.people || asked.behind || %(responsible)s::text[] || q.requester_id",
+        "asked.people || coalesce(%(responsible)s::text[][:0], '{}')",
+        (f"{SCENES}a_role_that_the_author_gives_the_voter",),
+    ),
     Mutation(
         "a vote counts by what its voter gave",
         3,

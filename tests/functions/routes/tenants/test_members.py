@@ -225,6 +225,7 @@ def test_who_was_disabled_is_not_let_back_in_by_who_may_less(client: Client) -> 
 def test_somebody_stays_who_may_edit_members(client: Client) -> None:
     ada = {"display_name": "Ada", "roles": ["admin"]}
     assert client.put("/v1/members/ada", ada).status == 200
+    assert client.put("/v1/members/carl", {"display_name": "Carl", "roles": ["clerk"]}).status == 200
     for body in ({**ada, "roles": []}, {**ada, "roles": ["clerk"]}, {**ada, "status": "disabled"}):
         refused = client.put("/v1/members/ada", body)
         assert (refused.status, refused.code) == (409, "LAST_ADMINISTRATOR")

@@ -94,7 +94,7 @@ def test_nobody_makes_themselves_a_member(root: Client) -> None:
 
 
 def test_a_single_administrator_is_told_what_to_do(root: Client, client: Client, admin: Admin) -> None:
-    for user_id in ("hank", "hana", "rosa"):
+    for user_id in ("carl", "hank", "hana", "rosa"):
         assert save(root, user_id, []).status == 200
     remedy = refused(save(root, "root", ["admin", "accountant"]))
     assert "no other administrator" in remedy

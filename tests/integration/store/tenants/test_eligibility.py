@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange, author_of
+from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member, Role, TenantContent, TenantFile
 from signet.engine.approvals.delegations import Delegations
@@ -285,9 +285,3 @@ def test_every_kind_is_allowed_by_the_table(standing: CompanyWithWorkers) -> Non
     )
     assert all(f"'{kind}'" in definition for kind in ELIGIBILITY_KINDS)
     assert definition.count("::text") == len(ELIGIBILITY_KINDS)
-
-
-def test_a_machine_with_nobody_behind_it_names_itself() -> None:
-    machine = Principal(UUID(int=1), "key:erp", ())
-    assert author_of(Caller(machine)).persons == ("key:erp",)
-    assert author_of(Caller(Principal(UUID(int=1), "carl", ()))).persons == ("carl",)
