@@ -28,7 +28,12 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
                 "INSERT INTO members VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", tenant, user_id, user_id
             )
             for role in (*roles, "voter"):
-                made.standing.run("INSERT INTO member_roles VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", tenant, user_id, role)
+                made.standing.run(
+                    "INSERT INTO member_roles VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                    tenant,
+                    user_id,
+                    role,
+                )
         made.standing.run("INSERT INTO org_chart VALUES (%s, 'carl', 'anna')", tenant)
         yield made
 
