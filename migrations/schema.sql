@@ -76,6 +76,7 @@ ALTER FUNCTION public.create_month_partitions(first date, months integer) OWNER 
 
 CREATE PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     made      text := format('CREATE TABLE public.%I PARTITION OF %s FOR VALUES FROM (%L) TO (%L)',
@@ -104,6 +105,7 @@ ALTER FUNCTION public.current_tenant_id() OWNER TO signet_owner;
 
 CREATE PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[])
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $_$
 DECLARE
     tenant_table text;
@@ -306,6 +308,7 @@ CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows 
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -501,6 +504,7 @@ ALTER FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with
 
 CREATE PROCEDURE public.isolate_tenant_table(IN tenant_table regclass)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', tenant_table);
@@ -582,6 +586,7 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 BEGIN
@@ -712,6 +717,7 @@ CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigg
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1060,6 +1066,7 @@ ALTER FUNCTION public.purge_documents(kept interval, at_most integer) OWNER TO s
 
 CREATE FUNCTION public.reject_any_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'rows of % are written once: % is refused', TG_TABLE_NAME, lower(TG_OP)
@@ -1071,6 +1078,7 @@ ALTER FUNCTION public.reject_any_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_default_definition_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'definition % is a default and never changes', OLD.id USING ERRCODE = 'SG003';
@@ -1108,6 +1116,7 @@ ALTER FUNCTION public.reject_ended_control_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_foreign_transaction() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'an audit row is written under its own transaction' USING ERRCODE = 'SG002';
@@ -1118,6 +1127,7 @@ ALTER FUNCTION public.reject_foreign_transaction() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_identity_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'a row of % cannot become another one', TG_TABLE_NAME USING ERRCODE = 'SG002';
@@ -1128,7 +1138,7 @@ ALTER FUNCTION public.reject_identity_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_key_revival() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'an API key that is revoked stays revoked' USING ERRCODE = 'restrict_violation';
@@ -1139,6 +1149,7 @@ ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF TG_OP = 'DELETE' OR OLD.erased_at IS NOT NULL OR NEW.erased_at IS NULL
@@ -1154,6 +1165,7 @@ ALTER FUNCTION public.reject_personal_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_published_chain_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF TG_OP = 'DELETE' OR (to_jsonb(NEW) - 'status') IS DISTINCT FROM (to_jsonb(OLD) - 'status') THEN
@@ -1168,6 +1180,7 @@ ALTER FUNCTION public.reject_published_chain_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_published_chain_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     is_draft boolean := (SELECT status = 'draft' FROM approval_chains c
@@ -1209,6 +1222,7 @@ ALTER FUNCTION public.reject_published_contract_mutation() OWNER TO signet_owner
 
 CREATE FUNCTION public.reject_published_definition_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF TG_OP = 'DELETE'
@@ -1235,6 +1249,7 @@ ALTER FUNCTION public.reject_second_use() OWNER TO signet_owner;
 
 CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF kept IS NULL OR kept < least_kept OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 10000 THEN
@@ -1248,6 +1263,7 @@ ALTER FUNCTION public.require_bounds(kept interval, least_kept interval, at_most
 
 CREATE FUNCTION public.restrict_contract_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NOT EXISTS (
@@ -1267,6 +1283,7 @@ ALTER FUNCTION public.restrict_contract_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_definition_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     moved_to jsonb;
@@ -1288,6 +1305,7 @@ ALTER FUNCTION public.restrict_definition_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_status_regression() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     allowed text;
@@ -1310,6 +1328,7 @@ ALTER FUNCTION public.restrict_status_regression() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_step_execution_updates() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF (NEW.tenant_id, NEW.created_at, NEW.id, NEW.instance_id, NEW.seq, NEW.node_id, NEW.node_type, NEW.token_id,
@@ -1329,6 +1348,7 @@ ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_updates_of_ended_step() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF (to_jsonb(NEW) - 'applied') IS DISTINCT FROM (to_jsonb(OLD) - 'applied') THEN
@@ -1417,6 +1437,7 @@ CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1484,6 +1505,7 @@ CREATE FUNCTION public.write_steps(step_rows json, written_at timestamp with tim
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE

@@ -13,6 +13,7 @@ from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.two_people import TWO_PEOPLE
+from tests.mutants.surroundings import SURROUNDINGS
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
@@ -25,4 +26,5 @@ MUTATIONS: Sequence[Mutation] = (
     *LEAVING,
     *TWO_PEOPLE,
     *MACHINES,
+    *SURROUNDINGS,
 )
