@@ -11,7 +11,7 @@ WITHOUT_TENANT = {
 
 # Functions that take no SET clause, each with its reason.
 INLINED = {
-    "current_tenant_id": "the planner inlines it only without one, and its body was bound to its names at once",
+    "current_tenant_id": "the planner inlines it only without one; its body was bound to its names at once",
 }
 
 RUNTIME_ROLES = ["signet_api", "signet_worker", "signet_dispatch", "signet_janitor"]

@@ -1,4 +1,4 @@
-"""A function of the schema finds its own tables, whatever its caller has put in front of them."""
+"""A function of the schema finds its own tables, also where its caller has put others in front of them."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,10 @@ from tests.support.database.attacks import FROZEN, acting, filled_company
 from tests.support.shared_company import CompanyWithWorkers
 
 STEP = "INSERT INTO approval_chain_steps SELECT tenant_id, name, version, 2, '{}' FROM public.approval_chains"
-DECOY = "CREATE TEMP TABLE approval_chains AS SELECT tenant_id, name, version, 'draft' AS status FROM approval_chains"
+DECOY = (
+    "CREATE TEMP TABLE approval_chains AS"
+    " SELECT tenant_id, name, version, 'draft' AS status FROM approval_chains"
+)
 
 
 @pytest.fixture(scope="module")
