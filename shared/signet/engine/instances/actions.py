@@ -16,6 +16,7 @@ from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
 from signet.core.runtime.tokens import Token
 from signet.core.tenants.caller import Caller
+from signet.engine.approvals.requests import conflict_check_of
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -182,7 +183,8 @@ class Instances:
     ) -> InstanceState:
         """Advance a token as if its wait were over: the time, the event with this payload, the answer.
 
-        It never replaces a decision of people, nor work that the workflow does itself.
+        It never replaces a decision of people, nor work that the workflow does itself. What comes in may
+        still decide about the document, so that separation of duties holds as it does for a vote.
         """
         with self._locked(caller, instance_id, "advance") as transaction:
             context = transaction.open(instance_id)
@@ -193,6 +195,7 @@ class Instances:
             execution = context.execution
             _raise(check_advance(execution, chosen, payload))
             _require_current(context)
+            _require_no_part(context, chosen, caller)
             node, decision_input = (
                 execution.workflow.nodes[chosen.node],
                 transaction.decision_input(context, chosen),
@@ -344,6 +347,17 @@ def _require_current(context: InstanceContext) -> None:
     if document is not None and document.version != context.row.entity_version:
         sentence = "the document was edited, and the instance has not taken that in yet"
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
+
+
+def _require_no_part(context: InstanceContext, token: Token, caller: Caller) -> None:
+    """Refuse people who took part in the document, also where a command line claims to be theirs."""
+    if context.document is None:
+        return
+    find_conflict = conflict_check_of(context.subject_of(token))
+    for person in (caller.principal.subject, caller.claimed):
+        denial = find_conflict(person) if person is not None else None
+        if denial is not None:
+            raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
 
 
 def _require_token(context: InstanceContext, name: str) -> Token:
