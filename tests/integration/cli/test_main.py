@@ -1,8 +1,11 @@
 """The `signet` command on a database: its results, and the one sentence when it fails."""
 
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -144,3 +147,21 @@ def test_a_setting_in_the_address_is_kept(owner_url: str) -> None:
 def test_every_command_has_help(run: Run, command: list[str]) -> None:
     code, said, _ = run(*command, "--help")
     assert code == 0 and "Usage: signet" in said
+
+
+def test_the_page_of_operators_runs_as_it_stands(
+    run: Run, owner_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run the commands of the page that are about no instance, in order, as an admin of the database."""
+    page = (MIGRATIONS_FOLDER.parent / "docs" / "operating.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in block.splitlines()]
+    commands = [shlex.split(line, comments=True) for line in lines if not line.startswith("signet instance")]
+    assert len(commands) == 9
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").mkdir()
+    shutil.copy(DEMO, tmp_path / "examples" / "tenant.yaml")
+    for command in commands:
+        words = [DEMO_TENANT if word == "$TENANT" else word for word in command]
+        code, said, error = run(*words[1:], url=owner_url)
+        assert code == 0, (command, said, error)
