@@ -146,6 +146,7 @@ def erase(
             document,
             fields=field or None,
             actor_id=caller.principal.subject,
+            responsible=caller.principal.responsible,
             via=caller.via,
             reason=reason,
             claimed=caller.claimed,

@@ -16,7 +16,6 @@ from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
 from signet.core.runtime.tokens import Token
 from signet.core.tenants.caller import Caller
-from signet.engine.approvals.requests import conflict_check_of
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -195,7 +194,7 @@ class Instances:
             execution = context.execution
             _raise(check_advance(execution, chosen, payload))
             _require_current(context)
-            _require_no_part(context, chosen, caller)
+            _require_no_part(context, caller)
             node, decision_input = (
                 execution.workflow.nodes[chosen.node],
                 transaction.decision_input(context, chosen),
@@ -349,13 +348,14 @@ def _require_current(context: InstanceContext) -> None:
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
 
 
-def _require_no_part(context: InstanceContext, token: Token, caller: Caller) -> None:
+def _require_no_part(context: InstanceContext, caller: Caller) -> None:
     """Refuse people who took part in the document, also where a command line claims to be theirs."""
     if context.document is None:
         return
-    find_conflict = conflict_check_of(context.subject_of(token))
-    for person in (caller.principal.subject, caller.claimed):
-        denial = find_conflict(person) if person is not None else None
+    find_conflict = context.make_conflict_check(context.document)
+    claimed = () if caller.claimed is None else (caller.claimed,)
+    for person in sorted({*caller.principal.responsible, *claimed}):
+        denial = find_conflict(person)
         if denial is not None:
             raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
 

@@ -36,3 +36,10 @@ def test_nobody_else_has_permissions_of_their_own() -> None:
     assert Principal(TENANT, "carl", ("admin",), is_operator=True).own_permissions == ()
     # A name alone makes no command line.
     assert replace(make_command_line(TENANT, "x", "y"), is_operator=False).own_permissions == ()
+
+
+def test_a_command_line_is_responsible_for_what_it_does() -> None:
+    assert make_command_line(TENANT, "postgres", "local").responsible == {"cli:postgres@local"}
+    # A member from before whose name begins as a machine's to the eye stands for themselves.
+    assert Principal(TENANT, "Key:ring", ()).responsible == {"Key:ring"}
+    assert Principal(TENANT, "key:erp", ()).responsible == frozenset()
