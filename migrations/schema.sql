@@ -1,3 +1,13 @@
+CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    UPDATE approval_seats s SET status = 'closed'
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = ANY (request_ids) AND s.status = 'open'
+$$;
+
+ALTER FUNCTION public.close_approval_seats(request_ids uuid[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.create_month_partitions(first date, months integer) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -213,12 +223,71 @@ $_$;
 
 ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_dispatch;
 
+CREATE TABLE public.eligibility_changes (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    user_id text,
+    role text,
+    other_user_id text,
+    persons text[] NOT NULL,
+    actor_id text NOT NULL,
+    CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
+    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_deleted'::text]))),
+    CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
+);
+
+ALTER TABLE ONLY public.eligibility_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
+
+CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
+    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.other_user_id, c.persons) c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id
+    FROM ( SELECT u.tenant_id,
+             u.id,
+             u.changed_at,
+             u.kind,
+             u.user_id,
+             u.role,
+             u.other_user_id,
+             u.persons,
+             u.actor_id
+            FROM public.eligibility_changes u
+           WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since))
+         UNION ALL
+          SELECT r.tenant_id,
+             r.id,
+             r.changed_at,
+             r.kind,
+             r.user_id,
+             r.role,
+             r.other_user_id,
+             r.persons,
+             r.actor_id
+            FROM public.eligibility_changes r
+           WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND (r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_deleted'::text])))) c
+   WHERE (c.persons && eligibility_changes_since.concerned)
+   ORDER BY c.kind, c.user_id, c.role, c.other_user_id, c.persons, c.changed_at DESC
+  LIMIT 1000;
+END;
+
+ALTER FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -242,13 +311,14 @@ BEGIN
         active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
         edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
         last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-        request_id = row.request_id,
+        responsible = row.responsible, pins = coalesce(row.pins, i.pins), request_id = row.request_id,
         completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
         updated_at = written_at
     FROM json_to_recordset(instance_rows) AS row (
         id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
         current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
-        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+        last_step_id uuid, actor_id text, actor_roles text[], responsible bytea, pins jsonb,
+        request_id uuid)
     WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (ids) AND i.id = row.id;
     IF effect_rows IS NOT NULL THEN
         WITH effect AS MATERIALIZED (
@@ -271,11 +341,12 @@ BEGIN
                                 AND receipt.event_idempotency_key = effect.idempotency_key;
     END IF;
     INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
-                                step_execution_id, data, trace_id)
-    SELECT current_tenant_id(), created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id
+                                step_execution_id, data, trace_id, responsible)
+    SELECT current_tenant_id(), created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id,
+           responsible
     FROM json_to_recordset(history_rows) AS row (
         id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
-        trace_id text);
+        trace_id text, responsible bytea);
     UPDATE workflow_events_outbox q
     SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
     WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
@@ -284,6 +355,46 @@ END
 $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) RETURNS TABLE(request_id uuid, stage integer, "position" integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    asked uuid[];
+BEGIN
+    IF at_most IS NULL OR at_most NOT BETWEEN 1 AND 10000 OR from_user IS NULL OR to_user IS NULL
+       OR NOT EXISTS (SELECT FROM members m WHERE m.tenant_id = current_tenant_id() AND m.user_id = from_user
+                        AND m.status = 'disabled')
+       OR NOT EXISTS (SELECT FROM members m WHERE m.tenant_id = current_tenant_id() AND m.user_id = to_user
+                        AND m.status = 'active') THEN
+        RAISE EXCEPTION 'seats go from a disabled member to an active one, at most 10000 at a time'
+            USING ERRCODE = '22023';
+    END IF;
+    asked := ARRAY(
+        SELECT DISTINCT s.request_id FROM approval_seats s
+        WHERE s.tenant_id = current_tenant_id() AND s.holder_user_id = from_user AND s.status = 'open'
+        ORDER BY s.request_id LIMIT at_most);
+    PERFORM FROM approval_requests q
+    WHERE q.tenant_id = current_tenant_id() AND q.id = ANY (asked)
+    ORDER BY q.id FOR NO KEY UPDATE;
+    RETURN QUERY
+    UPDATE approval_seats s
+    SET holder_user_id = to_user, handed_over_from = coalesce(s.handed_over_from, from_user)
+    FROM approval_requests q
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = ANY (asked) AND s.holder_user_id = from_user
+      AND s.status = 'open'
+      AND q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
+      AND NOT EXISTS (
+          SELECT FROM approval_seats taken
+          WHERE taken.tenant_id = s.tenant_id AND taken.request_id = s.request_id AND taken.stage = s.stage
+            AND to_user IN (taken.holder_user_id, taken.decided_by, taken.on_behalf_of))
+    RETURNING s.request_id, s.stage, s.position;
+END
+$$;
+
+ALTER FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) OWNER TO signet_owner;
 
 CREATE FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) RETURNS TABLE(tenant_id uuid, due_count integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -316,6 +427,8 @@ DECLARE
             'notifications x WHERE x.tenant_id = t.tenant_id AND x.read_at < now() - $1'
         WHEN 'quota_meters' THEN
             'quota_meters x WHERE x.tenant_id = t.tenant_id AND x.full_at < now() - $1'
+        WHEN 'eligibility_changes' THEN
+            'eligibility_changes x WHERE x.tenant_id = t.tenant_id AND x.changed_at < now() - $1'
         WHEN 'deleted_documents' THEN
             'documents x WHERE x.tenant_id = t.tenant_id AND x.deleted_at < now() - $1 AND x.purged_at IS NULL'
         WHEN 'unsealed' THEN
@@ -382,6 +495,37 @@ $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
 
+CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    UPDATE approval_seats s SET status = 'lapsed'
+    FROM json_to_recordset(seat_rows) AS row (request_id uuid, stage integer, "position" integer)
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = row.request_id AND s.stage = row.stage
+      AND s.position = row.position AND s.status IN ('approved', 'abstained')
+$$;
+
+ALTER FUNCTION public.lapse_approval_seats(seat_rows json) OWNER TO signet_owner;
+
+CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    SELECT ARRAY(
+        SELECT pin.key FROM jsonb_each(coalesce(pins, '{}')) AS pin
+        WHERE NOT EXISTS (
+            SELECT FROM documents d
+            WHERE d.tenant_id = current_tenant_id() AND d.id = (pin.value ->> 'document_id')::uuid
+              AND d.deleted_at IS NULL
+              AND NOT EXISTS (
+                  SELECT FROM jsonb_each(pin.value -> 'values') AS pinned
+                  WHERE pinned.value IS DISTINCT FROM CASE pinned.key
+                      WHEN 'status' THEN to_jsonb(d.status) ELSE coalesce(d.data -> pinned.key, 'null') END))
+        ORDER BY pin.key)
+$$;
+
+ALTER FUNCTION public.list_changed_pins(pins jsonb) OWNER TO signet_owner;
+
 CREATE FUNCTION public.list_months(parent regclass) RETURNS TABLE(partition_name text, from_time timestamp with time zone, to_time timestamp with time zone)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -400,12 +544,12 @@ ALTER FUNCTION public.list_months(parent regclass) OWNER TO signet_owner;
 
 CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 BEGIN
@@ -420,12 +564,22 @@ BEGIN
             WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
            (SELECT json_agg(found) FROM (
                SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
-                      d.creator_id, d.editor_ids, d.created_at, d.updated_at, d.deleted_at,
+                      d.creator_id, d.editor_ids, d.field_versions, d.created_at, d.updated_at, d.deleted_at,
                       i.id AS instance_id, i.version AS instance_version,
                       i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                       i.definition_version,
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible) AS creator_responsible,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible) AS requester_responsible,
+                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                                  SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+                       FROM members m WHERE m.tenant_id = q.tenant_id AND m.user_id = q.actor_id) AS requester_member,
                       h.seq AS audit_seq, h.hash AS audit_hash,
                       v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
@@ -491,14 +645,41 @@ $_$;
 
 ALTER FUNCTION public.measure_queue(queue text) OWNER TO signet_dispatch;
 
+CREATE FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(request_rows) AS row (id uuid));
+    written bigint;
+BEGIN
+    UPDATE approval_requests r
+    SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
+        escalate_at = row.escalate_at, expire_at = row.expire_at,
+        ended_at = CASE WHEN row.status = 'open' THEN NULL ELSE coalesce(r.ended_at, written_at) END
+    FROM json_to_recordset(request_rows) AS row (
+        id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz,
+        expire_at timestamptz)
+    WHERE r.tenant_id = current_tenant_id() AND r.id = ANY (ids) AND r.id = row.id
+      AND (row.status = r.status OR row.status = 'expired' OR (row.status = 'open' AND r.status = 'approved'));
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written <> cardinality(ids) THEN
+        RAISE EXCEPTION 'of % requests % may be written so', cardinality(ids), written USING ERRCODE = 'SG002';
+    END IF;
+END
+$$;
+
+ALTER FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json, triggers uuid[], known uuid[], instances json, steps json, effects json)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -554,7 +735,13 @@ BEGIN
            (SELECT json_agg(found) FROM (
                SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
                       i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
-                      i.active_tokens, i.context_json, i.depth, i.trace_id
+                      i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
+                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                                  SELECT h.role FROM member_roles h
+                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+                       FROM members m WHERE m.tenant_id = i.tenant_id AND m.user_id = i.actor_id) AS actor_member,
+                      (SELECT s.persons FROM responsible_sets s
+                       WHERE s.tenant_id = i.tenant_id AND s.hash = i.responsible) AS responsible
                FROM workflow_instances i
                WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
                ORDER BY i.id
@@ -581,6 +768,39 @@ END
 $$;
 
 ALTER FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    cutoff timestamptz;
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    cutoff := least(now() - kept, (
+        SELECT min(q.created_at)
+        FROM workflow_step_executions s
+        JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.step_execution_id = s.id AND q.status = 'open'
+        WHERE s.tenant_id = current_tenant_id() AND s.status IN ('pending', 'running') AND s.node_type = 'approval'
+          AND s.created_at < now() - kept + interval '1 day'));
+    PERFORM set_config('signet.pruning', 'eligibility_changes', true);
+    WITH old AS MATERIALIZED (
+        SELECT o.id FROM eligibility_changes o
+        WHERE o.tenant_id = current_tenant_id() AND o.changed_at < cutoff
+        ORDER BY o.changed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM eligibility_changes c USING old WHERE c.tenant_id = current_tenant_id() AND c.id = old.id;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    PERFORM set_config('signet.pruning', '', true);
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) OWNER TO signet_owner;
 
 CREATE FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -854,6 +1074,22 @@ $$;
 
 ALTER FUNCTION public.reject_default_definition_mutation() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_eligibility_rewriting() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND current_user = 'signet_owner'
+       AND current_setting('signet.pruning', true) = 'eligibility_changes' THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'rows of % are written once: % is refused', TG_TABLE_NAME, lower(TG_OP)
+        USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_eligibility_rewriting() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_foreign_transaction() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -980,6 +1216,17 @@ $$;
 
 ALTER FUNCTION public.reject_published_definition_mutation() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_second_use() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'what a gate has used stays used: % %', TG_TABLE_NAME, OLD.id USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_second_use() OWNER TO signet_owner;
+
 CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1093,12 +1340,83 @@ $$;
 
 ALTER FUNCTION public.restrict_updates_of_ended_step() OWNER TO signet_owner;
 
+CREATE FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    wanted break_glass_proposals;
+    seat   integer;
+BEGIN
+    SELECT * INTO wanted FROM break_glass_proposals p
+    WHERE p.tenant_id = current_tenant_id() AND p.id = proposal AND p.consented_at IS NULL AND p.expires_at > now()
+      AND NOT p.proposed_persons && persons AND NOT persons @> ARRAY[p.user_id] AND cardinality(persons) > 0
+      AND EXISTS (SELECT FROM approval_requests q
+                  WHERE q.tenant_id = p.tenant_id AND q.id = p.request_id AND q.stage = p.stage AND q.status = 'open')
+      AND EXISTS (SELECT FROM members m
+                  WHERE m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.status = 'active')
+      AND NOT EXISTS (SELECT FROM approval_seats s
+                      WHERE s.tenant_id = p.tenant_id AND s.request_id = p.request_id AND s.stage = p.stage
+                        AND p.user_id IN (s.holder_user_id, s.decided_by, s.on_behalf_of))
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, origin)
+    SELECT wanted.tenant_id, wanted.request_id, wanted.stage, coalesce(max(s.position), 0) + 1, wanted.user_id,
+           'break_glass'
+    FROM approval_seats s
+    WHERE s.tenant_id = wanted.tenant_id AND s.request_id = wanted.request_id AND s.stage = wanted.stage
+    RETURNING position INTO seat;
+    UPDATE break_glass_proposals p
+    SET consented_by = by, consented_persons = persons, consented_at = now(), position = seat
+    WHERE p.tenant_id = wanted.tenant_id AND p.id = wanted.id;
+    RETURN seat;
+END
+$$;
+
+ALTER FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    WITH voided AS (
+        UPDATE approval_requests r
+        SET status = 'voided', outcome = row.reason, ended_at = coalesce(r.ended_at, written_at)
+        FROM json_to_recordset(voided_rows) AS row (instance_id uuid, request_id uuid, reason text, notice_id uuid)
+        WHERE r.tenant_id = current_tenant_id() AND r.instance_id = row.instance_id
+          AND (row.request_id IS NULL OR r.id = row.request_id)
+          AND (r.status = 'open' OR (r.status = 'approved' AND r.applied IS NOT TRUE))
+        RETURNING r.id, r.node_id, row.reason, row.notice_id
+    ), told AS (
+        SELECT DISTINCT voided.id, voided.node_id, voided.reason, voided.notice_id, person.user_id, person.role
+        FROM voided
+        JOIN approval_seats s ON s.tenant_id = current_tenant_id() AND s.request_id = voided.id
+        CROSS JOIN LATERAL (
+            SELECT s.holder_user_id AS user_id, s.holder_role AS role WHERE s.status = 'open'
+            UNION SELECT s.decided_by, NULL WHERE s.decided_by IS NOT NULL
+            UNION SELECT s.on_behalf_of, NULL WHERE s.on_behalf_of IS NOT NULL
+        ) AS person
+    ), closed AS (
+        UPDATE approval_seats s SET status = 'closed'
+        FROM voided
+        WHERE s.tenant_id = current_tenant_id() AND s.request_id = voided.id AND s.status = 'open'
+    )
+    INSERT INTO notifications (tenant_id, id, user_id, role, kind, request_id, data, created_at)
+    SELECT current_tenant_id(), (left(notice_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, user_id, role,
+           'approval_voided', id, jsonb_build_object('node', node_id, 'reason', reason), written_at
+    FROM told
+$$;
+
+ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1107,11 +1425,14 @@ DECLARE
 BEGIN
     UPDATE documents d
     SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+        editor_responsible = coalesce(row.editor_responsible, d.editor_responsible),
+        field_versions = coalesce(row.field_versions, d.field_versions),
         deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
         t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
         n4 = row.n4, d1 = row.d1, d2 = row.d2
     FROM json_to_recordset(document_rows) AS row (
         id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+        editor_responsible bytea, field_versions jsonb,
         t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
         d1 timestamptz, d2 timestamptz)
     WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (ids) AND d.id = row.id AND d.version = row.seen_version;
@@ -1121,10 +1442,11 @@ BEGIN
             USING ERRCODE = 'SG004';
     END IF;
     WITH version AS (
-        INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
-        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, written_at
+        INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, responsible,
+                                       created_at)
+        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, responsible, written_at
         FROM json_to_recordset(version_rows) AS row (
-            document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text)
+            document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text, responsible bytea)
     ), audit AS (
         INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
                                actor_id, created_at, epoch, xid)
@@ -1137,7 +1459,7 @@ BEGIN
         -- The same event twice in one batch is one event.
         SELECT DISTINCT ON (instance_id, idempotency_key) * FROM json_to_recordset(event_rows) AS row (
             id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
-            event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz)
+            event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz, responsible bytea)
         ORDER BY instance_id, idempotency_key, id
     ), receipt AS (
         INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
@@ -1147,10 +1469,10 @@ BEGIN
     )
     INSERT INTO workflow_events_outbox (
         tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
-        event_idempotency_key, trace_id, due_at)
+        event_idempotency_key, trace_id, due_at, responsible)
     SELECT current_tenant_id(), event.created_at, event.id, event.instance_id, event.entity_version,
            event.definition_version, event.event_type, event.payload, event.idempotency_key, event.trace_id,
-           coalesce(event.due_at, written_at)
+           coalesce(event.due_at, written_at), event.responsible
     FROM event
     JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key;
 END
@@ -1160,8 +1482,8 @@ ALTER FUNCTION public.write_edits(document_rows json, version_rows json, audit_r
 
 CREATE FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
-    SET plan_cache_mode TO 'force_generic_plan'
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1172,7 +1494,7 @@ BEGIN
             id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
             node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
             idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
-            waiting_for_event_key text, snapshot_version_id uuid, trace_id text)
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text, responsible bytea)
     ), receipt AS (
         INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
         SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
@@ -1182,12 +1504,13 @@ BEGIN
         INSERT INTO workflow_step_executions (
             tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
             version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
-            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id)
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id,
+            responsible)
         SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
                step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
                step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
                CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
-               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id, step.responsible
         FROM step JOIN receipt ON receipt.step_execution_id = step.id
     )
     SELECT count(*) INTO written FROM receipt;
@@ -1244,10 +1567,14 @@ CREATE TABLE public.approval_chains (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
+    same_person text,
+    permission text,
     CONSTRAINT approval_chains_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT approval_chains_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_chains_label_check CHECK ((char_length(label) <= 200)),
     CONSTRAINT approval_chains_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT approval_chains_permission_check CHECK ((char_length(permission) <= 200)),
+    CONSTRAINT approval_chains_same_person_check CHECK ((same_person = 'allowed'::text)),
     CONSTRAINT approval_chains_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT approval_chains_version_check CHECK ((version >= 1))
 );
@@ -1273,7 +1600,10 @@ CREATE TABLE public.approval_decisions (
     policy_hash text NOT NULL,
     trace_id text,
     created_at timestamp with time zone NOT NULL,
+    audit_id uuid,
+    pins_hash text,
     CONSTRAINT approval_decisions_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text]))),
+    CONSTRAINT approval_decisions_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_decisions_reason_check CHECK ((char_length(reason) <= 4000))
 );
 
@@ -1327,8 +1657,15 @@ CREATE TABLE public.approval_requests (
     trace_id text,
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    responsible bytea,
+    voter_permissions text[],
+    pins jsonb,
+    pins_hash text,
+    repeats_request_id uuid,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
+    CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
+    CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
     CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text])))
 );
@@ -1349,10 +1686,11 @@ CREATE TABLE public.approval_seats (
     decided_by text,
     on_behalf_of text,
     decided_at timestamp with time zone,
+    handed_over_from text,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
-    CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text])) = (decided_by IS NOT NULL))),
-    CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text]))),
-    CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text])))
+    CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text, 'break_glass'::text]))),
+    CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
 );
 
 ALTER TABLE ONLY public.approval_seats FORCE ROW LEVEL SECURITY;
@@ -1435,6 +1773,36 @@ ALTER TABLE ONLY public.audit_seals FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals OWNER TO signet_owner;
 
+CREATE TABLE public.break_glass_proposals (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    stage integer NOT NULL,
+    user_id text NOT NULL,
+    reason text NOT NULL,
+    proposed_by text NOT NULL,
+    proposed_persons text[] NOT NULL,
+    proposed_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    consented_by text,
+    consented_persons text[],
+    consented_at timestamp with time zone,
+    "position" integer,
+    CONSTRAINT break_glass_proposals_check CHECK ((expires_at > proposed_at)),
+    CONSTRAINT break_glass_proposals_check1 CHECK (((consented_at IS NULL) = (consented_by IS NULL))),
+    CONSTRAINT break_glass_proposals_check2 CHECK (((consented_at IS NULL) = (consented_persons IS NULL))),
+    CONSTRAINT break_glass_proposals_check3 CHECK (((consented_at IS NULL) = ("position" IS NULL))),
+    CONSTRAINT break_glass_proposals_check4 CHECK ((NOT (proposed_persons && consented_persons))),
+    CONSTRAINT break_glass_proposals_consented_persons_check CHECK (((cardinality(consented_persons) >= 1) AND (cardinality(consented_persons) <= 200))),
+    CONSTRAINT break_glass_proposals_proposed_persons_check CHECK (((cardinality(proposed_persons) >= 1) AND (cardinality(proposed_persons) <= 200))),
+    CONSTRAINT break_glass_proposals_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 4000))),
+    CONSTRAINT break_glass_proposals_stage_check CHECK ((stage >= 1))
+);
+
+ALTER TABLE ONLY public.break_glass_proposals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.break_glass_proposals OWNER TO signet_owner;
+
 CREATE TABLE public.contracts (
     tenant_id uuid NOT NULL,
     entity_type text NOT NULL,
@@ -1471,6 +1839,17 @@ ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.document_keys OWNER TO signet_owner;
 
+CREATE TABLE public.document_turns (
+    tenant_id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    role text NOT NULL,
+    turn bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.document_turns FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_turns OWNER TO signet_owner;
+
 CREATE TABLE public.document_versions (
     tenant_id uuid NOT NULL,
     document_id uuid NOT NULL,
@@ -1480,6 +1859,7 @@ CREATE TABLE public.document_versions (
     hash text NOT NULL,
     actor_id text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    responsible bytea,
     CONSTRAINT document_versions_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );
 
@@ -1512,6 +1892,9 @@ CREATE TABLE public.documents (
     d1 timestamp with time zone,
     d2 timestamp with time zone,
     purged_at timestamp with time zone,
+    creator_responsible bytea,
+    editor_responsible bytea,
+    field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT documents_version_check CHECK ((version >= 1))
 )
@@ -1700,6 +2083,19 @@ ALTER TABLE ONLY public.quota_meters FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters OWNER TO signet_owner;
 
+CREATE TABLE public.responsible_sets (
+    tenant_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    persons text[] NOT NULL,
+    CONSTRAINT responsible_sets_check CHECK ((hash = sha256(convert_to(array_to_string(persons, '
+'::text), 'UTF8'::name)))),
+    CONSTRAINT responsible_sets_persons_check CHECK ((cardinality(persons) <= 200))
+);
+
+ALTER TABLE ONLY public.responsible_sets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.responsible_sets OWNER TO signet_owner;
+
 CREATE TABLE public.roles (
     tenant_id uuid NOT NULL,
     role text NOT NULL,
@@ -1745,6 +2141,7 @@ CREATE TABLE public.rules (
     version bigint DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    responsible bytea,
     CONSTRAINT rules_actions_check CHECK ((jsonb_typeof(actions) = 'array'::text)),
     CONSTRAINT rules_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT rules_phase_check CHECK ((phase = ANY (ARRAY['before'::text, 'after'::text])))
@@ -1832,6 +2229,7 @@ CREATE TABLE public.transition_requests (
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
+    responsible bytea,
     CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
     CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
@@ -1895,6 +2293,7 @@ CREATE TABLE public.workflow_event (
     step_execution_id uuid,
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
@@ -1916,6 +2315,7 @@ CREATE TABLE public.workflow_event_default (
     step_execution_id uuid,
     data jsonb DEFAULT '{}'::jsonb CONSTRAINT workflow_event_data_not_null NOT NULL,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
@@ -1945,6 +2345,7 @@ CREATE TABLE public.workflow_events_outbox (
     lease_until timestamp with time zone,
     completed_at timestamp with time zone,
     error text,
+    responsible bytea,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
@@ -1976,6 +2377,7 @@ CREATE TABLE public.workflow_events_outbox_default (
     lease_until timestamp with time zone,
     completed_at timestamp with time zone,
     error text,
+    responsible bytea,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
@@ -2041,10 +2443,14 @@ CREATE TABLE public.workflow_instances (
     actor_id text DEFAULT ''::text NOT NULL,
     actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
     request_id uuid,
+    begin_responsible bytea,
+    responsible bytea,
+    pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
     CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
     CONSTRAINT workflow_instances_kind_check CHECK ((kind = ANY (ARRAY['envelope'::text, 'automation'::text]))),
+    CONSTRAINT workflow_instances_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
     CONSTRAINT workflow_instances_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 )
 WITH (fillfactor='70');
@@ -2160,6 +2566,7 @@ CREATE TABLE public.workflow_step_executions (
     resume_at timestamp with time zone,
     waiting_for_event_key text,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_step_executions_check CHECK (((status = ANY (ARRAY['pending'::text, 'running'::text])) = (end_seq IS NULL))),
     CONSTRAINT workflow_step_executions_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32)),
     CONSTRAINT workflow_step_executions_run_as_check CHECK ((run_as = ANY (ARRAY['actor'::text, 'system'::text, 'service_account'::text]))),
@@ -2199,6 +2606,7 @@ CREATE TABLE public.workflow_step_executions_default (
     resume_at timestamp with time zone,
     waiting_for_event_key text,
     trace_id text,
+    responsible bytea,
     CONSTRAINT workflow_step_executions_check CHECK (((status = ANY (ARRAY['pending'::text, 'running'::text])) = (end_seq IS NULL))),
     CONSTRAINT workflow_step_executions_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32)),
     CONSTRAINT workflow_step_executions_run_as_check CHECK ((run_as = ANY (ARRAY['actor'::text, 'system'::text, 'service_account'::text]))),
@@ -2269,17 +2677,26 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (tenant_id, sequence);
 
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_pkey PRIMARY KEY (tenant_id, entity_type, version);
 
 ALTER TABLE ONLY public.document_keys
     ADD CONSTRAINT document_keys_pkey PRIMARY KEY (tenant_id, entity_type, field, value);
 
+ALTER TABLE ONLY public.document_turns
+    ADD CONSTRAINT document_turns_pkey PRIMARY KEY (tenant_id, document_id, role);
+
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (tenant_id, document_id, version);
 
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.eligibility_changes
+    ADD CONSTRAINT eligibility_changes_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_pkey PRIMARY KEY (tenant_id, name);
@@ -2310,6 +2727,9 @@ ALTER TABLE ONLY public.personal_values
 
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_pkey PRIMARY KEY (tenant_id, name);
+
+ALTER TABLE ONLY public.responsible_sets
+    ADD CONSTRAINT responsible_sets_pkey PRIMARY KEY (tenant_id, hash);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (tenant_id, role);
@@ -2403,6 +2823,10 @@ CREATE INDEX audit_log_by_transaction ON public.audit_log USING btree (tenant_id
 
 CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, subject_type, subject_id, seq) WHERE (seq IS NOT NULL);
 
+CREATE INDEX break_glass_proposals_of_request ON public.break_glass_proposals USING btree (tenant_id, request_id, id) WHERE (request_id IS NOT NULL);
+
+CREATE INDEX break_glass_proposals_waiting ON public.break_glass_proposals USING btree (tenant_id, expires_at) WHERE (consented_at IS NULL);
+
 CREATE INDEX document_keys_by_document ON public.document_keys USING btree (tenant_id, document_id);
 
 CREATE UNIQUE INDEX document_versions_by_id ON public.document_versions USING btree (tenant_id, id);
@@ -2434,6 +2858,12 @@ CREATE INDEX documents_by_t3 ON public.documents USING btree (tenant_id, entity_
 CREATE INDEX documents_by_t4 ON public.documents USING btree (tenant_id, entity_type, t4 text_pattern_ops) WHERE (t4 IS NOT NULL);
 
 CREATE INDEX documents_deleted ON public.documents USING btree (tenant_id, deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
+
+CREATE INDEX eligibility_changes_by_time ON public.eligibility_changes USING btree (tenant_id, changed_at);
+
+CREATE INDEX eligibility_changes_of_role ON public.eligibility_changes USING btree (tenant_id, role, changed_at) WHERE (role IS NOT NULL);
+
+CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btree (tenant_id, user_id, changed_at) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
@@ -2597,17 +3027,27 @@ CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secr
 
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secrets ON public.inbound_endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('in', 'secrets');
 
+CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.break_glass_proposals FOR EACH ROW WHEN ((old.consented_at IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_turns FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.eligibility_changes FOR EACH ROW EXECUTE FUNCTION public.reject_eligibility_rewriting();
 
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.idempotency_keys FOR EACH ROW WHEN ((old.outcome IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.personal_values FOR EACH ROW EXECUTE FUNCTION public.reject_personal_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.responsible_sets FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.rule_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
@@ -2622,6 +3062,12 @@ CREATE TRIGGER reject_default_mutation BEFORE DELETE OR UPDATE ON public.workflo
 CREATE TRIGGER reject_delete BEFORE DELETE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN ((new.xid <> pg_current_xact_id())) EXECUTE FUNCTION public.reject_foreign_transaction();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash, requester_id, responsible, voter_permissions, pins, pins_hash, created_at ON public.approval_requests FOR EACH ROW WHEN (((((((((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.node_id IS DISTINCT FROM old.node_id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.snapshot_version_id IS DISTINCT FROM old.snapshot_version_id)) OR (new.snapshot_hash IS DISTINCT FROM old.snapshot_hash)) OR (new.definition_hash IS DISTINCT FROM old.definition_hash)) OR (new.policy IS DISTINCT FROM old.policy)) OR (new.policy_hash IS DISTINCT FROM old.policy_hash)) OR (new.requester_id IS DISTINCT FROM old.requester_id)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.voter_permissions IS DISTINCT FROM old.voter_permissions)) OR (new.pins IS DISTINCT FROM old.pins)) OR (new.pins_hash IS DISTINCT FROM old.pins_hash)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, entity_type, creator_id, creator_responsible, created_at, amended_from_id ON public.documents FOR EACH ROW WHEN ((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.entity_type IS DISTINCT FROM old.entity_type)) OR (new.creator_id IS DISTINCT FROM old.creator_id)) OR (new.creator_responsible IS DISTINCT FROM old.creator_responsible)) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.amended_from_id IS DISTINCT FROM old.amended_from_id))) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, document_id, document_version, transition, actor_id, actor_roles, responsible, created_at ON public.transition_requests FOR EACH ROW WHEN ((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.transition IS DISTINCT FROM old.transition)) OR (new.actor_id IS DISTINCT FROM old.actor_id)) OR (new.actor_roles IS DISTINCT FROM old.actor_roles)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json, event_idempotency_key, depth, trace_id ON public.workflow_events_outbox FOR EACH ROW WHEN ((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.entity_version IS DISTINCT FROM old.entity_version)) OR (new.definition_version IS DISTINCT FROM old.definition_version)) OR (new.event_type IS DISTINCT FROM old.event_type)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.depth IS DISTINCT FROM old.depth)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -2639,17 +3085,33 @@ CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.contr
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_definition_mutation();
 
+CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_events_outbox FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_step_executions FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_requests FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
+
+CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.approval_decisions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.break_glass_proposals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_turns FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.eligibility_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_eligibility_rewriting();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.responsible_sets FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.rule_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -2669,9 +3131,9 @@ CREATE TRIGGER restrict_definition_change BEFORE UPDATE OF definition_id, defini
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_chains FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided,open');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed;approved>lapsed;abstained>lapsed');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
@@ -2724,8 +3186,20 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES public.approval_requests(tenant_id, id);
+
+ALTER TABLE ONLY public.break_glass_proposals
+    ADD CONSTRAINT break_glass_proposals_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.members(tenant_id, user_id);
+
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.document_turns
+    ADD CONSTRAINT document_turns_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
@@ -2738,6 +3212,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.eligibility_changes
+    ADD CONSTRAINT eligibility_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -2774,6 +3251,9 @@ ALTER TABLE ONLY public.personal_values
 
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.responsible_sets
+    ADD CONSTRAINT responsible_sets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -2830,6 +3310,8 @@ ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.break_glass_proposals ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY dispatch ON public.audit_anchors FOR SELECT TO signet_dispatch USING (true);
@@ -2839,6 +3321,8 @@ CREATE POLICY dispatch ON public.audit_log FOR SELECT TO signet_dispatch USING (
 CREATE POLICY dispatch ON public.audit_seals FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.documents FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.eligibility_changes FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.idempotency_keys FOR SELECT TO signet_dispatch USING (true);
 
@@ -2860,9 +3344,13 @@ CREATE POLICY dispatch ON public.workflow_side_effects_outbox FOR SELECT TO sign
 
 ALTER TABLE public.document_keys ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.document_turns ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.eligibility_changes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.endpoints ENABLE ROW LEVEL SECURITY;
 
@@ -2881,6 +3369,8 @@ ALTER TABLE public.org_chart ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.responsible_sets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
 
@@ -2914,13 +3404,19 @@ CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.cu
 
 CREATE POLICY tenant_isolation ON public.audit_seals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.eligibility_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.endpoints USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2939,6 +3435,8 @@ CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.cu
 CREATE POLICY tenant_isolation ON public.personal_values USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.quota_meters USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.responsible_sets USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3026,6 +3524,12 @@ GRANT USAGE ON SCHEMA public TO signet_janitor;
 
 GRANT USAGE ON SCHEMA public TO signet_dispatch;
 
+REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.create_month_partitions(first date, months integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.create_month_partitions(first date, months integer) TO signet_janitor;
@@ -3058,9 +3562,27 @@ GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_
 
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
+
+GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
+
+GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+REVOKE ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) FROM PUBLIC;
 
@@ -3071,6 +3593,18 @@ REVOKE ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timest
 GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) TO signet_owner;
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_api;
+
+GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.list_changed_pins(pins jsonb) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.list_changed_pins(pins jsonb) TO signet_api;
+
+GRANT ALL ON FUNCTION public.list_changed_pins(pins jsonb) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.list_months(parent regclass) FROM PUBLIC;
 
@@ -3088,9 +3622,19 @@ GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_janitor;
 
+REVOKE ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) FROM PUBLIC;
 
@@ -3126,6 +3670,8 @@ REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_eligibility_rewriting() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
@@ -3142,6 +3688,8 @@ REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_contract_change() FROM PUBLIC;
@@ -3153,6 +3701,16 @@ REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_updates_of_ended_step() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
@@ -3212,31 +3770,17 @@ GRANT SELECT ON TABLE public.approval_requests TO signet_janitor;
 
 GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_worker;
 
 GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_worker;
 
 GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_api;
 
-GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_worker;
-
 GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.approval_seats TO signet_worker;
 
@@ -3246,19 +3790,11 @@ GRANT SELECT ON TABLE public.approval_seats TO signet_janitor;
 
 GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_api;
 
-GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_worker;
-
 GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_api;
-
-GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_api;
 
-GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_worker;
-
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
-
-GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 
@@ -3306,6 +3842,28 @@ GRANT SELECT(epoch) ON TABLE public.audit_seals TO signet_dispatch;
 
 GRANT SELECT(to_xid) ON TABLE public.audit_seals TO signet_dispatch;
 
+GRANT SELECT ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(tenant_id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(request_id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(stage) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(user_id) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(reason) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(proposed_by) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(proposed_persons) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(proposed_at) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT INSERT(expires_at) ON TABLE public.break_glass_proposals TO signet_api;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.contracts TO signet_api;
 
 GRANT SELECT ON TABLE public.contracts TO signet_worker;
@@ -3318,23 +3876,105 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.document_turns TO signet_worker;
+
+GRANT SELECT ON TABLE public.document_turns TO signet_api;
+
+GRANT SELECT ON TABLE public.document_turns TO signet_janitor;
+
 GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_versions TO signet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_api;
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_worker;
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT ON TABLE public.documents TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
 
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(version) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(version) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(data) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(data) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(editor_ids) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(editor_ids) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
+
 GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
 
+GRANT UPDATE(deleted_at) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(deleted_at) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t1) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t1) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t2) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t2) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t3) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t3) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(t4) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(t4) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n1) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n1) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n2) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n2) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n3) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n3) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(n4) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(n4) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(d1) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(d1) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(d2) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(d2) ON TABLE public.documents TO signet_worker;
+
 GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
 
@@ -3464,6 +4104,12 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
 GRANT SELECT(full_at) ON TABLE public.quota_meters TO signet_dispatch;
 
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_worker;
+
+GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
@@ -3512,11 +4158,23 @@ GRANT SELECT ON TABLE public.tenants TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.tenants TO signet_dispatch;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_api;
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_worker;
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workflow_definitions TO signet_api;
 

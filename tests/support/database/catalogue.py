@@ -9,11 +9,6 @@ WITHOUT_TENANT = {
     "audit_epochs": "transaction ids are one sequence of the server for all tenants",
 }
 
-# Functions that take no SET clause, each with its reason.
-INLINED = {
-    "current_tenant_id": "the planner inlines it only without one; its body was bound to its names at once",
-}
-
 RUNTIME_ROLES = ["signet_api", "signet_worker", "signet_dispatch", "signet_janitor"]
 
 RULES = {
@@ -90,9 +85,10 @@ RULES = {
         SELECT proname FROM pg_proc
         WHERE prosecdef AND pronamespace = 'public'::regnamespace
           AND NOT EXISTS (SELECT FROM unnest(proconfig) setting WHERE setting LIKE 'search\\_path=%%')""",
+    # The body of some functions was bound to its names when they were made: they need no path.
     "is a function without the one search_path": """
         SELECT p.oid::regprocedure::text FROM pg_proc p
-        WHERE p.pronamespace = 'public'::regnamespace AND p.proname <> ALL (%(inlined)s)
+        WHERE p.pronamespace = 'public'::regnamespace AND p.prosqlbody IS NULL
           AND NOT coalesce('search_path=pg_catalog, public, pg_temp' = ANY (p.proconfig), false)
           AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
                           AND d.deptype = 'e')""",
@@ -104,7 +100,7 @@ RULES = {
 
 
 def find_offenders(connection: Connection[tuple[object, ...]]) -> list[str]:
-    values = {"without": list(WITHOUT_TENANT), "roles": RUNTIME_ROLES, "inlined": list(INLINED)}
+    values = {"without": list(WITHOUT_TENANT), "roles": RUNTIME_ROLES}
     return [
         f"{row[0]} {rule}"
         for rule, query in RULES.items()

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member
 from signet.engine.access.admission import AdmissionCheck
@@ -20,7 +21,7 @@ CYRILLIC = "\u0441arl"
 def save(company: Company, *user_ids: str) -> None:
     members = tuple(Member(user_id=user_id, display_name="X") for user_id in user_ids)
     with company.database.transaction(company.tenant_id) as connection:
-        write_members(connection, company.tenant_id, members)
+        write_members(connection, company.tenant_id, members, COMMAND_LINE)
 
 
 def forget(admin: Admin) -> None:

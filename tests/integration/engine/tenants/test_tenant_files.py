@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, TenantFile
 from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.tenants.install import install_tenant, write_member_status, write_members
@@ -27,15 +28,15 @@ def file(database: Database) -> TenantFile:
     return file
 
 
-def install(database: Database, file: TenantFile) -> InstalledFile:
-    caller = read_command_line_caller(database, file.tenant_id, "olga")
+def install(database: Database, file: TenantFile, claimed: str = "olga") -> InstalledFile:
+    caller = read_command_line_caller(database, file.tenant_id, claimed)
     return install_tenant_file(database, caller, file)
 
 
 def give(database: Database, tenant_id: UUID, user_id: str, *roles: str, **more: Any) -> None:
     member = Member(user_id=user_id, display_name=user_id.title(), roles=roles, **more)
     with database.transaction(tenant_id) as connection:
-        write_members(connection, tenant_id, (member,))
+        write_members(connection, tenant_id, (member,), COMMAND_LINE)
 
 
 def read_people(database: Database, tenant_id: UUID) -> dict[str, tuple[list[str], str | None]]:
@@ -112,7 +113,7 @@ def test_a_role_that_was_deleted_does_not_come_back(
 ) -> None:
     give(database, file.tenant_id, "carl", manager="mona")
     with database.transaction(file.tenant_id) as connection:
-        delete_role(connection, file.tenant_id, "clerk")
+        delete_role(connection, file.tenant_id, "clerk", COMMAND_LINE)
     assert "the role clerk was deleted" in install(database, file).kept
     assert admin.execute("SELECT role FROM roles").fetchall() == [("manager",)]
 
@@ -142,3 +143,22 @@ def test_a_line_that_closes_a_circle_is_refused(database: Database, file: Tenant
         install(database, other)
     assert caught.value.code == "ORG_CHART_CYCLE"
     assert read_people(database, file.tenant_id)["mona"] == (["manager"], None)
+
+
+def test_nobody_who_is_claimed_gives_themselves_anything(
+    database: Database, file: TenantFile, admin: Admin
+) -> None:
+    """Refuse as an operator would be refused; another person may, and is noted as the author of the change."""
+    mona, carl = file.members
+    promoted = file.model_copy(
+        update={"members": (mona, carl.model_copy(update={"roles": ("clerk", "manager")}))}
+    )
+    with pytest.raises(Rejected) as caught:
+        install(database, promoted, claimed="carl")
+    assert caught.value.code == "SELF_GRANT_REFUSED"
+    install(database, promoted, claimed="mona")
+    (noted,) = admin.execute(
+        "SELECT actor_id LIKE 'cli:%', persons FROM eligibility_changes"
+        " WHERE kind = 'role_given' AND user_id = 'carl' AND role = 'manager'"
+    ).fetchall()
+    assert noted[0] and "mona" in noted[1] and len(noted[1]) == 2

@@ -3,8 +3,8 @@
 --
 -- Every function looks for its tables in the same places, however its caller has set their session. A temporary table
 -- stands before `public` in a path that does not say otherwise. So a caller who may make one could show a trigger
--- another table than the one that it guards. Only current_tenant_id() needs no path: it has a body that
--- was bound to its names when it was made, and the planner inlines it only without a SET clause.
+-- another table than the one that it guards. A function whose body was bound to its names when it was made needs no
+-- path, such as current_tenant_id(): the planner inlines it only without a SET clause.
 
 -- up
 -- Triggers.
@@ -24,14 +24,6 @@ ALTER FUNCTION restrict_status_regression() SET search_path = pg_catalog, public
 ALTER FUNCTION restrict_step_execution_updates() SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION restrict_updates_of_ended_step() SET search_path = pg_catalog, public, pg_temp;
 
--- What the API and the workers call, with their own rights.
-ALTER FUNCTION lock_and_read_documents(uuid[], text[]) SET search_path = pg_catalog, public, pg_temp;
-ALTER FUNCTION write_edits(json, json, json, json, timestamptz) SET search_path = pg_catalog, public, pg_temp;
-ALTER FUNCTION open_wave(timestamptz[], uuid[], uuid) SET search_path = pg_catalog, public, pg_temp;
-ALTER FUNCTION write_steps(json, timestamptz) SET search_path = pg_catalog, public, pg_temp;
-ALTER FUNCTION end_wave(json, json, json, json, timestamptz[], uuid[], timestamptz)
-    SET search_path = pg_catalog, public, pg_temp;
-
 -- What migrations and the janitor's functions call.
 ALTER FUNCTION require_bounds(interval, interval, integer) SET search_path = pg_catalog, public, pg_temp;
 ALTER PROCEDURE isolate_tenant_table(regclass) SET search_path = pg_catalog, public, pg_temp;
@@ -44,11 +36,6 @@ ALTER PROCEDURE create_partition(regclass, text, timestamptz, timestamptz) RESET
 ALTER PROCEDURE distribute_tenant_tables(text[]) RESET search_path;
 ALTER PROCEDURE isolate_tenant_table(regclass) RESET search_path;
 ALTER FUNCTION require_bounds(interval, interval, integer) RESET search_path;
-ALTER FUNCTION end_wave(json, json, json, json, timestamptz[], uuid[], timestamptz) RESET search_path;
-ALTER FUNCTION write_steps(json, timestamptz) RESET search_path;
-ALTER FUNCTION open_wave(timestamptz[], uuid[], uuid) RESET search_path;
-ALTER FUNCTION write_edits(json, json, json, json, timestamptz) RESET search_path;
-ALTER FUNCTION lock_and_read_documents(uuid[], text[]) RESET search_path;
 ALTER FUNCTION restrict_updates_of_ended_step() RESET search_path;
 ALTER FUNCTION restrict_step_execution_updates() RESET search_path;
 ALTER FUNCTION restrict_status_regression() RESET search_path;
