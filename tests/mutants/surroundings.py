@@ -131,6 +131,14 @@ COMMAND_LINE = (
 
 FILES = (
     Mutation(
+        "a claimed person gives themselves a role by a file",
+        3,
+        f"{ENGINE}/tenants/tenant_files.py",
+        "    require_other_people(connection, changed, persons)\n",
+        "",
+        (f"{INSTALLING}nobody_who_is_claimed_gives_themselves_anything",),
+    ),
+    Mutation(
         "a file gives back the roles that were taken",
         3,
         MERGE,

@@ -148,7 +148,7 @@ def test_a_line_that_closes_a_circle_is_refused(database: Database, file: Tenant
 def test_nobody_who_is_claimed_gives_themselves_anything(
     database: Database, file: TenantFile, admin: Admin
 ) -> None:
-    """Refuse as an operator would be refused; another person may, and is noted as the author of the change."""
+    """Refuse as an operator would be refused. Another person may, and is noted beside the command line."""
     mona, carl = file.members
     promoted = file.model_copy(
         update={"members": (mona, carl.model_copy(update={"roles": ("clerk", "manager")}))}
