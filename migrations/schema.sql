@@ -1,3 +1,23 @@
+CREATE FUNCTION public.check_key_owner() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        -- The release before this one names no owner.
+        NEW.owner_id := coalesce(NEW.owner_id, NEW.created_by);
+        IF NEW.owner_id <> NEW.created_by THEN
+            RAISE EXCEPTION 'a new API key belongs to who made it' USING ERRCODE = 'restrict_violation';
+        END IF;
+    ELSIF NEW.owner_id IS DISTINCT FROM OLD.owner_id AND NEW.owner_id IS DISTINCT FROM OLD.proposed_owner_id THEN
+        RAISE EXCEPTION 'an API key is taken over only by who was asked to' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.check_key_owner() OWNER TO signet_owner;
+
 CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -494,6 +514,21 @@ END
 $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
+
+CREATE FUNCTION public.keep_key_owner() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO api_key_owners (tenant_id, key_id, owner_id, since, by)
+    VALUES (NEW.tenant_id, NEW.id, NEW.owner_id, now(),
+            CASE WHEN TG_OP = 'INSERT' THEN NEW.created_by ELSE OLD.proposed_by END)
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.keep_key_owner() OWNER TO signet_owner;
 
 CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -1090,6 +1125,17 @@ $$;
 
 ALTER FUNCTION public.reject_eligibility_rewriting() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_ended_control_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'control change % has ended as %', OLD.id, OLD.status USING ERRCODE = 'SG003';
+END
+$$;
+
+ALTER FUNCTION public.reject_ended_control_change() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_foreign_transaction() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1186,11 +1232,7 @@ BEGIN
         RETURN NEW;
     END IF;
     IF TG_OP = 'DELETE'
-       OR (NEW.tenant_id, NEW.entity_type, NEW.version, NEW.body, NEW.hash, NEW.created_by, NEW.created_at,
-           NEW.published_at)
-          IS DISTINCT FROM
-          (OLD.tenant_id, OLD.entity_type, OLD.version, OLD.body, OLD.hash, OLD.created_by, OLD.created_at,
-           OLD.published_at) THEN
+       OR (to_jsonb(NEW) - ARRAY['status', 'revision']) IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'revision']) THEN
         RAISE EXCEPTION 'contract % version % is published and frozen', OLD.entity_type, OLD.version
             USING ERRCODE = 'SG003';
     END IF;
@@ -1520,6 +1562,18 @@ $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE TABLE public.api_key_owners (
+    tenant_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    owner_id text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    by text NOT NULL
+);
+
+ALTER TABLE ONLY public.api_key_owners FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.api_key_owners OWNER TO signet_owner;
+
 CREATE TABLE public.api_keys (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1532,9 +1586,15 @@ CREATE TABLE public.api_keys (
     revoked_at timestamp with time zone,
     revoked_by text,
     last_used_at timestamp with time zone,
+    owner_id text NOT NULL,
+    proposed_owner_id text,
+    proposed_by text,
     CONSTRAINT api_keys_check CHECK ((expires_at > created_at)),
     CONSTRAINT api_keys_check1 CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+    CONSTRAINT api_keys_check2 CHECK (((proposed_owner_id !~ '^(key|service|signet):'::text) AND (proposed_owner_id <> owner_id))),
+    CONSTRAINT api_keys_check3 CHECK (((proposed_owner_id IS NULL) = (proposed_by IS NULL))),
     CONSTRAINT api_keys_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT api_keys_owner_id_check CHECK ((owner_id !~ '^(key|service|signet):'::text)),
     CONSTRAINT api_keys_roles_check CHECK (((cardinality(roles) >= 1) AND (cardinality(roles) <= 200))),
     CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
@@ -1569,11 +1629,16 @@ CREATE TABLE public.approval_chains (
     published_at timestamp with time zone,
     same_person text,
     permission text,
+    authors text[],
+    published_by text,
+    publishers text[],
+    CONSTRAINT approval_chains_authors_check CHECK ((cardinality(authors) <= 200)),
     CONSTRAINT approval_chains_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT approval_chains_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_chains_label_check CHECK ((char_length(label) <= 200)),
     CONSTRAINT approval_chains_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT approval_chains_permission_check CHECK ((char_length(permission) <= 200)),
+    CONSTRAINT approval_chains_publishers_check CHECK ((cardinality(publishers) <= 200)),
     CONSTRAINT approval_chains_same_person_check CHECK ((same_person = 'allowed'::text)),
     CONSTRAINT approval_chains_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT approval_chains_version_check CHECK ((version >= 1))
@@ -1814,10 +1879,15 @@ CREATE TABLE public.contracts (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
     revision integer DEFAULT 1 NOT NULL,
+    authors text[],
+    published_by text,
+    publishers text[],
+    CONSTRAINT contracts_authors_check CHECK ((cardinality(authors) <= 200)),
     CONSTRAINT contracts_body_check CHECK ((octet_length(body) <= 1048576)),
     CONSTRAINT contracts_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT contracts_entity_type_check CHECK ((entity_type ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT contracts_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT contracts_publishers_check CHECK ((cardinality(publishers) <= 200)),
     CONSTRAINT contracts_revision_check CHECK ((revision >= 1)),
     CONSTRAINT contracts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT contracts_version_check CHECK ((version >= 1))
@@ -1826,6 +1896,41 @@ CREATE TABLE public.contracts (
 ALTER TABLE ONLY public.contracts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.contracts OWNER TO signet_owner;
+
+CREATE TABLE public.control_changes (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    act text NOT NULL,
+    body text NOT NULL,
+    base_version bigint NOT NULL,
+    hash text NOT NULL,
+    proposed_by text NOT NULL,
+    responsible text[] NOT NULL,
+    reason text,
+    status text DEFAULT 'proposed'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_by text,
+    CONSTRAINT control_changes_act_check CHECK ((act ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT control_changes_base_version_check CHECK ((base_version >= 0)),
+    CONSTRAINT control_changes_body_check CHECK ((octet_length(body) <= 1048576)),
+    CONSTRAINT control_changes_check CHECK ((expires_at > created_at)),
+    CONSTRAINT control_changes_check1 CHECK (((status = 'proposed'::text) = (ended_at IS NULL))),
+    CONSTRAINT control_changes_check2 CHECK (((status <> ALL (ARRAY['confirmed'::text, 'rejected'::text, 'withdrawn'::text])) OR (ended_by IS NOT NULL))),
+    CONSTRAINT control_changes_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT control_changes_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT control_changes_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+    CONSTRAINT control_changes_reason_check CHECK ((char_length(reason) <= 4000)),
+    CONSTRAINT control_changes_responsible_check CHECK (((cardinality(responsible) >= 1) AND (cardinality(responsible) <= 200))),
+    CONSTRAINT control_changes_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'confirmed'::text, 'rejected'::text, 'withdrawn'::text, 'expired'::text, 'superseded'::text])))
+);
+
+ALTER TABLE ONLY public.control_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.control_changes OWNER TO signet_owner;
 
 CREATE TABLE public.document_keys (
     tenant_id uuid NOT NULL,
@@ -1903,6 +2008,22 @@ WITH (fillfactor='80');
 ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents OWNER TO signet_owner;
+
+CREATE TABLE public.draft_authors (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    entity_type text NOT NULL,
+    name text NOT NULL,
+    person text NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    CONSTRAINT draft_authors_kind_check CHECK ((kind = ANY (ARRAY['contract'::text, 'org_patch'::text, 'automation'::text, 'approval_chain'::text]))),
+    CONSTRAINT draft_authors_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT draft_authors_person_check CHECK ((char_length(person) <= 200))
+);
+
+ALTER TABLE ONLY public.draft_authors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.draft_authors OWNER TO signet_owner;
 
 CREATE TABLE public.endpoints (
     tenant_id uuid NOT NULL,
@@ -2163,6 +2284,27 @@ ALTER TABLE ONLY public.secret_uses FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.secret_uses OWNER TO signet_owner;
 
+CREATE TABLE public.service_accounts (
+    tenant_id uuid NOT NULL,
+    id text NOT NULL,
+    label text NOT NULL,
+    roles text[] NOT NULL,
+    owner_id text NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT service_accounts_id_check CHECK ((id ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT service_accounts_label_check CHECK (((label <> ''::text) AND (char_length(label) <= 200))),
+    CONSTRAINT service_accounts_roles_check CHECK (((cardinality(roles) >= 1) AND (cardinality(roles) <= 200))),
+    CONSTRAINT service_accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+
+ALTER TABLE ONLY public.service_accounts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.service_accounts OWNER TO signet_owner;
+
 CREATE TABLE public.signet_migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -2264,6 +2406,10 @@ CREATE TABLE public.workflow_definitions (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
     revision integer DEFAULT 1 NOT NULL,
+    authors text[],
+    published_by text,
+    publishers text[],
+    CONSTRAINT workflow_definitions_authors_check CHECK ((cardinality(authors) <= 200)),
     CONSTRAINT workflow_definitions_check CHECK (((definition_kind <> 'envelope'::text) OR (is_default AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (slots_json IS NOT NULL) AND (body_patches_json IS NULL) AND (compiled_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
     CONSTRAINT workflow_definitions_check1 CHECK (((definition_kind <> 'org_patch'::text) OR ((NOT is_default) AND (body_patches_json IS NOT NULL) AND (base_ref IS NOT NULL) AND (nodes_json IS NULL) AND (edges_json IS NULL) AND (compiled_json IS NULL)))),
     CONSTRAINT workflow_definitions_check2 CHECK (((definition_kind <> 'effective'::text) OR ((NOT is_default) AND (compiled_json IS NOT NULL) AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
@@ -2273,6 +2419,7 @@ CREATE TABLE public.workflow_definitions (
     CONSTRAINT workflow_definitions_compiled_hash_check CHECK ((compiled_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT workflow_definitions_definition_kind_check CHECK ((definition_kind = ANY (ARRAY['envelope'::text, 'org_patch'::text, 'effective'::text, 'automation'::text]))),
     CONSTRAINT workflow_definitions_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT workflow_definitions_publishers_check CHECK ((cardinality(publishers) <= 200)),
     CONSTRAINT workflow_definitions_revision_check CHECK ((revision >= 1)),
     CONSTRAINT workflow_definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT workflow_definitions_version_check CHECK ((version >= 1))
@@ -2638,6 +2785,9 @@ ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.wor
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
 
+ALTER TABLE ONLY public.api_key_owners
+    ADD CONSTRAINT api_key_owners_pkey PRIMARY KEY (tenant_id, key_id, owner_id);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, id);
 
@@ -2683,6 +2833,9 @@ ALTER TABLE ONLY public.break_glass_proposals
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_pkey PRIMARY KEY (tenant_id, entity_type, version);
 
+ALTER TABLE ONLY public.control_changes
+    ADD CONSTRAINT control_changes_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.document_keys
     ADD CONSTRAINT document_keys_pkey PRIMARY KEY (tenant_id, entity_type, field, value);
 
@@ -2694,6 +2847,9 @@ ALTER TABLE ONLY public.document_versions
 
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.draft_authors
+    ADD CONSTRAINT draft_authors_pkey PRIMARY KEY (tenant_id, kind, entity_type, name, person);
 
 ALTER TABLE ONLY public.eligibility_changes
     ADD CONSTRAINT eligibility_changes_pkey PRIMARY KEY (tenant_id, id);
@@ -2712,6 +2868,9 @@ ALTER TABLE ONLY public.inbound_endpoints
 
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_pkey PRIMARY KEY (tenant_id, user_id, role);
+
+ALTER TABLE public.members
+    ADD CONSTRAINT members_are_people CHECK ((user_id !~ '^(key|service|signet):'::text)) NOT VALID;
 
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (tenant_id, user_id);
@@ -2742,6 +2901,9 @@ ALTER TABLE ONLY public.rules
 
 ALTER TABLE ONLY public.secret_uses
     ADD CONSTRAINT secret_uses_pkey PRIMARY KEY (tenant_id, secret);
+
+ALTER TABLE ONLY public.service_accounts
+    ADD CONSTRAINT service_accounts_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.signet_migrations
     ADD CONSTRAINT signet_migrations_pkey PRIMARY KEY (number);
@@ -2826,6 +2988,8 @@ CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, 
 CREATE INDEX break_glass_proposals_of_request ON public.break_glass_proposals USING btree (tenant_id, request_id, id) WHERE (request_id IS NOT NULL);
 
 CREATE INDEX break_glass_proposals_waiting ON public.break_glass_proposals USING btree (tenant_id, expires_at) WHERE (consented_at IS NULL);
+
+CREATE INDEX control_changes_open ON public.control_changes USING btree (tenant_id, kind, name) WHERE (status = 'proposed'::text);
 
 CREATE INDEX document_keys_by_document ON public.document_keys USING btree (tenant_id, document_id);
 
@@ -3023,11 +3187,17 @@ ALTER INDEX public.workflow_step_executions_by_instance ATTACH PARTITION public.
 
 ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.workflow_step_executions_default_tenant_id_resume_at_idx;
 
+CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.check_key_owner();
+
+CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.keep_key_owner();
+
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secret_refs ON public.endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('out', 'secret_refs');
 
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secrets ON public.inbound_endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('in', 'secrets');
 
 CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.api_key_owners FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
@@ -3061,6 +3231,8 @@ CREATE TRIGGER reject_default_mutation BEFORE DELETE OR UPDATE ON public.workflo
 
 CREATE TRIGGER reject_delete BEFORE DELETE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_ended_mutation BEFORE UPDATE ON public.control_changes FOR EACH ROW WHEN (((old.status <> 'proposed'::text) AND (new.status = old.status))) EXECUTE FUNCTION public.reject_ended_control_change();
+
 CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN ((new.xid <> pg_current_xact_id())) EXECUTE FUNCTION public.reject_foreign_transaction();
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash, requester_id, responsible, voter_permissions, pins, pins_hash, created_at ON public.approval_requests FOR EACH ROW WHEN (((((((((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.node_id IS DISTINCT FROM old.node_id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.snapshot_version_id IS DISTINCT FROM old.snapshot_version_id)) OR (new.snapshot_hash IS DISTINCT FROM old.snapshot_hash)) OR (new.definition_hash IS DISTINCT FROM old.definition_hash)) OR (new.policy IS DISTINCT FROM old.policy)) OR (new.policy_hash IS DISTINCT FROM old.policy_hash)) OR (new.requester_id IS DISTINCT FROM old.requester_id)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.voter_permissions IS DISTINCT FROM old.voter_permissions)) OR (new.pins IS DISTINCT FROM old.pins)) OR (new.pins_hash IS DISTINCT FROM old.pins_hash)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
@@ -3093,6 +3265,8 @@ CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_req
 
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.api_key_owners FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.approval_decisions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -3102,6 +3276,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH ST
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.break_glass_proposals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.control_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_turns FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -3137,6 +3313,8 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.control_changes FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('proposed>confirmed,rejected,withdrawn,expired,superseded');
+
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>performed,refused,superseded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_definitions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
@@ -3152,6 +3330,9 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
+
+ALTER TABLE ONLY public.api_key_owners
+    ADD CONSTRAINT api_key_owners_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.api_keys(tenant_id, id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3198,6 +3379,9 @@ ALTER TABLE ONLY public.break_glass_proposals
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.control_changes
+    ADD CONSTRAINT control_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.document_turns
     ADD CONSTRAINT document_turns_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
@@ -3212,6 +3396,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.draft_authors
+    ADD CONSTRAINT draft_authors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.eligibility_changes
     ADD CONSTRAINT eligibility_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3267,6 +3454,12 @@ ALTER TABLE ONLY public.rules
 ALTER TABLE ONLY public.secret_uses
     ADD CONSTRAINT secret_uses_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.service_accounts
+    ADD CONSTRAINT service_accounts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.service_accounts
+    ADD CONSTRAINT service_accounts_tenant_id_owner_id_fkey FOREIGN KEY (tenant_id, owner_id) REFERENCES public.members(tenant_id, user_id);
+
 ALTER TABLE ONLY public.tenant_files
     ADD CONSTRAINT tenant_files_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -3287,6 +3480,8 @@ ALTER TABLE ONLY public.workflow_instances
 
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE public.api_key_owners ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -3313,6 +3508,8 @@ ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.break_glass_proposals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.control_changes ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY dispatch ON public.audit_anchors FOR SELECT TO signet_dispatch USING (true);
 
@@ -3350,6 +3547,8 @@ ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.draft_authors ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.eligibility_changes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.endpoints ENABLE ROW LEVEL SECURITY;
@@ -3380,7 +3579,11 @@ ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.secret_uses ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.service_accounts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.tenant_files ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.api_key_owners USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.api_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3408,6 +3611,8 @@ CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id
 
 CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.control_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -3415,6 +3620,8 @@ CREATE POLICY tenant_isolation ON public.document_turns USING ((tenant_id = publ
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.draft_authors USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.eligibility_changes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3445,6 +3652,8 @@ CREATE POLICY tenant_isolation ON public.rule_executions USING ((tenant_id = pub
 CREATE POLICY tenant_isolation ON public.rules USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.secret_uses USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.service_accounts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.tenant_files USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3524,6 +3733,8 @@ GRANT USAGE ON SCHEMA public TO signet_janitor;
 
 GRANT USAGE ON SCHEMA public TO signet_dispatch;
 
+REVOKE ALL ON FUNCTION public.check_key_owner() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
@@ -3593,6 +3804,8 @@ REVOKE ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timest
 GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) TO signet_owner;
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.keep_key_owner() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
 
@@ -3672,6 +3885,8 @@ REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_eligibility_rewriting() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_ended_control_change() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
@@ -3724,6 +3939,8 @@ GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp wi
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
 
+GRANT SELECT,INSERT ON TABLE public.api_key_owners TO signet_api;
+
 GRANT SELECT,INSERT ON TABLE public.api_keys TO signet_api;
 
 GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
@@ -3731,6 +3948,12 @@ GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
 GRANT UPDATE(revoked_by) ON TABLE public.api_keys TO signet_api;
 
 GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(owner_id) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(proposed_owner_id) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(proposed_by) ON TABLE public.api_keys TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_chain_steps TO signet_api;
 
@@ -3747,6 +3970,10 @@ GRANT SELECT ON TABLE public.approval_chains TO signet_janitor;
 GRANT UPDATE(status) ON TABLE public.approval_chains TO signet_api;
 
 GRANT UPDATE(published_at) ON TABLE public.approval_chains TO signet_api;
+
+GRANT UPDATE(published_by) ON TABLE public.approval_chains TO signet_api;
+
+GRANT UPDATE(publishers) ON TABLE public.approval_chains TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_decisions TO signet_api;
 
@@ -3870,6 +4097,14 @@ GRANT SELECT ON TABLE public.contracts TO signet_worker;
 
 GRANT SELECT ON TABLE public.contracts TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.control_changes TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.control_changes TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.control_changes TO signet_api;
+
+GRANT UPDATE(ended_by) ON TABLE public.control_changes TO signet_api;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
@@ -3975,6 +4210,10 @@ GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_worker;
 GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_api;
 
 GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.draft_authors TO signet_api;
+
+GRANT UPDATE(saved_at) ON TABLE public.draft_authors TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
 
@@ -4127,6 +4366,22 @@ GRANT SELECT ON TABLE public.rules TO signet_worker;
 GRANT SELECT ON TABLE public.rules TO signet_janitor;
 
 GRANT SELECT ON TABLE public.secret_uses TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.service_accounts TO signet_api;
+
+GRANT SELECT ON TABLE public.service_accounts TO signet_worker;
+
+GRANT UPDATE(label) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(roles) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(owner_id) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(version) ON TABLE public.service_accounts TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.service_accounts TO signet_api;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_api;
 

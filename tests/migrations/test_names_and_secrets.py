@@ -1,4 +1,4 @@
-"""Rows of before as 0017 takes them over: skeletons of members, and the one use of each secret."""
+"""Rows of before as 0019 takes them over: skeletons of members, and the one use of each secret."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -10,7 +10,7 @@ from signet.store.schema.migrations import migrate_up, read_migrations
 from signet.wiring.process import MIGRATIONS_FOLDER
 
 ALL = read_migrations(MIGRATIONS_FOLDER)
-BEFORE = [migration for migration in ALL if migration.number < 17]
+BEFORE = [migration for migration in ALL if migration.number < 19]
 ONE, OTHER = UUID(int=1), UUID(int=2)
 Run = Callable[..., list[tuple[object, ...]]]
 

@@ -17,7 +17,7 @@ PATHS = (
     Mutation(
         "a trigger looks where its caller has set the path to",
         4,
-        "migrations/0016_pin_search_paths.sql",
+        "migrations/0018_pin_search_paths.sql",
         "ALTER FUNCTION reject_published_chain_mutation() SET search_path = pg_catalog, public, pg_temp;",
         "",
         (
@@ -198,7 +198,7 @@ SECRETS = (
     Mutation(
         "the database lets a secret have two uses",
         10,
-        "migrations/0017_guard_names_and_secrets.sql",
+        "migrations/0019_guard_names_and_secrets.sql",
         "FROM unnest(have) AS new_one WHERE new_one <> ALL (had);",
         "FROM unnest(have) AS new_one WHERE new_one <> ALL (had) ON CONFLICT DO NOTHING;",
         (f"{CATALOGUE}secret_uses.py::test_a_secret_has_one_use",),
@@ -206,7 +206,7 @@ SECRETS = (
     Mutation(
         "a secret that an endpoint let go is not free",
         10,
-        "migrations/0017_guard_names_and_secrets.sql",
+        "migrations/0019_guard_names_and_secrets.sql",
         "      AND u.secret <> ALL (have);",
         "      AND false;",
         (

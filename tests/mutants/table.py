@@ -12,8 +12,8 @@ from tests.mutants.leaving import LEAVING
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
-from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.surroundings import SURROUNDINGS
+from tests.mutants.two_people import TWO_PEOPLE
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,

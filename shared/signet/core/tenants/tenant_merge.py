@@ -4,10 +4,10 @@ What the file has changed is written. What people have changed since then stays 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from signet.core.tenants.tenant_file import Member, Role, TenantContent, TenantSettings
+from signet.core.tenants.tenant_file import Member, Role, ServiceAccount, TenantContent, TenantSettings
 
 _CUSTOM = "custom."
 _FIELDS = ("display_name", "email", "phone", "manager")
@@ -25,6 +25,13 @@ class MemberState:
 
 
 @dataclass(frozen=True, slots=True)
+class AccountState:
+    label: str
+    owner: str
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TenantState:
     """A tenant as its file states it. A setting of its own is named `custom.<name>`."""
 
@@ -32,6 +39,7 @@ class TenantState:
     settings: Mapping[str, Any]
     roles: Mapping[str, tuple[str, ...]]
     members: Mapping[str, MemberState]
+    accounts: Mapping[str, AccountState] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -48,6 +56,7 @@ class TenantMerge:
     settings: TenantSettings
     roles: list[Role] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
+    accounts: list[ServiceAccount] = field(default_factory=list)
     changes: dict[str, Any] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
 
@@ -56,9 +65,13 @@ class TenantMerge:
 
 
 def state_of(content: TenantContent) -> TenantState:
+    settings = flatten_settings(content.settings)
+    if "four_eyes" not in content.settings.model_fields_set:
+        # Silence about it leaves it as it is: no file switches it off unnoticed.
+        del settings["four_eyes"]
     return TenantState(
         content.name,
-        flatten_settings(content.settings),
+        settings,
         {role.role: tuple(dict.fromkeys(role.permissions)) for role in content.roles},
         {
             member.user_id: MemberState(
@@ -69,6 +82,10 @@ def state_of(content: TenantContent) -> TenantState:
                 tuple(dict.fromkeys(member.roles)),
             )
             for member in content.members
+        },
+        {
+            account.id: AccountState(account.label, account.owner, tuple(dict.fromkeys(account.roles)))
+            for account in content.service_accounts
         },
     )
 
@@ -82,6 +99,10 @@ def parse_state(stored: Mapping[str, Any]) -> TenantState:
         {
             user_id: MemberState(**{**member, "roles": tuple(member["roles"])})
             for user_id, member in stored["members"].items()
+        },
+        {
+            account_id: AccountState(**{**account, "roles": tuple(account["roles"])})
+            for account_id, account in stored.get("accounts", {}).items()
         },
     )
 
@@ -110,6 +131,7 @@ def merge_tenant(
     merge.settings = _merge_settings(merge, _get(base, "settings"), found.settings, wanted.settings)
     known = _merge_roles(merge, _get(base, "roles"), found.roles, wanted.roles)
     _merge_members(merge, _get(base, "members"), found.members, wanted.members, known)
+    _merge_accounts(merge, _get(base, "accounts"), found.accounts, wanted.accounts, known)
     return merge
 
 
@@ -132,6 +154,9 @@ def _merge_settings(
     base = {} if installed is _UNKNOWN else installed
     for name in sorted({*found, *wanted, *base}):
         before = found.get(name)
+        if name not in wanted and not name.startswith(_CUSTOM):
+            merged[name] = before
+            continue
         at_last = _UNKNOWN if installed is _UNKNOWN else base.get(name)
         if at_last is _UNKNOWN and before is None:
             at_last = None  # it is missing, and is added
@@ -209,6 +234,46 @@ def _merge_member(
     roles = _merge_names(merge, user_id, had, found.roles, wanted.roles, knows=knows)
     added = _keep_known(merge, user_id, [role for role in roles if role not in found.roles], known_roles)
     return MemberState(**values, roles=tuple(role for role in roles if role in (*found.roles, *added)))
+
+
+def _merge_accounts(
+    merge: TenantMerge,
+    installed: Any,
+    found: Mapping[str, AccountState],
+    wanted: Mapping[str, AccountState],
+    known_roles: set[str],
+) -> None:
+    for account_id, account in wanted.items():
+        holder, before = f"the service account {account_id}", found.get(account_id)
+        if before is None:
+            after = replace(account, roles=_keep_known(merge, holder, account.roles, known_roles))
+        else:
+            at_last = _UNKNOWN if installed is _UNKNOWN else installed.get(account_id, AccountState("", ""))
+            after = _merge_account(merge, holder, at_last, before, account, known_roles)
+        # An account without any role could do nothing, and is left as it is, or out.
+        if after != before and after.roles:
+            merge.accounts.append(ServiceAccount(id=account_id, **asdict(after)))
+            roles = list(before.roles) if before else []
+            change: dict[str, Any] = {"roles_before": roles, "roles": list(after.roles)}
+            change |= {"owner_before": before.owner if before else None, "owner": after.owner}
+            merge.note("service_accounts", account_id, change)
+
+
+def _merge_account(
+    merge: TenantMerge,
+    holder: str,
+    installed: Any,
+    found: AccountState,
+    wanted: AccountState,
+    known_roles: set[str],
+) -> AccountState:
+    label = _choose(merge, f"the label of {holder}", _get(installed, "label"), found.label, wanted.label)
+    owner = _choose(merge, f"the owner of {holder}", _get(installed, "owner"), found.owner, wanted.owner)
+    knows = installed is not _UNKNOWN
+    had = installed.roles if knows else ()
+    roles = _merge_names(merge, holder, had, found.roles, wanted.roles, knows=knows)
+    added = _keep_known(merge, holder, [role for role in roles if role not in found.roles], known_roles)
+    return AccountState(label, owner, tuple(role for role in roles if role in (*found.roles, *added)))
 
 
 def _keep_known(

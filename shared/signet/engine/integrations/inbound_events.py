@@ -94,7 +94,9 @@ class InboundEvents:
         # With no secret at all, no signature holds.
         message_id = verify(secrets, message.headers, message.body, sender.now_seconds)
         if is_own(message_id, message.content):
-            _LOG.error("tenant %s, inbound endpoint %s: it was sent Signet's own message", tenant_id, endpoint)
+            _LOG.error(
+                "tenant %s, inbound endpoint %s: it was sent Signet's own message", tenant_id, endpoint
+            )
             raise reject_signature()
         key = parse_key(sender.key_prefix or "", sender.key_pointer, message.content)
         if isinstance(key, Rejected):

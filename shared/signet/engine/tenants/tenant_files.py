@@ -13,8 +13,15 @@ from signet.core.audit.trail import make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import ChangeAuthor
-from signet.core.tenants.tenant_file import MAX_ROLES, Member, TenantFile, TenantSettings
+from signet.core.tenants.tenant_file import (
+    MAX_ROLES,
+    MAX_SERVICE_ACCOUNTS,
+    Member,
+    TenantFile,
+    TenantSettings,
+)
 from signet.core.tenants.tenant_merge import (
+    AccountState,
     MemberState,
     TenantMerge,
     TenantState,
@@ -30,6 +37,7 @@ from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.tenants.people import is_above, list_roles
+from signet.store.tenants.service_accounts import install_accounts, list_accounts
 from signet.store.tenants.tenant_files import find_installed, find_named_members, save_installed
 from signet.store.tenants.tenants import find_tenant, lock_roles, read_now, save_roles, save_tenant
 
@@ -76,6 +84,10 @@ def _read_state(connection: Connection, tenant_id: UUID, user_ids: Sequence[str]
             )
             for member in members
         },
+        {
+            account.id: AccountState(account.label, account.owner_id, tuple(account.roles))
+            for account in list_accounts(connection, tenant_id, "", MAX_SERVICE_ACCOUNTS)
+        },
     )
 
 
@@ -100,6 +112,8 @@ def _write(connection: Connection, tenant_id: UUID, merge: TenantMerge, caller: 
     if merge.members:
         write_members(connection, tenant_id, changed.members, author)
         _require_no_circle(connection, tenant_id, merge.members)
+    if merge.accounts:
+        install_accounts(connection, tenant_id, merge.accounts, caller.principal.subject)
 
 
 def _require_no_circle(connection: Connection, tenant_id: UUID, members: Sequence[Member]) -> None:

@@ -1,4 +1,4 @@
-"""Principals: the names that only machines have, who answers for their acts, and rights that come from no role."""
+"""Principals: names of machines, the persons who answer for an act, and rights that come from no role."""
 
 from dataclasses import replace
 from uuid import UUID

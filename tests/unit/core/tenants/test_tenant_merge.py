@@ -182,3 +182,51 @@ def test_a_state_is_kept_as_json_and_read_by_a_later_release() -> None:
     del stored["settings"]["language"]
     assert parse_state(stored).settings["language"] == "en"
     assert merge_tenant(parse_state(stored), SAME, SAME).changes == {}
+
+
+def test_silence_about_four_eyes_leaves_them_open() -> None:
+    """Switch nothing off by leaving it out; a file that says so does."""
+    on, silent, off = (
+        make(settings={**FILE["settings"], **more})
+        for more in ({"four_eyes": True}, {}, {"four_eyes": False})
+    )
+    assert merge_tenant(on, on, silent).settings.four_eyes is True
+    assert merge_tenant(on, on, silent).changes == {}
+    assert merge_tenant(silent, on, silent).kept == []
+    assert merge_tenant(on, on, off).settings.four_eyes is False
+    assert merge_tenant(silent, silent, on).settings.four_eyes is True
+
+
+ACCOUNTS = [{"id": "posting", "label": "Posting", "roles": ["clerk"], "owner": "mona"}]
+
+
+def test_service_accounts_are_merged_like_members() -> None:
+    with_account = make(service_accounts=ACCOUNTS)
+    (account,) = merge_tenant(SAME, SAME, with_account).accounts
+    assert (account.id, account.roles, account.owner) == ("posting", ("clerk",), "mona")
+    assert merge_tenant(with_account, with_account, with_account).changes == {}
+    assert parse_state(with_account.to_json()) == with_account
+
+    taken_over = make(service_accounts=[{**ACCOUNTS[0], "owner": "carl", "roles": ["manager"]}])
+    merge = merge_tenant(with_account, taken_over, with_account)
+    assert merge.changes == {} and merge.kept == [
+        "the owner of the service account posting is not as in the file",
+        "the service account posting has 'manager', which the file does not give",
+        "the service account posting is without 'clerk', which the file gives",
+    ]
+    more = make(service_accounts=[{**ACCOUNTS[0], "label": "Books", "roles": ["clerk", "manager"]}])
+    merge = merge_tenant(with_account, with_account, more)
+    assert merge.changes["service_accounts"]["posting"] == {
+        "roles_before": ["clerk"],
+        "roles": ["clerk", "manager"],
+        "owner_before": "mona",
+        "owner": "mona",
+    }
+    assert merge.accounts[0].label == "Books"
+
+
+def test_a_service_account_whose_roles_are_gone_is_left_out() -> None:
+    found = make(roles=[FILE["roles"][1]], members=[FILE["members"][0]])
+    merge = merge_tenant(SAME, found, make(service_accounts=ACCOUNTS))
+    assert merge.accounts == []
+    assert "the service account posting is without 'clerk', which the file gives" in merge.kept

@@ -16,7 +16,6 @@ ALTER FUNCTION reject_key_revival() SET search_path = pg_catalog, public, pg_tem
 ALTER FUNCTION reject_personal_change() SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION reject_published_chain_change() SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION reject_published_chain_mutation() SET search_path = pg_catalog, public, pg_temp;
-ALTER FUNCTION reject_published_contract_mutation() SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION reject_published_definition_mutation() SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION restrict_contract_change() SET search_path = pg_catalog, public, pg_temp;
 ALTER FUNCTION restrict_definition_change() SET search_path = pg_catalog, public, pg_temp;
@@ -42,7 +41,6 @@ ALTER FUNCTION restrict_status_regression() RESET search_path;
 ALTER FUNCTION restrict_definition_change() RESET search_path;
 ALTER FUNCTION restrict_contract_change() RESET search_path;
 ALTER FUNCTION reject_published_definition_mutation() RESET search_path;
-ALTER FUNCTION reject_published_contract_mutation() RESET search_path;
 ALTER FUNCTION reject_published_chain_mutation() RESET search_path;
 ALTER FUNCTION reject_published_chain_change() RESET search_path;
 ALTER FUNCTION reject_personal_change() RESET search_path;
