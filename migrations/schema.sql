@@ -76,6 +76,7 @@ ALTER FUNCTION public.create_month_partitions(first date, months integer) OWNER 
 
 CREATE PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     made      text := format('CREATE TABLE public.%I PARTITION OF %s FOR VALUES FROM (%L) TO (%L)',
@@ -104,6 +105,7 @@ ALTER FUNCTION public.current_tenant_id() OWNER TO signet_owner;
 
 CREATE PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[])
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $_$
 DECLARE
     tenant_table text;
@@ -501,6 +503,7 @@ ALTER FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with
 
 CREATE PROCEDURE public.isolate_tenant_table(IN tenant_table regclass)
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', tenant_table);
@@ -1058,8 +1061,34 @@ $$;
 
 ALTER FUNCTION public.purge_documents(kept interval, at_most integer) OWNER TO signet_owner;
 
+CREATE FUNCTION public.record_secret_uses() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    had  text[] := ARRAY(SELECT jsonb_array_elements_text(to_jsonb(OLD) -> TG_ARGV[1]));
+    have text[] := ARRAY(SELECT jsonb_array_elements_text(to_jsonb(NEW) -> TG_ARGV[1]));
+    seen text := coalesce(current_setting('signet.tenant_id', true), '');
+BEGIN
+    PERFORM set_config('signet.tenant_id', coalesce(NEW.tenant_id, OLD.tenant_id)::text, true);
+    DELETE FROM secret_uses u
+    WHERE u.tenant_id = OLD.tenant_id AND u.direction = TG_ARGV[0] AND u.endpoint = OLD.name
+      AND u.secret <> ALL (have);
+    INSERT INTO secret_uses SELECT DISTINCT NEW.tenant_id, new_one, TG_ARGV[0], NEW.name
+    FROM unnest(have) AS new_one WHERE new_one <> ALL (had);
+    INSERT INTO secret_uses SELECT DISTINCT NEW.tenant_id, old_one, TG_ARGV[0], NEW.name
+    FROM unnest(have) AS old_one WHERE old_one = ANY (had)
+    ON CONFLICT (tenant_id, secret) DO NOTHING;
+    PERFORM set_config('signet.tenant_id', seen, true);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.record_secret_uses() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_any_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'rows of % are written once: % is refused', TG_TABLE_NAME, lower(TG_OP)
@@ -1071,6 +1100,7 @@ ALTER FUNCTION public.reject_any_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_default_definition_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'definition % is a default and never changes', OLD.id USING ERRCODE = 'SG003';
@@ -1108,6 +1138,7 @@ ALTER FUNCTION public.reject_ended_control_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_foreign_transaction() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'an audit row is written under its own transaction' USING ERRCODE = 'SG002';
@@ -1118,6 +1149,7 @@ ALTER FUNCTION public.reject_foreign_transaction() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_identity_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'a row of % cannot become another one', TG_TABLE_NAME USING ERRCODE = 'SG002';
@@ -1128,7 +1160,7 @@ ALTER FUNCTION public.reject_identity_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_key_revival() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     RAISE EXCEPTION 'an API key that is revoked stays revoked' USING ERRCODE = 'restrict_violation';
@@ -1139,6 +1171,7 @@ ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF TG_OP = 'DELETE' OR OLD.erased_at IS NOT NULL OR NEW.erased_at IS NULL
@@ -1154,6 +1187,7 @@ ALTER FUNCTION public.reject_personal_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_published_chain_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF TG_OP = 'DELETE' OR (to_jsonb(NEW) - 'status') IS DISTINCT FROM (to_jsonb(OLD) - 'status') THEN
@@ -1168,6 +1202,7 @@ ALTER FUNCTION public.reject_published_chain_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_published_chain_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     is_draft boolean := (SELECT status = 'draft' FROM approval_chains c
@@ -1209,6 +1244,7 @@ ALTER FUNCTION public.reject_published_contract_mutation() OWNER TO signet_owner
 
 CREATE FUNCTION public.reject_published_definition_mutation() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF TG_OP = 'DELETE'
@@ -1235,6 +1271,7 @@ ALTER FUNCTION public.reject_second_use() OWNER TO signet_owner;
 
 CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF kept IS NULL OR kept < least_kept OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 10000 THEN
@@ -1248,6 +1285,7 @@ ALTER FUNCTION public.require_bounds(kept interval, least_kept interval, at_most
 
 CREATE FUNCTION public.restrict_contract_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NOT EXISTS (
@@ -1267,6 +1305,7 @@ ALTER FUNCTION public.restrict_contract_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_definition_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     moved_to jsonb;
@@ -1288,6 +1327,7 @@ ALTER FUNCTION public.restrict_definition_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_status_regression() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     allowed text;
@@ -1310,6 +1350,7 @@ ALTER FUNCTION public.restrict_status_regression() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_step_execution_updates() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF (NEW.tenant_id, NEW.created_at, NEW.id, NEW.instance_id, NEW.seq, NEW.node_id, NEW.node_type, NEW.token_id,
@@ -1329,6 +1370,7 @@ ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_updates_of_ended_step() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF (to_jsonb(NEW) - 'applied') IS DISTINCT FROM (to_jsonb(OLD) - 'applied') THEN
@@ -2089,9 +2131,11 @@ CREATE TABLE public.members (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     phone text,
+    skeleton text,
     CONSTRAINT members_display_name_check CHECK ((char_length(display_name) <= 200)),
     CONSTRAINT members_email_check CHECK ((char_length(email) <= 320)),
     CONSTRAINT members_phone_check CHECK ((phone ~ '^\+[1-9][0-9]{6,14}$'::text)),
+    CONSTRAINT members_skeleton_check CHECK ((char_length(skeleton) <= 400)),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
     CONSTRAINT members_user_id_check CHECK (((user_id <> ''::text) AND (char_length(user_id) <= 200)))
 );
@@ -2228,6 +2272,18 @@ ALTER TABLE ONLY public.rules FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules OWNER TO signet_owner;
 
+CREATE TABLE public.secret_uses (
+    tenant_id uuid NOT NULL,
+    secret text NOT NULL,
+    direction text NOT NULL,
+    endpoint text NOT NULL,
+    CONSTRAINT secret_uses_direction_check CHECK ((direction = ANY (ARRAY['out'::text, 'in'::text])))
+);
+
+ALTER TABLE ONLY public.secret_uses FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.secret_uses OWNER TO signet_owner;
+
 CREATE TABLE public.service_accounts (
     tenant_id uuid NOT NULL,
     id text NOT NULL,
@@ -2257,6 +2313,17 @@ CREATE TABLE public.signet_migrations (
 );
 
 ALTER TABLE public.signet_migrations OWNER TO signet_owner;
+
+CREATE TABLE public.tenant_files (
+    tenant_id uuid NOT NULL,
+    content jsonb NOT NULL,
+    installed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tenant_files_content_check CHECK ((jsonb_typeof(content) = 'object'::text))
+);
+
+ALTER TABLE ONLY public.tenant_files FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenant_files OWNER TO signet_owner;
 
 CREATE TABLE public.tenant_quotas (
     tenant_id uuid NOT NULL,
@@ -2832,11 +2899,17 @@ ALTER TABLE ONLY public.rule_executions
 ALTER TABLE ONLY public.rules
     ADD CONSTRAINT rules_pkey PRIMARY KEY (tenant_id, entity_type, name);
 
+ALTER TABLE ONLY public.secret_uses
+    ADD CONSTRAINT secret_uses_pkey PRIMARY KEY (tenant_id, secret);
+
 ALTER TABLE ONLY public.service_accounts
     ADD CONSTRAINT service_accounts_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.signet_migrations
     ADD CONSTRAINT signet_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.tenant_files
+    ADD CONSTRAINT tenant_files_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE ONLY public.tenant_quotas
     ADD CONSTRAINT tenant_quotas_pkey PRIMARY KEY (tenant_id, name);
@@ -2959,6 +3032,8 @@ CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btr
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
+
+CREATE UNIQUE INDEX members_by_skeleton ON public.members USING btree (tenant_id, skeleton);
 
 CREATE INDEX notifications_of_role ON public.notifications USING btree (tenant_id, role, id) WHERE (role IS NOT NULL);
 
@@ -3115,6 +3190,10 @@ ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.wo
 CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.check_key_owner();
 
 CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.keep_key_owner();
+
+CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secret_refs ON public.endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('out', 'secret_refs');
+
+CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secrets ON public.inbound_endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('in', 'secrets');
 
 CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -3372,11 +3451,17 @@ ALTER TABLE ONLY public.rule_executions
 ALTER TABLE ONLY public.rules
     ADD CONSTRAINT rules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.secret_uses
+    ADD CONSTRAINT secret_uses_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.service_accounts
     ADD CONSTRAINT service_accounts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.service_accounts
     ADD CONSTRAINT service_accounts_tenant_id_owner_id_fkey FOREIGN KEY (tenant_id, owner_id) REFERENCES public.members(tenant_id, user_id);
+
+ALTER TABLE ONLY public.tenant_files
+    ADD CONSTRAINT tenant_files_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.tenant_quotas
     ADD CONSTRAINT tenant_quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3492,7 +3577,11 @@ ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.secret_uses ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.service_accounts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenant_files ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_isolation ON public.api_key_owners USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3562,7 +3651,11 @@ CREATE POLICY tenant_isolation ON public.rule_executions USING ((tenant_id = pub
 
 CREATE POLICY tenant_isolation ON public.rules USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.secret_uses USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.service_accounts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.tenant_files USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.tenant_quotas USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -3783,6 +3876,8 @@ GRANT ALL ON FUNCTION public.prune_receipts(kept interval, after uuid, at_most i
 REVOKE ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.record_secret_uses() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
 
@@ -4270,6 +4365,8 @@ GRANT SELECT ON TABLE public.rules TO signet_worker;
 
 GRANT SELECT ON TABLE public.rules TO signet_janitor;
 
+GRANT SELECT ON TABLE public.secret_uses TO signet_api;
+
 GRANT SELECT,INSERT ON TABLE public.service_accounts TO signet_api;
 
 GRANT SELECT ON TABLE public.service_accounts TO signet_worker;
@@ -4291,6 +4388,12 @@ GRANT SELECT ON TABLE public.signet_migrations TO signet_api;
 GRANT SELECT ON TABLE public.signet_migrations TO signet_worker;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.tenant_files TO signet_api;
+
+GRANT UPDATE(content) ON TABLE public.tenant_files TO signet_api;
+
+GRANT UPDATE(installed_at) ON TABLE public.tenant_files TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.tenant_quotas TO signet_api;
 

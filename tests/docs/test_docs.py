@@ -12,7 +12,14 @@ from signet.cli.main import app
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # These need a running server or change one; their own tests run them.
-ELSEWHERE = ("signet run", "signet migrate", "signet tenant", "signet audit", "signet instance")
+ELSEWHERE = (
+    "signet run",
+    "signet migrate",
+    "signet tenant",
+    "signet audit",
+    "signet instance",
+    "signet token",
+)
 
 COMMANDS = sorted(
     {

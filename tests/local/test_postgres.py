@@ -46,6 +46,19 @@ def test_the_second_start_finds_the_data_of_the_first(folder: Path) -> None:
     assert processes_about(state) == []
 
 
+def test_another_process_finds_the_server_that_runs(state: Path) -> None:
+    assert postgres.find_running_url(state) is None
+    with running_postgres(state) as server:
+        assert postgres.find_running_url(state) == server.url
+        note = server.data_directory / "postmaster.pid"
+        kept = note.read_text()
+        # A note that names another process: the server of these data was killed.
+        note.write_text(kept.replace(str(server.pid), str(os.getpid()), 1))
+        assert postgres.find_running_url(state) is None
+        note.write_text(kept)
+    assert postgres.find_running_url(state) is None
+
+
 def test_it_is_an_owner_s_utf8_server_on_loopback_and_on_a_socket(state: Path) -> None:
     with running_postgres(state) as server:
         assert answer(server.url, "select usesuper from pg_user where usename = current_user") is True

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 
 from signet.engine.documents.commands import Create
@@ -23,6 +24,7 @@ from tests.support.database.embedded_postgres import processes_about, until
 from tests.support.database.server import drop_database
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no signal tells of a parent's end")
+PEOPLE = {"ada", "fiona", "frank", "anton", "olga", "sam", "wanda", "carl"}
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -78,6 +80,34 @@ def call(greeting: str) -> dict[str, Any]:
         return body
 
 
+def list_people(greeting: str) -> list[str]:
+    """Return the subjects of the tokens that the greeting prints."""
+    tokens = re.findall(r"^  curl -H 'authorization: Bearer (\S+)' ", greeting, re.MULTILINE)
+    return [jwt.decode(token, options={"verify_signature": False})["sub"] for token in tokens]
+
+
+def make_token(state: Path, person: str) -> str:
+    command = [sys.executable, "-m", "signet.cli", "token", person, "--state", str(state)]
+    environment = {**os.environ, "SIGNET_DATABASE_URL": ""}
+    made = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return made.stdout.strip()
+
+
+def who_am_i(greeting: str, token: str) -> dict[str, Any]:
+    return send(greeting, "GET", "/v1/me", token)
+
+
+def send(greeting: str, method: str, path: str, token: str, body: Any = None) -> dict[str, Any]:
+    url = re.search(r"http://\S+", greeting)
+    assert url is not None
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    content = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{url[0]}{path}", content, headers, method=method)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        read: dict[str, Any] = json.load(answer)
+        return read
+
+
 def read_page(greeting: str) -> str:
     url = re.search(r"http://\S+", greeting)
     assert url is not None
@@ -98,11 +128,18 @@ def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Star
     assert read_page(greeting).startswith("<!doctype html>")
     assert body["status"] == "ok" and body["tenant"]["id"]
     assert body["database"]["version"].startswith("18.") and body["database"]["migrations"]
+    assert set(list_people(greeting)) == PEOPLE
+    # A token made beside it, and a role that an administrator takes away.
+    assert who_am_i(greeting, make_token(folder / ".signet", "carl"))["roles"] == ["clerk"]
+    ada = make_token(folder / ".signet", "ada")
+    assert send(greeting, "PUT", "/v1/members/fiona", ada, {"display_name": "Fiona Finance"})["roles"] == []
     assert (end(first, signal.SIGINT), first.returncode) == ("stopping\n", 0)
     assert processes_about(folder) == []
 
     second = start(folder / ".signet")
     greeting = read_greeting(second)
+    assert "kept: fiona is without 'finance_manager', which the file gives\n" in greeting
+    assert who_am_i(greeting, make_token(folder / ".signet", "fiona"))["roles"] == []
     assert "applied" not in greeting and call(greeting) == body
     for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:  # together, as when a terminal closes
         second.send_signal(number)

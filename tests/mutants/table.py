@@ -12,6 +12,7 @@ from tests.mutants.leaving import LEAVING
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
+from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 
 MUTATIONS: Sequence[Mutation] = (
@@ -25,4 +26,5 @@ MUTATIONS: Sequence[Mutation] = (
     *LEAVING,
     *TWO_PEOPLE,
     *MACHINES,
+    *SURROUNDINGS,
 )

@@ -16,6 +16,7 @@ import typer
 from signet.cli.console import FINE, FOUND_ERRORS, deliver, stop, write
 from signet.core.errors import SignetError
 from signet.core.explain.vocabulary import escape
+from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.audit.export import export_bundle
 from signet.engine.audit.trail import begin_new_epoch, list_seals, seal_tenant
 from signet.engine.audit.verify import verify_tenant
@@ -132,14 +133,23 @@ def erase(
     database_url: DatabaseUrl,
     tenant: Tenant,
     document: Annotated[UUID, typer.Option(help="The document's id.")],
-    actor: Annotated[str, typer.Option(help="The person who erases, for the audit trail.")],
+    actor: Annotated[str, typer.Option(help="The person who says that they erase, for the audit trail.")],
     reason: Annotated[str, typer.Option(help="The reason, for the audit trail.")],
     field: Annotated[list[str] | None, typer.Option(help="Only this field; may be repeated.")] = None,
 ) -> None:
     """Erase a document's personal values in all its versions; every hash stays valid."""
     with _open(database_url) as database:
+        caller = read_command_line_caller(database, tenant, actor)
         erasure = erase_personal(
-            database, tenant, document, fields=field or None, actor_id=actor, via="cli", reason=reason
+            database,
+            tenant,
+            document,
+            fields=field or None,
+            actor_id=caller.principal.subject,
+            responsible=caller.principal.responsible,
+            via=caller.via,
+            reason=reason,
+            claimed=caller.claimed,
         )
     fields = f" of {escape(', '.join(erasure.fields))}" if erasure.fields else ""
     write(f"{len(erasure.ids)} values{fields} erased")

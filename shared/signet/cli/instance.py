@@ -19,11 +19,11 @@ from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
 from signet.core.explain.vocabulary import escape
 from signet.core.tenants.caller import Caller
+from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.cache import ContractCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
-from signet.engine.tenants.install import read_principal
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
 from signet.wiring.engine import make_instances
@@ -34,7 +34,7 @@ Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
 Instance = Annotated[UUID, typer.Argument(metavar="INSTANCE", help="The instance's id.")]
 Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, or the node where it stands.")]
 Actor = Annotated[
-    str, typer.Option(help="The member of the tenant who acts, with their roles and on record.")
+    str, typer.Option(help="The person who says that they act, for the audit trail; it gives no right.")
 ]
 Version = Annotated[int, typer.Option("--version", min=0, help="The instance's version that you saw.")]
 Reason = Annotated[str, typer.Option(help="The reason, for people and the audit trail.")]
@@ -59,7 +59,7 @@ def open_database(database_url: str) -> Iterator[Database]:
 @contextmanager
 def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Caller]]:
     with open_database(database_url) as database:
-        yield make_instances(database), Caller(read_principal(database, tenant, actor), "cli")
+        yield make_instances(database), read_command_line_caller(database, tenant, actor)
 
 
 @app.command(

@@ -14,9 +14,8 @@ from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
 from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.move_check import Obstacle, Report
-from signet.core.tenants.caller import Caller
+from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTarget
-from signet.engine.tenants.install import read_principal
 from signet.wiring.engine import make_moves
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
@@ -47,7 +46,7 @@ def move_command(
             "name the version that you saw, or ask for a dry run", param_hint="--version"
         )
     with open_database(database_url) as database:
-        caller, moves = Caller(read_principal(database, tenant, actor), "cli"), make_moves(database)
+        caller, moves = read_command_line_caller(database, tenant, actor), make_moves(database)
         if version is None or dry_run:
             outcome = moves.report(caller, instance, MoveTarget(to, name))
         else:
@@ -70,7 +69,7 @@ def move_all_command(
 ) -> None:
     """Move the instances under older definitions, each on its own (workflow:move)."""
     with open_database(database_url) as database:
-        caller, moves = Caller(read_principal(database, tenant, actor), "cli"), make_moves(database)
+        caller, moves = read_command_line_caller(database, tenant, actor), make_moves(database)
         movable = moves.list_movable(caller, entity_type, name, to, after=after, limit=limit)
         outcomes = moves.move_many(caller, movable.seen, MoveTarget(to, name), reason, dry_run=dry_run)
     if movable.after is not None and not as_json:

@@ -115,6 +115,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "KEY_TAKEN": ErrorKind.CONFLICT,
         "LAST_ADMINISTRATOR": ErrorKind.CONFLICT,
         "MEMBER_HAS_DEPENDENTS": ErrorKind.CONFLICT,
+        "MEMBER_ID_LOOKS_ALIKE": ErrorKind.CONFLICT,
         "MEMBER_INACTIVE": ErrorKind.FORBIDDEN,
         "MEMBER_NOT_FOUND": ErrorKind.NOT_FOUND,
         "METHOD_NOT_ALLOWED": ErrorKind.METHOD,
@@ -137,6 +138,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "RULE_UNKNOWN": ErrorKind.NOT_FOUND,
         "RULE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
         "RUN_AS_BEYOND_OWN": ErrorKind.FORBIDDEN,
+        "SECRET_IN_USE": ErrorKind.INVALID,
         "SELF_GRANT_REFUSED": ErrorKind.FORBIDDEN,
         "SEPARATION_OF_DUTIES": ErrorKind.FORBIDDEN,
         "SERVICE_ACCOUNT_NOT_FOUND": ErrorKind.NOT_FOUND,
@@ -149,6 +151,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "TOKEN_EXPIRED": ErrorKind.UNAUTHENTICATED,
         "TOKEN_INVALID": ErrorKind.UNAUTHENTICATED,
         "TOKEN_MISSING": ErrorKind.UNAUTHENTICATED,
+        "TOKEN_SUBJECT_LOOKS_ALIKE": ErrorKind.FORBIDDEN,
         "TRANSITION_NOT_POSSIBLE": ErrorKind.CONFLICT,
         "TRANSITION_UNKNOWN": ErrorKind.NOT_FOUND,
         "VERSION_FROZEN": ErrorKind.CONFLICT,
@@ -169,6 +172,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "SETTINGS_INVALID": ErrorKind.INVALID,
         "TENANT_INVALID": ErrorKind.INVALID,
         "TOKEN_LIFETIME_INVALID": ErrorKind.INVALID,
+        "TOKEN_NOT_LOCAL": ErrorKind.FORBIDDEN,
     }
 )
 

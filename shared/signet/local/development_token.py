@@ -40,6 +40,11 @@ def make_development_token(
     return jwt.encode(claims, check_development_secret(secret), algorithm=DEVELOPMENT_ALGORITHM)
 
 
+def find_development_secret(state: Path) -> str | None:
+    """Find the secret of the state folder, if there is one."""
+    return read_development_secret(state) if (state / SECRET_FILE).exists() else None
+
+
 def read_development_secret(state: Path) -> str:
     """Read the secret of the state folder, made at first use and readable by its owner only."""
     path = state / SECRET_FILE

@@ -34,9 +34,16 @@ from signet.local.postgres_place import (
     settle,
     unfinished_folder,
 )
-from signet.local.postgres_process import spawn, stop_child, stop_leftover, wait_ready
+from signet.local.postgres_process import find_port, spawn, stop_child, stop_leftover, wait_ready
 
-__all__ = ["PostgresFailed", "PostgresServer", "running_postgres", "start_postgres", "throwaway_postgres"]
+__all__ = [
+    "PostgresFailed",
+    "PostgresServer",
+    "find_running_url",
+    "running_postgres",
+    "start_postgres",
+    "throwaway_postgres",
+]
 
 DEFAULT_MAJOR = 18
 MEMORY = Path("/dev/shm")
@@ -83,7 +90,7 @@ class PostgresServer:
     @property
     def url(self) -> str:
         """Return the URL of the owner, who may do everything."""
-        return f"postgresql://{_OWNER}:{self.password}@127.0.0.1:{self.port}/postgres"
+        return _write_url(self.password, self.port)
 
     def stop(self) -> None:
         """Stop the server; further calls do nothing."""
@@ -118,6 +125,22 @@ def start_postgres(state: Path, *, durable: bool = True, major: int = DEFAULT_MA
             f"The embedded PostgreSQL cannot use {state} as {me} ({error}): "
             f"that folder must be writable for {me} and its disk must have room."
         ) from error
+
+
+def find_running_url(state: Path) -> str | None:
+    """Find the URL of the server that another process runs on the data under `state`."""
+    home = state.absolute() / "postgres"
+    port = find_port(current_data(home))
+    if port is None:
+        return None
+    try:
+        return _write_url((home / "password").read_text(), port)
+    except OSError as error:
+        raise PostgresFailed(f"{home / 'password'} cannot be read: {error.strerror}.") from None
+
+
+def _write_url(password: str, port: int) -> str:
+    return f"postgresql://{_OWNER}:{password}@127.0.0.1:{port}/postgres"
 
 
 @contextmanager

@@ -60,6 +60,14 @@ def wait_ready(process: subprocess.Popen[bytes], data: Path) -> bool:
     return False
 
 
+def find_port(data: Path) -> int | None:
+    """Find the port of the server that is ready on these data, also of one that another process started."""
+    note = _read_note(data)
+    if len(note) <= 7 or note[7].strip() != "ready" or not (note[0].isdecimal() and note[3].isdecimal()):
+        return None
+    return int(note[3]) if _serves(_command_of(int(note[0])), data) else None
+
+
 def stop_child(process: subprocess.Popen[bytes]) -> None:
     def gone(seconds: float) -> bool:
         try:
@@ -127,7 +135,7 @@ def _stop(pid: int, send: Callable[[int], None], gone: Callable[[float], bool]) 
 
 
 def _read_note(data: Path) -> list[str]:
-    """Parse `postmaster.pid`: the process on the first line, its state on the eighth."""
+    """Parse `postmaster.pid`: the process on the first line, port on the fourth, state on the eighth."""
     try:
         return (data / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:

@@ -8,16 +8,20 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
-from signet.engine.tenants.install import install_tenant
-from signet.local.development_token import make_development_token, read_development_secret
+from signet.engine.access.command_line import read_command_line_caller
+from signet.engine.tenants.install import read_principal
+from signet.engine.tenants.tenant_files import install_tenant_file
+from signet.local.development_token import read_development_secret
 from signet.local.gateway import Handler, open_gateway
 from signet.local.housekeeping_loop import running_housekeeping
+from signet.local.member_token import DATABASE_NAME, RUNTIME_ROLE, write_member_token
 from signet.local.postgres import running_postgres
-from signet.local.tenant_file import read_tenant_file
+from signet.local.tenant_file import EXAMPLES_FOLDER, read_tenant_file
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.migrations import migrate_up, read_migrations
@@ -35,11 +39,8 @@ from signet.wiring.engine import make_worker
 from signet.wiring.housekeeping import make_housekeeping
 from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, get_telemetry
 
-EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
-DATABASE_NAME = "signet"
-RUNTIME_ROLE, WORKER_ROLE, JANITOR_ROLE = "signet_api", "signet_worker", "signet_janitor"
+WORKER_ROLE, JANITOR_ROLE = "signet_worker", "signet_janitor"
 POOL_SIZE = 8
-TOKEN_LIFETIME_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,15 @@ class Runtime:
 
     database_url: str
     development_secret: str
+
+
+@dataclass(frozen=True)
+class InstalledTenant:
+    """A tenant as it is after its file was installed, with the people who are active in it."""
+
+    file: TenantFile
+    people: Sequence[Principal]
+    kept: Sequence[str]
 
 
 def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
@@ -61,13 +71,13 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
         with _owned_database(state, database_url) as owner_url:
             # Before the migrations: a folder that cannot be written to ends the start here.
             secret = read_development_secret(state)
-            _prepare(owner_url, tenants)
+            installed = _prepare(owner_url, tenants)
             runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
             # Loads the users' Python too, which the worker runs.
             handler = _load_handler(runtime)
             with _running_engine(owner_url), _running_housekeeping(owner_url):
                 gateway.start(handler)
-                _greet(gateway.url, runtime, tenants)
+                _greet(gateway.url, runtime, installed)
                 wait_for_stop()
                 with suppress(OSError):  # the terminal may be gone
                     print("stopping", flush=True)
@@ -127,16 +137,34 @@ def _running_housekeeping(owner_url: str) -> Iterator[None]:
         database.close()
 
 
-def _prepare(owner_url: str, tenants: Sequence[TenantFile]) -> None:
+def _prepare(owner_url: str, tenants: Sequence[TenantFile]) -> list[InstalledTenant]:
     migrate_up(owner_url, read_migrations(MIGRATIONS_FOLDER))
     for role in (RUNTIME_ROLE, WORKER_ROLE, JANITOR_ROLE):
         let_act_as(owner_url, role)
     database = Database(act_as(owner_url, RUNTIME_ROLE), PoolSettings())
     try:
-        for tenant in tenants:
-            install_tenant(database, tenant)
+        return [_install(database, tenant) for tenant in tenants]
     finally:
         database.close()
+
+
+def _install(database: Database, tenant: TenantFile) -> InstalledTenant:
+    caller = read_command_line_caller(database, tenant.tenant_id)
+    outcome = install_tenant_file(database, caller, tenant)
+    people = [
+        person
+        for member in tenant.members
+        if (person := _find_person(database, tenant, member.user_id)) is not None
+    ]
+    return InstalledTenant(tenant, people, outcome.kept)
+
+
+def _find_person(database: Database, tenant: TenantFile, user_id: str) -> Principal | None:
+    """Find a member with their roles of now; None if they were disabled."""
+    try:
+        return read_principal(database, tenant.tenant_id, user_id)
+    except Rejected:
+        return None
 
 
 def _load_handler(runtime: Runtime) -> Handler:
@@ -162,18 +190,16 @@ def _load_handler(runtime: Runtime) -> Handler:
     return handler
 
 
-def _greet(url: str, runtime: Runtime, tenants: Sequence[TenantFile]) -> None:
+def _greet(url: str, runtime: Runtime, tenants: Sequence[InstalledTenant]) -> None:
     print(f"Signet is at {url}", flush=True)
     for tenant in tenants:
-        member = tenant.members[0]
-        token = make_development_token(
-            runtime.development_secret,
-            tenant_id=tenant.tenant_id,
-            subject=member.user_id,
-            roles=member.roles,
-            lifetime_seconds=TOKEN_LIFETIME_SECONDS,
-            now=datetime.now(UTC),
-        )
-        print(f"As {member.display_name} of {tenant.name} (for a day):")
-        print(f"  curl -H 'authorization: Bearer {token}' {url}/v1/health", flush=True)
+        names = {member.user_id: member.display_name for member in tenant.file.members}
+        for person in tenant.people:
+            token = write_member_token(runtime.development_secret, person)
+            roles = ", ".join(person.roles) or "no role"
+            print(f"As {names[person.subject]} of {tenant.file.name}, {roles} (for a day):")
+            print(f"  curl -H 'authorization: Bearer {token}' {url}/v1/health", flush=True)
+        for sentence in tenant.kept:
+            print(f"kept: {sentence}")
+    print("Another token: signet token PERSON", flush=True)
     print("Ctrl-C stops it.", flush=True)

@@ -7,6 +7,11 @@ from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import parse_strictly
+from signet.wiring.process import MIGRATIONS_FOLDER
+
+EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
+# The tenant whose people `make run` greets.
+DEMO_FILE = EXAMPLES_FOLDER / "tenant.yaml"
 
 
 def read_tenant_file(path: Path) -> TenantFile:

@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 from signet.core.canonical_json import canonical_bytes
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Rejected, SignetError
-from signet.core.integrations.webhook_signatures import parse_secret, sign
+from signet.core.integrations.webhook_signatures import OWN_TYPE, parse_secret, sign, write_message_id
 from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
 from signet.outbound.connector import Delivery, OutboundMessage
@@ -70,7 +70,7 @@ class Webhooks:
             return Delivery(None, "ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
         body = canonical_bytes(
             {
-                "type": "signet.webhook",
+                "type": OWN_TYPE,
                 "timestamp": message.created_at.isoformat(),
                 "data": message.payload.get("payload", {}),
             }
@@ -83,7 +83,7 @@ class Webhooks:
             return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
             return Delivery(None, "SECRET_MISSING: none of the endpoint's secrets can be read")
-        headers = sign(secrets, f"msg_{message.id}", int(message.now.timestamp()), body)
+        headers = sign(secrets, write_message_id(message.id), int(message.now.timestamp()), body)
         if message.trace_id:
             headers["traceparent"] = message.trace_id
         return post(destination.url, body, headers, replace(self._allowed, hosts=destination.hosts))

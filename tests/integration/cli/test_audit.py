@@ -59,11 +59,16 @@ def test_no_answer_is_exit_code_2(signet: Signet, tmp_path: Path) -> None:
     )
 
 
-def test_erase_and_begin_epoch(audited: Audited, signet: Signet) -> None:
+def test_erase_and_begin_epoch(audited: Audited, signet: Signet, superuser: Admin) -> None:
     document_id = uuid4()
     audited.write_personal(document_id, "name", "Erika")
     erase = ["erase", "--document", str(document_id), "--actor", "mona", "--reason", "asked"]
     assert "1 values of name erased" in signet(*erase)
     assert "0 values erased" in signet(*erase)
+    row = superuser.execute(
+        "SELECT actor_id, content::jsonb -> 'detail' ->> 'claimed' FROM audit_log"
+        " WHERE action = 'erase_personal'"
+    ).fetchone()
+    assert row is not None and str(row[0]).startswith("cli:") and row[1] == "mona"
     begin = ["begin-epoch", "--reason", "restored"]
     assert "epoch 2 has begun" in signet(*begin, role="admin", tenant=False)

@@ -90,10 +90,13 @@ def test_it_rests_goes_on_and_is_given_up(
     admin.execute("UPDATE workflow_instances SET reason = 'x'")
     assert signet("rebuild", instance_id) == "its row differed from its steps\n"
     assert "failed  version 5" in signet("fail", instance_id, "--version", 4, "--reason", "twice")
-    via = read(
-        admin, "SELECT DISTINCT content::jsonb ->> 'via' FROM audit_log WHERE subject_type = 'instance'"
+    noted = read(
+        admin,
+        "SELECT DISTINCT content::jsonb ->> 'via', split_part(actor_id, '@', 1),"
+        " content::jsonb -> 'detail' ->> 'claimed' FROM audit_log WHERE subject_type = 'instance'",
     )
-    assert via == [("cli",)]
+    (user,) = read(admin, "SELECT session_user::text")[0]
+    assert noted == [("cli", f"cli:{user}", "olga")]
 
 
 def test_one_that_is_not_wanted_is_cancelled(company: Company, worker: Worker, signet: Signet) -> None:
@@ -210,10 +213,35 @@ def test_many_are_moved(company: Company, worker: Worker, signet: Signet, admin:
     assert found[-1]["error"]["code"] == "QUOTA_EXCEEDED"
 
 
-def test_who_may_not_is_told_so(company: Company, worker: Worker, signet: Signet) -> None:
+def test_a_claim_gives_no_right_and_takes_none(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    """Act as the database's user, for a clerk and for a name that the tenant does not know."""
     instance_id = instance_of(create(company, worker))
-    assert "needs the permission 'workflow:wake'" in signet("wake", instance_id, actor="carl", exit_code=1)
-    assert "no active member 'eve'" in signet("wake", instance_id, actor="eve", exit_code=1)
+    for claimed in ("carl", "eve"):
+        signet("wake", instance_id, actor=claimed)
+    assert "no name of a person" in signet("wake", instance_id, actor=" ", exit_code=1)
+    noted = "SELECT actor_id, content::jsonb -> 'detail' ->> 'claimed' FROM audit_log WHERE seq > 0"
+    acts = read(admin, f"{noted} AND subject_type = 'instance' ORDER BY seq")
+    assert [claimed for _, claimed in acts] == ["carl", "eve"]
+    assert all(actor.startswith("cli:") for actor, _ in acts)
+
+
+def test_a_claim_bars_as_the_person_would_be(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    publish_lanes(company)
+    instance_id = instance_of(submit(company, worker, number="R-1"))
+    ended = [
+        "advance",
+        instance_id,
+        "usr:submitted_to_approved:check",
+        "--version",
+        version_of(admin, instance_id),
+    ]
+    said = signet(*ended, "--reason", "why", actor="carl", exit_code=1)
+    assert "carl is the creator of this document and may not decide about it" in said
+    assert "running" in signet(*ended, "--reason", "why", actor="olga")
 
 
 def test_no_answer_is_exit_code_2(signet: Signet) -> None:
@@ -233,7 +261,7 @@ def test_the_page_runs_as_it_stands(
         "$ACTOR": "olga",
     }
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    commands = [line for block in blocks for line in block.splitlines()]
+    commands = [line for block in blocks for line in block.splitlines() if line.startswith("signet instance")]
     assert len(commands) == 12
     publish_patch(company, NOTING)
     for command in commands:

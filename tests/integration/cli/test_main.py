@@ -1,8 +1,11 @@
 """The `signet` command on a database: its results, and the one sentence when it fails."""
 
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,6 +16,7 @@ from signet.store.schema import server
 from signet.wiring.process import MIGRATIONS_FOLDER
 
 DEMO = str(next((MIGRATIONS_FOLDER.parent / "examples").rglob("tenant.yaml")))
+DEMO_TENANT = "01900000-0000-7000-8000-00000000de30"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -46,6 +50,44 @@ def test_the_schema_goes_up_and_down_and_says_where_it_is(run: Run, empty_databa
 def test_a_tenant_is_installed(run: Run, owner_url: str) -> None:
     code, said, _ = run("tenant", "install", DEMO, url=server.act_as(owner_url, "signet_api"))
     assert code == 0 and said.startswith("installed demo (")
+    assert "  changed: members ada, anton, carl, " in said
+    assert run("tenant", "install", DEMO, url=server.act_as(owner_url, "signet_api"))[1].endswith(
+        "\n  nothing changed\n"
+    )
+    with psycopg.connect(owner_url) as admin:
+        admin.execute("DELETE FROM member_roles WHERE user_id = 'fiona'")
+    said = run("tenant", "install", DEMO, "--actor", "ada", url=server.act_as(owner_url, "signet_api"))[1]
+    assert "  kept: fiona is without 'finance_manager', which the file gives\n" in said
+
+
+def test_a_quota_is_granted_on_record(run: Run, owner_url: str) -> None:
+    url = server.act_as(owner_url, "signet_api")
+    grant = [
+        "tenant",
+        "quota",
+        "--tenant",
+        DEMO_TENANT,
+        "api:write",
+        *"--capacity 7 --refill-seconds 60".split(),
+    ]
+    assert run(*grant, url=url)[0] == 1
+    run("tenant", "install", DEMO, url=url)
+    assert run(*grant, "--actor", "olga", url=url)[:2] == (0, "api:write: 7 in 60 seconds\n")
+    with psycopg.connect(owner_url) as admin:
+        noted = admin.execute(
+            "SELECT action, actor_id LIKE 'cli:%@%', content::jsonb ->> 'via',"
+            " content::jsonb -> 'detail' ->> 'claimed' FROM audit_log ORDER BY seq"
+        ).fetchall()
+    assert noted == [("install_tenant", True, "cli", None), ("grant_quota", True, "cli", "olga")]
+
+
+def test_ids_that_look_alike_are_listed(run: Run, owner_url: str) -> None:
+    url, ask = server.act_as(owner_url, "signet_api"), ["tenant", "look-alikes", "--tenant", DEMO_TENANT]
+    run("tenant", "install", DEMO, url=url)
+    assert run(*ask, url=url) == (0, "no ids look alike\n", "")
+    with psycopg.connect(owner_url) as admin:
+        admin.execute("INSERT INTO members VALUES (%s, %s, 'X')", [DEMO_TENANT, "\u0441arl"])
+    assert run(*ask, url=url)[:2] == (1, "'carl'  '\\u0441arl'\n")
 
 
 def test_a_database_without_the_schema_is_one_sentence(run: Run, empty_database_url: str) -> None:
@@ -105,3 +147,21 @@ def test_a_setting_in_the_address_is_kept(owner_url: str) -> None:
 def test_every_command_has_help(run: Run, command: list[str]) -> None:
     code, said, _ = run(*command, "--help")
     assert code == 0 and "Usage: signet" in said
+
+
+def test_the_page_of_operators_runs_as_it_stands(
+    run: Run, owner_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run the commands of the page that are about no instance, in order, as an admin of the database."""
+    page = (MIGRATIONS_FOLDER.parent / "docs" / "operating.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in block.splitlines()]
+    commands = [shlex.split(line, comments=True) for line in lines if not line.startswith("signet instance")]
+    assert len(commands) == 9
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").mkdir()
+    shutil.copy(DEMO, tmp_path / "examples" / "tenant.yaml")
+    for command in commands:
+        words = [DEMO_TENANT if word == "$TENANT" else word for word in command]
+        code, said, error = run(*words[1:], url=owner_url)
+        assert code == 0, (command, said, error)

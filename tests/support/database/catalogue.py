@@ -85,6 +85,13 @@ RULES = {
         SELECT proname FROM pg_proc
         WHERE prosecdef AND pronamespace = 'public'::regnamespace
           AND NOT EXISTS (SELECT FROM unnest(proconfig) setting WHERE setting LIKE 'search\\_path=%%')""",
+    # The body of some functions was bound to its names when they were made: they need no path.
+    "is a function without the one search_path": """
+        SELECT p.oid::regprocedure::text FROM pg_proc p
+        WHERE p.pronamespace = 'public'::regnamespace AND p.prosqlbody IS NULL
+          AND NOT coalesce('search_path=pg_catalog, public, pg_temp' = ANY (p.proconfig), false)
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                          AND d.deptype = 'e')""",
     "is SECURITY DEFINER and may be called by everybody": """
         SELECT proname FROM pg_proc p
         WHERE prosecdef AND pronamespace = 'public'::regnamespace

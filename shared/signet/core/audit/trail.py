@@ -116,7 +116,11 @@ def make_entry(
         instance_id=instance_id,
         step_id=step_id,
         trace_id=trace_id or caller.trace_id,
-        detail=detail if key is None else {**detail, "key": key.to_json()},
+        detail={
+            **detail,
+            **({"key": key.to_json()} if key is not None else {}),
+            **({"claimed": caller.claimed} if caller.claimed is not None else {}),
+        },
     )
 
 

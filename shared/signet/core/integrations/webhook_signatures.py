@@ -8,7 +8,10 @@ import base64
 import binascii
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from signet.core.errors import Rejected
 
@@ -19,6 +22,9 @@ MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64
 TOLERANCE_SECONDS = 300
 MAX_ID_CHARACTERS = 200
 MAX_SIGNATURES = 10
+# What marks the messages that Signet sends. Others have ids with this beginning too, but no effect in it.
+OWN_TYPE = "signet.webhook"
+_OWN_ID = re.compile(r"msg_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def parse_secret(text: str) -> bytes:
@@ -63,8 +69,25 @@ def verify(secrets: Sequence[bytes], headers: Mapping[str, str], body: bytes, no
         for other in given
     ]
     if not any(matches):
-        raise _reject("is signed with none of the secrets")
+        raise reject_signature()
     return message_id
+
+
+def write_message_id(effect_id: UUID) -> str:
+    return f"msg_{effect_id}"
+
+
+def is_own(message_id: str, content: Any) -> bool:
+    """Return whether a message has the form of those that Signet sends.
+
+    It is signed with a secret of ours, and proves nothing about a sender.
+    """
+    has_own_type = isinstance(content, Mapping) and content.get("type") == OWN_TYPE
+    return has_own_type and _OWN_ID.fullmatch(message_id) is not None
+
+
+def reject_signature() -> Rejected:
+    return _reject("is signed with none of the secrets")
 
 
 def _digest(secret: bytes, message_id: str, moment: str, body: bytes) -> str:

@@ -8,10 +8,14 @@ from signet.core.tenants.principal import Principal
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A principal, the channel of the call, and the workflow step that makes it if one does."""
+    """A principal, the channel of the call, and the workflow step that makes it if one does.
+
+    `claimed` is the person that a command line names. It is noted with each act, and proves nothing.
+    """
 
     principal: Principal
     via: str = "api"
     trace_id: str | None = None
     instance_id: UUID | None = None
     step_id: UUID | None = None
+    claimed: str | None = None

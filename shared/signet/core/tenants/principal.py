@@ -4,19 +4,24 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
+from signet.core.tenants.skeleton import write_skeleton
 
 # The subjects of steps that run as no person. A definition from before service accounts had names runs as the
 # second of them, with the permissions of the tenant's role of that name.
 SYSTEM_SUBJECT = "signet:system"
 SERVICE_SUBJECT = "signet:service_account"
 SERVICE_ROLE = "service_account"
+# What the command line may do by itself: an operator's acts on instances, and nothing of a person's.
+_COMMAND_LINE_PERMISSIONS = ("workflow:*",)
 # The tenant of an operator whose token names none. No tenant has this id.
 NO_TENANT = UUID(int=0)
 # Machines act as themselves: `key:<id of the key>`, and in a step `service:<id of the account>`. No person
 # has such a name, or a name of the engine.
 KEY_PREFIX = "key:"
 SERVICE_PREFIX = "service:"
-_RESERVED = (KEY_PREFIX, SERVICE_PREFIX, "signet:")
+_MACHINES = (KEY_PREFIX, SERVICE_PREFIX, "signet:")
+# The command line, where the database knows it by a user and an address: `cli:<user>@<address>`.
+COMMAND_LINE_PREFIX = "cli:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,21 @@ class Principal:
     def is_key(self) -> bool:
         return self.subject.startswith(KEY_PREFIX)
 
+    @property
+    def own_permissions(self) -> tuple[str, ...]:
+        """Return the permissions that come from no role of the tenant."""
+        is_command_line = self.is_operator and self.subject.startswith(COMMAND_LINE_PREFIX)
+        return _COMMAND_LINE_PERMISSIONS if is_command_line else ()
+
+
+def make_command_line(tenant_id: UUID, database_user: str, address: str) -> Principal:
+    """Make the principal of a command on a database's address.
+
+    User and address are what the server itself saw. Characters that would confuse a reader are replaced.
+    """
+    name = "".join(letter if letter.isprintable() else "?" for letter in f"{database_user}@{address}")
+    return Principal(tenant_id, COMMAND_LINE_PREFIX + name, (), is_operator=True)
+
 
 @dataclass(frozen=True, slots=True)
 class VerifiedToken:
@@ -62,9 +82,10 @@ class VerifiedToken:
 
 
 def is_reserved(subject: str) -> bool:
-    return subject.startswith(_RESERVED)
+    """Return whether a name begins as those of machines do, also to the eye of a reader."""
+    return write_skeleton(subject).startswith((*_MACHINES, COMMAND_LINE_PREFIX))
 
 
 def responsible_of(subject: str, behind: ResponsiblePersons) -> ResponsiblePersons:
-    """Return the persons behind an actor; a person stands for themselves too."""
-    return behind if not subject or is_reserved(subject) else behind | {subject}
+    """Return the persons behind an actor; a person stands for themselves too, and so does a command line."""
+    return behind if not subject or subject.startswith(_MACHINES) else behind | {subject}

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from signet.core.tenants.allowed_hosts import HostPattern
-from signet.core.tenants.user_id import UserId
+from signet.core.tenants.user_id import UserId, find_alike, find_id_problem
 from signet.core.validation.strict_model import MAX_SAFE_INTEGER, Name, Permission, Strict
 from signet.core.validation.text import find_text_problem
 
@@ -140,6 +140,7 @@ class TenantContent(Strict):
     def _names_agree(self) -> "TenantContent":
         mistakes = [*_doubled("role", [r.role for r in self.roles])]
         mistakes += _doubled("member", [m.user_id for m in self.members])
+        mistakes += _unclear_ids([m.user_id for m in self.members])
         roles, users = {r.role for r in self.roles}, {m.user_id for m in self.members}
         for member in self.members:
             mistakes += [
@@ -175,6 +176,15 @@ def _mistaken_accounts(
                 yield f"the service account {account.id} has the unknown role '{role}'"
         if account.owner not in users:
             yield f"the owner '{account.owner}' of the service account {account.id} is not a member"
+
+
+def _unclear_ids(user_ids: list[str]) -> list[str]:
+    problems = ((user_id, find_id_problem(user_id)) for user_id in user_ids)
+    unclear = [f"the id '{user_id}' {problem}" for user_id, problem in problems if problem]
+    return [
+        *unclear,
+        *(f"the ids '{later}' and '{first}' look alike" for later, first in find_alike(user_ids)),
+    ]
 
 
 def _reporting_circles(managers: Mapping[str, str | None]) -> list[str]:

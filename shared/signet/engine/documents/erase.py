@@ -40,6 +40,11 @@ class _EntryTerms:
     reason: str
     trace_id: str | None = None
     key: KeyOfPrincipal | None = None
+    claimed: str | None = None
+
+    def describe_caller(self) -> dict[str, Any]:
+        key = {} if self.key is None else {"key": self.key.to_json()}
+        return key if self.claimed is None else {**key, "claimed": self.claimed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,13 @@ class Erasures:
                 raise document_not_found(document_id)
             read.require(permission)
         terms = _EntryTerms(
-            principal.subject, principal.responsible, caller.via, reason, caller.trace_id, principal.key
+            principal.subject,
+            principal.responsible,
+            caller.via,
+            reason,
+            caller.trace_id,
+            principal.key,
+            caller.claimed,
         )
         return _erase(self.database, principal.tenant_id, document_id, fields, terms)
 
@@ -82,13 +93,14 @@ def erase_personal(
     via: str,
     reason: str,
     trace_id: str | None = None,
+    claimed: str | None = None,
 ) -> Erasure:
     """Erase the personal values of all versions of a document, or those of some of its fields.
 
     Values and salts become NULL; snapshots, audit and evidence keep reference and commitment. Amendments are
     documents of their own. Disk pages and backups forget with vacuum and their own retention.
     """
-    entry = _EntryTerms(actor_id, responsible, via, reason, trace_id)
+    entry = _EntryTerms(actor_id, responsible, via, reason, trace_id, claimed=claimed)
     return _erase(database, tenant_id, document_id, fields, entry)
 
 
@@ -121,7 +133,7 @@ def _erase(
             at=erased[0].erased_at,
             reason=terms.reason,
             trace_id=terms.trace_id,
-            detail=detail if terms.key is None else {**detail, "key": terms.key.to_json()},
+            detail=detail | terms.describe_caller(),
         )
         heads = read_heads(connection, tenant_id, [entry.subject])
         append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))

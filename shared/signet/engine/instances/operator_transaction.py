@@ -111,7 +111,9 @@ class OperatorTransaction:
 
     def permit(self, permission: str) -> None:
         """Require a permission before anything is said of the instance."""
-        if not grants(self._transaction.permissions_of(self._caller.principal.roles), permission):
+        principal = self._caller.principal
+        held = (*self._transaction.permissions_of(principal.roles), *principal.own_permissions)
+        if not grants(held, permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
 
     def require(self, permission: str) -> None:

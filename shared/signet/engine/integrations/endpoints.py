@@ -17,6 +17,7 @@ from signet.engine.access.read import bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
+from signet.engine.integrations.secret_uses import require_free_secrets
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.integrations import endpoints as store
@@ -67,6 +68,7 @@ class Endpoints:
     def create(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord | ControlChange:
         with administering(self._database, caller) as act:
             self._begin(act, terms)
+            _require_secrets(act, name, None, terms)
             if wants_two_people(act):
                 if _find(act.connection, caller.principal.tenant_id, name) is not None:
                     raise _exists(name)
@@ -82,6 +84,7 @@ class Endpoints:
             row = _read(act, name)
             if row.version != version:
                 raise _moved_on(row)
+            _require_secrets(act, name, row, terms)
             if not _stops(row, terms) and wants_two_people(act):
                 return _propose(act, name, "replace", terms, version)
             supersede(act, SUBJECT, name)
@@ -112,6 +115,7 @@ class Endpoints:
         row = _find(act.connection, act.caller.principal.tenant_id, change.name)
         if (row.version if row is not None else 0) != change.base_version:
             raise change_is_stale(change, row.version if row is not None else 0)
+        _require_secrets(act, change.name, row, terms)
         if row is None:
             _create(act, change.name, terms, change.proposed_by)
         else:
@@ -122,6 +126,15 @@ class Endpoints:
         act.require(EDIT)
         lock_administration(act.connection, tenant_id)
         self._check(terms.url, store.read_webhook_hosts(act.connection, tenant_id))
+
+
+def _require_secrets(
+    act: AdminTransaction, name: str, row: EndpointRecord | None, terms: EndpointTerms
+) -> None:
+    """Require secrets of the endpoint's own. One of older days may share them, and can be switched off."""
+    had = row.secret_refs if row is not None else ()
+    is_kept = terms.status == "disabled" and set(terms.secrets) <= set(had)
+    require_free_secrets(act, "out", name, () if is_kept else terms.secrets)
 
 
 def _create(act: AdminTransaction, name: str, terms: EndpointTerms, created_by: str) -> EndpointRecord:

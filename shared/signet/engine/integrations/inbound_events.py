@@ -13,7 +13,7 @@ from uuid import UUID
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
-from signet.core.integrations.webhook_signatures import parse_secret, verify
+from signet.core.integrations.webhook_signatures import is_own, parse_secret, reject_signature, verify
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import WRITES
@@ -24,6 +24,7 @@ from signet.engine.access.read import LAST, bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
+from signet.engine.integrations.secret_uses import require_free_secrets
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.audit.write import lock_administration
@@ -92,6 +93,11 @@ class InboundEvents:
         secrets = self._read_secrets(tenant_id, endpoint, sender.secrets)
         # With no secret at all, no signature holds.
         message_id = verify(secrets, message.headers, message.body, sender.now_seconds)
+        if is_own(message_id, message.content):
+            _LOG.error(
+                "tenant %s, inbound endpoint %s: it was sent Signet's own message", tenant_id, endpoint
+            )
+            raise reject_signature()
         key = parse_key(sender.key_prefix or "", sender.key_pointer, message.content)
         if isinstance(key, Rejected):
             raise key
@@ -162,6 +168,7 @@ class InboundEvents:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             _begin(act, terms)
+            _require_secrets(act, name, None, terms)
             if wants_two_people(act):
                 if store.find_endpoint(act.connection, tenant_id, name) is not None:
                     raise _exists(name)
@@ -179,6 +186,7 @@ class InboundEvents:
                 raise _endpoint_not_found(name)
             if record.version != version:
                 raise _moved_on(name, record, version)
+            _require_secrets(act, name, record, terms)
             if not _stops(record, terms) and wants_two_people(act):
                 return _propose(act, name, "replace", terms, version)
             supersede(act, SUBJECT, name)
@@ -198,6 +206,7 @@ class InboundEvents:
         record = store.find_endpoint(act.connection, act.caller.principal.tenant_id, change.name)
         if (record.version if record is not None else 0) != change.base_version:
             raise change_is_stale(change, record.version if record is not None else 0)
+        _require_secrets(act, change.name, record, terms)
         if record is None:
             _create(act, change.name, terms, change.proposed_by)
         else:
@@ -208,6 +217,15 @@ def _begin(act: AdminTransaction, terms: InboundEndpointTerms) -> None:
     act.require(EDIT_ENDPOINTS)
     lock_administration(act.connection, act.caller.principal.tenant_id)
     _check_terms(terms)
+
+
+def _require_secrets(
+    act: AdminTransaction, name: str, record: InboundEndpointRecord | None, terms: InboundEndpointTerms
+) -> None:
+    """Require secrets of the endpoint's own. One of older days may share them, and can be switched off."""
+    had = record.secrets if record is not None else ()
+    is_kept = terms.status == "disabled" and set(terms.secrets) <= set(had)
+    require_free_secrets(act, "in", name, () if is_kept else terms.secrets)
 
 
 def _create(

@@ -1,4 +1,4 @@
-"""Installation of a tenant from its file. It is repeatable, and makes the tables agree with the file."""
+"""A tenant made to agree with a content, and members written. `tenant_files` installs what has changed."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,15 +7,19 @@ from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
 from signet.core.tenants.principal import SYSTEM_SUBJECT, Principal
 from signet.core.tenants.tenant_file import Member, TenantFile
+from signet.core.tenants.tenant_merge import state_of
 from signet.engine.approvals.lost_approvers import make_voter_lost
+from signet.engine.tenants.look_alikes import require_clear_ids
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import insert_triggers
 from signet.store.tenants.people import set_member_status
 from signet.store.tenants.service_accounts import install_accounts
-from signet.store.tenants.tenants import find_member_roles, save_members, save_roles, save_tenant
+from signet.store.tenants.tenant_files import save_installed
+from signet.store.tenants.tenants import find_member_roles, lock_roles, save_members, save_roles, save_tenant
 
 
 def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor = COMMAND_LINE) -> None:
+    """Make a tenant agree with its file, off the record: for stages that are made afresh."""
     with database.transaction(tenant.tenant_id) as connection:
         write_tenant(connection, tenant, author)
 
@@ -26,12 +30,15 @@ def write_tenant(connection: Connection, tenant: TenantFile, author: ChangeAutho
     write_members(connection, tenant.tenant_id, tenant.members, author)
     if tenant.service_accounts:
         install_accounts(connection, tenant.tenant_id, tenant.service_accounts, SYSTEM_SUBJECT)
+    save_installed(connection, tenant.tenant_id, state_of(tenant).to_json())
 
 
 def write_members(
     connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor
 ) -> None:
     """Write members with their roles; no other code gives or takes roles."""
+    lock_roles(connection, tenant_id)
+    require_clear_ids(connection, tenant_id, [member.user_id for member in members])
     lost = save_members(connection, tenant_id, members, author)
     insert_triggers(connection, tenant_id, [make_voter_lost(tenant_id, role=role) for role in sorted(lost)])
 

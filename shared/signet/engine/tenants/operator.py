@@ -18,6 +18,7 @@ from signet.core.tenants.eligibility_changes import author_of
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
+from signet.engine.access.command_line import VIA as COMMAND_LINE
 from signet.engine.access.quotas import QuotaLevel, list_quota_levels, require_quota_name
 from signet.engine.audit.trail import append_administration
 from signet.engine.documents.command_checks import check_reason
@@ -136,4 +137,9 @@ def open_tenant(database: Database, caller: Caller, tenant_id: UUID) -> Iterator
     if not caller.principal.is_operator:
         raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may do this")
     with database.transaction(tenant_id) as connection:
-        yield TenantAccess(connection, replace(caller, via=VIA), tenant_id, read_now(connection))
+        yield TenantAccess(connection, _mark(caller), tenant_id, read_now(connection))
+
+
+def _mark(caller: Caller) -> Caller:
+    """Name the channel of an operator; a command line keeps its own."""
+    return caller if caller.via == COMMAND_LINE else replace(caller, via=VIA)

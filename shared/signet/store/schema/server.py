@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 
 import psycopg
 from psycopg import connect, sql
@@ -51,6 +52,14 @@ def check_server(url: str) -> None:
         raise Rejected(
             "SETTINGS_INVALID", f"The server is PostgreSQL {major}; Signet needs {OLDEST_MAJOR} or newer."
         )
+
+
+def is_on_loopback(url: str) -> bool:
+    """Return whether the address leads to a server of this machine, as the connection itself says."""
+    with connect(url, connect_timeout=CONNECT_SECONDS, autocommit=True) as connection:
+        address = connection.info.hostaddr
+        # Without an address it is a socket in a folder.
+        return ip_address(address).is_loopback if address else True
 
 
 def act_as(url: str, role: str) -> str:

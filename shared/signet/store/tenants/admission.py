@@ -16,9 +16,13 @@ class Admission:
     tenant_status: str
     # None if there is no such member.
     member_status: str | None
+    # The member whose name looks like the one of nobody.
+    look_alike: str | None
 
 
-def read_admission(connection: Connection, tenant_id: UUID, user_id: str) -> Admission | None:
+def read_admission(
+    connection: Connection, tenant_id: UUID, user_id: str, skeleton: str | None
+) -> Admission | None:
     with connection.cursor(row_factory=class_row(Admission)) as cursor:
-        values = {"tenant_id": tenant_id, "user_id": user_id}
+        values = {"tenant_id": tenant_id, "user_id": user_id, "skeleton": skeleton}
         return cursor.execute(_SQL.read_admission, values).fetchone()

@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
 from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
+from signet.core.tenants.skeleton import write_skeleton
 from signet.core.tenants.tenant_file import Member, Role, TenantFile, TenantSettings
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -79,7 +80,7 @@ def save_members(
     lines = [(member.user_id, member.manager) for member in members if member.manager is not None]
     values = {
         "tenant_id": tenant_id,
-        "members": Jsonb([member.model_dump(mode="json") for member in members]),
+        "members": Jsonb([_write_member(member) for member in members]),
         "user_ids": [member.user_id for member in members],
         "pair_user_ids": [user_id for user_id, _ in pairs],
         "pair_roles": [role for _, role in pairs],
@@ -87,7 +88,7 @@ def save_members(
         "manager_ids": [manager_id for _, manager_id in lines],
         **describe_author(author),
     }
-    connection.execute(_SQL.lock_roles, values)
+    lock_roles(connection, tenant_id)
     connection.execute(_SQL.upsert_members, values)
     with connection.cursor(row_factory=scalar_row) as cursor:
         lost = set(cursor.execute(_SQL.delete_other_member_roles, values).fetchall())
@@ -95,6 +96,14 @@ def save_members(
     connection.execute(_SQL.delete_other_managers, values)
     connection.execute(_SQL.upsert_managers, values)
     return lost
+
+
+def lock_roles(connection: Connection, tenant_id: UUID) -> None:
+    connection.execute(_SQL.lock_roles, {"tenant_id": tenant_id})
+
+
+def _write_member(member: Member) -> dict[str, Any]:
+    return {**member.model_dump(mode="json"), "skeleton": write_skeleton(member.user_id)}
 
 
 def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:
@@ -128,6 +137,12 @@ def read_now(connection: Connection) -> datetime:
     if row is None or not isinstance(row[0], datetime):
         raise Defect("NO_TIME", "the server did not tell its time")
     return row[0]
+
+
+def read_session(connection: Connection) -> tuple[str, str]:
+    """Return the user who opened the session, and their address."""
+    user, address = connection.execute(_SQL.read_session, {}).fetchone() or ("", "")
+    return str(user), str(address)
 
 
 def list_members(connection: Connection, tenant_id: UUID, limit: int) -> list[MemberRow]:

@@ -48,13 +48,15 @@ WITH written AS (
 {note_changes}, 'role_permissions_changed', NULL, role, NULL FROM written
 
 -- name: upsert_members
--- Write members, or change those that differ. A new one is active.
+-- Write members, or change those that differ. A new one is active. The skeleton of an id is written once, with the
+-- member.
 WITH known AS (
     SELECT user_id FROM members WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s)
 ), written AS (
-    INSERT INTO members (tenant_id, user_id, display_name, email, phone)
-    SELECT %(tenant_id)s, user_id, display_name, email, phone
-    FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text, phone text)
+    INSERT INTO members (tenant_id, user_id, display_name, email, phone, skeleton)
+    SELECT %(tenant_id)s, user_id, display_name, email, phone, skeleton
+    FROM jsonb_to_recordset(%(members)s::jsonb)
+             AS item (user_id text, display_name text, email text, phone text, skeleton text)
     ON CONFLICT (tenant_id, user_id) DO UPDATE
     SET display_name = excluded.display_name, email = excluded.email, phone = excluded.phone, updated_at = now()
     WHERE (members.display_name, members.email, members.phone)
@@ -135,6 +137,10 @@ LIMIT %(limit)s
 -- name: read_now
 -- Read the moment of the transaction: the database's clock is the only one.
 SELECT now()
+
+-- name: read_session
+-- Read as whom and from where this session was opened, as the server saw it: no address is a socket of this machine.
+SELECT session_user::text, coalesce(host(inet_client_addr()), 'local')
 
 -- name: find_member_roles
 -- Find the roles of an active member. Without a row there is none of that name.

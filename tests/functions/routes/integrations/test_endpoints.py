@@ -64,17 +64,50 @@ def test_who_may_not_edit_does_not_and_who_may_not_read_sees_nothing(client: Cli
 
 def test_a_tenant_says_which_hosts_its_endpoints_may_have(client: Client) -> None:
     place = client.post("/v1/endpoints", ERP).headers["location"]
-    terms = {"url": ERP["url"], "secrets": ["erp"]}
+    own = {"url": ERP["url"], "secrets": ["erp"]}
     allowed = {"webhook_hosts": ["crm.example.com", "*.partner.example"]}
     changed = client.patch("/v1/tenant", allowed, if_match='"1"')
     assert changed.body["settings"]["webhook_hosts"] == allowed["webhook_hosts"]
-    refused = client.put(place, terms, if_match='"1"')
+    refused = client.put(place, own, if_match='"1"')
     assert (refused.status, refused.code) == (422, "ENDPOINT_HOST_REFUSED")
     for name, host in (("crm", "crm.example.com"), ("branch", "a.partner.example")):
-        assert client.post("/v1/endpoints", {**ERP, "name": name, "url": f"https://{host}/"}).status == 201
+        terms = {**ERP, "name": name, "url": f"https://{host}/", "secrets": [name]}
+        assert client.post("/v1/endpoints", terms).status == 201
     # Settings that are not named stay; an empty list allows all hosts again.
     assert client.patch("/v1/tenant", {"name": "x"}, if_match='"2"').body["settings"] == {
         **changed.body["settings"]
     }
     assert client.patch("/v1/tenant", {"webhook_hosts": []}, if_match='"3"').status == 200
-    assert client.put(place, terms, if_match='"1"').status == 200
+    assert client.put(place, own, if_match='"1"').status == 200
+
+
+BANK = {"name": "bank", "key_prefix": "paid:", "secrets": ["bank"]}
+
+
+def test_a_secret_belongs_to_one_endpoint(client: Client) -> None:
+    client.post("/v1/endpoints", ERP)
+    client.post("/v1/inbound_endpoints", BANK)
+    other = {**ERP, "name": "other"}
+    for path, terms, holder in (
+        ("/v1/endpoints", other, "the endpoint 'erp'"),
+        ("/v1/endpoints", {**other, "secrets": ["fresh", "bank"]}, "the inbound endpoint 'bank'"),
+        ("/v1/inbound_endpoints", {**BANK, "name": "more"}, "the inbound endpoint 'bank'"),
+        ("/v1/inbound_endpoints", {**BANK, "name": "more", "secrets": ["erp"]}, "the endpoint 'erp'"),
+    ):
+        refused = client.post(path, terms)
+        assert (refused.status, refused.code) == (422, "SECRET_IN_USE"), refused.text
+        assert holder in refused.body["detail"]
+        assert [error["pointer"] for error in refused.body["errors"]] == ["/secrets"]
+    assert client.post("/v1/endpoints", {**other, "secrets": ["other"]}).status == 201
+    replaced = client.put("/v1/endpoints/other", {"url": ERP["url"], "secrets": ["bank"]}, if_match='"1"')
+    assert replaced.code == "SECRET_IN_USE"
+
+
+def test_a_secret_is_free_when_its_endpoint_lets_it_go(client: Client) -> None:
+    client.post("/v1/endpoints", ERP)
+    terms = {"url": ERP["url"], "secrets": ["newer", "erp"]}
+    assert client.put("/v1/endpoints/erp", terms, if_match='"1"').status == 200
+    assert client.put("/v1/endpoints/erp", {**terms, "secrets": ["newer"]}, if_match='"2"').status == 200
+    assert client.post("/v1/inbound_endpoints", {**BANK, "secrets": ["erp"]}).status == 201
+    client.delete("/v1/endpoints/erp", if_match='"3"')
+    assert client.post("/v1/endpoints", {**ERP, "secrets": ["newer"]}).status == 201

@@ -158,7 +158,7 @@ def test_what_is_signed_is_what_was_sent_byte_for_byte(client: Client) -> None:
 def test_what_is_not_signed_is_refused_alike_whoever_it_is_for(
     client: Client, database: Database, admin: Admin
 ) -> None:
-    disabled = {**ENDPOINT, "name": "closed", "status": "disabled"}
+    disabled = {**ENDPOINT, "name": "closed", "secrets": ["closed_key"], "status": "disabled"}
     unkept = {**ENDPOINT, "name": "unkept", "secrets": ["nowhere"]}
     for one in (disabled, unkept):
         assert client.post("/v1/inbound_endpoints", one).status == 201
@@ -311,3 +311,64 @@ def test_a_tenants_names_reach_its_own_folder_only(tmp_path: Path) -> None:
     assert [secrets(own, name) for name in ("theirs", f"../{other}/theirs", "", "Key", "key\n")] == [None] * 5
     (tmp_path / str(own) / "odd").write_bytes(b"\xff")
     assert secrets(own, "odd") is None
+
+
+# --- what Signet signs itself ---
+
+HOOK = {"name": "hook", "url": "https://eddie.example.com/", "secrets": ["bank_key"]}
+
+
+def make_own(message_id: UUID, data: Any = BODY) -> dict[str, Any]:
+    """Return a message as Signet's own webhooks send it, with its headers and its body as text."""
+    body = json.dumps({**data, "type": "signet.webhook", "timestamp": "2026-03-01T12:00:00+00:00"})
+    return {"message_id": f"msg_{message_id}", "body": body}
+
+
+def test_the_secret_of_a_sender_signs_nothing_that_goes_out(client: Client, admin: Admin) -> None:
+    eddie = Client(client.application, client.tenant_id, "eddie", ("shipping",))
+    admin.execute(
+        "INSERT INTO roles (tenant_id, role, permissions)"
+        " VALUES (%s, 'shipping', '{endpoint:edit,endpoint:read}')",
+        [client.tenant_id],
+    )
+    refused = eddie.post("/v1/endpoints", HOOK)
+    assert (refused.status, refused.code) == (422, "SECRET_IN_USE")
+    assert eddie.post("/v1/endpoints", {**HOOK, "secrets": ["hook_key"]}).status == 201
+    assert send_signed(client).status == 202
+
+
+def test_what_signet_signed_itself_is_refused_like_a_wrong_signature(client: Client, admin: Admin) -> None:
+    """Refuse it also where an older release let two endpoints share a secret."""
+    own = make_own(uuid4())
+    refused, wrong = send_signed(client, **own), send_signed(client, secret=OTHER)
+    assert (refused.status, refused.code) == (401, "WEBHOOK_UNSIGNED")
+    assert refused.body["detail"] == wrong.body["detail"]
+    assert count(admin) == 0
+
+
+def test_other_senders_may_name_their_messages_alike(client: Client, admin: Admin) -> None:
+    """Take ids that begin as ours, and a type of that name, as long as it is not both."""
+    assert send_signed(client, message_id=f"msg_{uuid4()}").status == 202
+    named = make_own(uuid4()) | {"message_id": "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W"}
+    assert send_signed(client, **named).status == 202
+    assert count(admin) == 2
+
+
+def test_endpoints_that_shared_a_secret_before_go_on_until_they_are_saved(
+    client: Client, admin: Admin
+) -> None:
+    admin.execute("SET session_replication_role = replica")
+    admin.execute(
+        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+        " VALUES (%s, 'hook', 'https://eddie.example.com/', '{bank_key}', 'eddie')",
+        [client.tenant_id],
+    )
+    admin.execute("SET session_replication_role = origin")
+    assert send_signed(client).status == 202
+    terms = {"url": HOOK["url"], "secrets": ["bank_key"]}
+    assert client.put("/v1/endpoints/hook", terms, if_match='"1"').code == "SECRET_IN_USE"
+    # It can be switched off, and gets a secret of its own.
+    assert client.put("/v1/endpoints/hook", {**terms, "status": "disabled"}, if_match='"1"').status == 200
+    assert client.put("/v1/endpoints/hook", {**terms, "secrets": ["own"]}, if_match='"2"').status == 200
+    uses = "SELECT secret, direction, endpoint FROM secret_uses ORDER BY secret"
+    assert read(admin, uses) == [("bank_key", "in", "bank"), ("own", "out", "hook")]

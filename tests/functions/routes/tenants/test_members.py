@@ -377,3 +377,23 @@ def test_of_a_suspended_tenant_nothing_is_shown(
         refused = fresh.get(path)
         assert (refused.status, refused.code) == (403, "TENANT_INACTIVE")
     assert Client(fresh.application, uuid4()).get("/v1/me").code == "TENANT_INACTIVE"
+
+
+@pytest.mark.parametrize("user_id", ["Carl", "CARL", "\u0441arl"])
+def test_an_id_that_looks_like_another_members_is_refused(client: Client, user_id: str) -> None:
+    refused = client.put(f"/v1/members/{user_id}", MONA)
+    assert (refused.status, refused.code) == (409, "MEMBER_ID_LOOKS_ALIKE")
+    assert "'carl'" in refused.body["detail"]
+    assert client.put("/v1/members/carla", MONA).status == 200
+
+
+def test_an_id_with_a_blank_at_its_end_is_refused(client: Client) -> None:
+    refused = client.put("/v1/members/mona ", MONA)
+    assert (refused.status, pointers(refused)) == (422, ["/user_id"])
+
+
+def test_a_token_that_only_looks_like_a_members_is_refused(database: Database, client: Client) -> None:
+    admitting = be(Client(wire(database), client.tenant_id), "Carl", "clerk")
+    refused = admitting.get("/v1/me")
+    assert (refused.status, refused.code) == (403, "TOKEN_SUBJECT_LOOKS_ALIKE")
+    assert be(admitting, "carl", "clerk").get("/v1/me").status == 200

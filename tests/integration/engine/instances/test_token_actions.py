@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import NOT_APPROVED
+from signet.core.tenants.caller import Caller
+from signet.core.tenants.principal import make_command_line
 from signet.core.tenants.tenant_file import Member
 from signet.engine.instances.actions import InstanceState
 from signet.store.tenants.tenants import save_members
@@ -260,6 +263,28 @@ def test_a_call_that_will_not_be_answered_is_ended_by_hand(stage: WorkflowStage)
     stage.answer(document.instance_id, response={"points": 1})
     stage.drain()
     assert stage.instance(document.instance_id) == before
+    check(stage, document)
+
+
+def test_nobody_ends_a_wait_of_a_document_in_which_they_took_part(stage: WorkflowStage) -> None:
+    """Refuse a creator, and a command line that claims to be theirs; another operator may."""
+    instances, olga = operating_on(stage)
+    document = submitted(stage, checks={"nodes": [CALL]})
+    command_line = make_command_line(stage.tenant_id, "postgres", "local")
+    before, seen = stage.instance(document.instance_id), version(stage, document)
+    for caller in (
+        replace(olga, principal=replace(olga.principal, subject="carl")),
+        Caller(command_line, "cli", claimed="carl"),
+    ):
+        with pytest.raises(Rejected) as caught:
+            instances.advance(caller, document.instance_id, seen, "usr:checks:call", "why")
+        assert (caught.value.code, bool(caught.value.remedy)) == ("SEPARATION_OF_DUTIES", True)
+        assert stage.instance(document.instance_id) == before
+    instances.advance(
+        Caller(command_line, "cli", claimed="olga"), document.instance_id, seen, "usr:checks:call", "why"
+    )
+    ((act, actor, _, detail),) = stage.standing.rows(DETAILS, str(document.instance_id))
+    assert (act, actor, detail["claimed"]) == ("advance", "cli:postgres@local", "olga")
     check(stage, document)
 
 

@@ -36,6 +36,13 @@ BREAKS = {
     GOOD: "t is not owned by signet_owner",
     FUNCTION.format(""): "f is SECURITY DEFINER without",
     FUNCTION.format("SET search_path = pg_catalog"): "f is SECURITY DEFINER and may be called by everybody",
+    FUNCTION.format("SET search_path = pg_catalog, public"): "f() is a function without the one search_path",
+    "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'": (
+        "f() is a function without the one search_path"
+    ),
+    "ALTER FUNCTION reject_any_change() SET search_path = public, pg_catalog, pg_temp": (
+        "reject_any_change() is a function without the one search_path"
+    ),
     "ALTER ROLE signet_api BYPASSRLS": "signet_api is a runtime role with more rights",
     "GRANT signet_owner TO signet_worker": "signet_worker is a runtime role that is a member",
 }

@@ -1,10 +1,12 @@
-"""Principals: the names that only machines have, and the persons who answer for what one does."""
+"""Principals: names of machines, the persons who answer for an act, and rights that come from no role."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
-from signet.core.tenants.principal import KeyOfPrincipal, Principal, is_reserved
+from signet.core.tenants.permissions import grants
+from signet.core.tenants.principal import KeyOfPrincipal, Principal, is_reserved, make_command_line
 
 TENANT, KEY = UUID(int=1), UUID(int=2)
 
@@ -21,3 +23,23 @@ def test_a_person_answers_for_themselves_and_a_key_has_the_persons_behind_it() -
     behind = Principal(TENANT, key.subject, (), key=key.key, behind=frozenset({"ada", "olga"}))
     assert behind.is_key and behind.responsible == {"ada", "olga"}
     assert Principal(TENANT, "signet:system", ()).responsible == frozenset()
+
+
+def test_a_command_line_may_act_on_workflows_alone() -> None:
+    own = make_command_line(TENANT, "postgres", "local").own_permissions
+    assert all(grants(own, f"workflow:{act}") for act in ("pause", "advance", "move"))
+    others = ("invoice:approve", "member:edit", "approval:delegate", "role:edit", "tenant:edit")
+    assert not any(grants(own, permission) for permission in others)
+
+
+def test_nobody_else_has_permissions_of_their_own() -> None:
+    assert Principal(TENANT, "carl", ("admin",), is_operator=True).own_permissions == ()
+    # A name alone makes no command line.
+    assert replace(make_command_line(TENANT, "x", "y"), is_operator=False).own_permissions == ()
+
+
+def test_a_command_line_is_responsible_for_what_it_does() -> None:
+    assert make_command_line(TENANT, "postgres", "local").responsible == {"cli:postgres@local"}
+    # A member from before whose name begins as a machine's to the eye stands for themselves.
+    assert Principal(TENANT, "Key:ring", ()).responsible == {"Key:ring"}
+    assert Principal(TENANT, "key:erp", ()).responsible == frozenset()

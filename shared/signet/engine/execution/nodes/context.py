@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.eligibility import ConflictCheck, separation_conflict
 from signet.core.approvals.entitlement import list_voter_permissions
 from signet.core.approvals.pins import Pins, read_pinned
 from signet.core.approvals.policy import Policy
@@ -305,6 +305,11 @@ class InstanceContext:
         for permission in needed:
             followed |= contract.refs_of_conditions.get(permission, frozenset())
         return self.documents.refs.pins_of(RefQuery(contract, followed, document.data)) if followed else {}
+
+    def make_conflict_check(self, document: DocumentRow) -> ConflictCheck:
+        """Return the check of who may not decide about the document, in or beside an approval."""
+        requesters = self._find_requester(document).responsible | document.requester_responsible
+        return separation_conflict(self.documents.contract_of(document), document, requesters)
 
     def _find_requester(self, document: DocumentRow) -> Actor:
         """Return who requested the transition in progress, or else the one performed last."""

@@ -1,0 +1,66 @@
+"""Names that a reader takes for one another have one skeleton; others have not."""
+
+import pytest
+
+from signet.core.tenants.principal import is_reserved
+from signet.core.tenants.skeleton import MAX_SKELETON_CHARACTERS, has_invisible, write_skeleton
+
+# By their numbers, because nobody would see the difference here.
+CYRILLIC_A, GREEK_ALPHA, FULLWIDTH_A, BOLD_A = "\u0430", "\u0391", "\uff41", "\U0001d41a"
+CAPITAL_DOTTED_I, DOTLESS_I, SELECTOR, FILLER = "\u0130", "\u0131", "\ufe0f", "\u3164"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "app1",
+        "App1",
+        "APP1",
+        " app1",
+        "app1 ",
+        "app1\u00a0",
+        f"{CYRILLIC_A}pp1",
+        f"{CYRILLIC_A.upper()}PP1",
+        f"{GREEK_ALPHA}pp1",
+        f"{FULLWIDTH_A}pp1",
+        f"{BOLD_A}pp1",
+        f"a{SELECTOR}pp1",
+        f"app1{FILLER}",
+        "\u0430\u0440\u04401",
+    ],
+)
+def test_what_looks_like_it_has_its_skeleton(name: str) -> None:
+    assert write_skeleton(name) == "app1"
+
+
+@pytest.mark.parametrize("name", ["app2", "appl", "ap1", "app-1", "a pp1", "\u0431pp1"])
+def test_what_differs_to_the_eye_differs(name: str) -> None:
+    assert write_skeleton(name) != "app1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (f"{CAPITAL_DOTTED_I}da", "ida"),
+        (f"{DOTLESS_I}da", "ida"),
+        ("\u0430\u0301", "\u00e1"),
+        ("Stra\u00dfe", "STRASSE"),
+        ("carl@\u0430.example", "carl@a.example"),
+    ],
+)
+def test_forms_of_one_letter_are_one(one: str, other: str) -> None:
+    assert write_skeleton(one) == write_skeleton(other)
+
+
+def test_a_skeleton_has_an_end() -> None:
+    assert len(write_skeleton("\ufdfa" * 200)) == MAX_SKELETON_CHARACTERS == len(write_skeleton("a" * 900))
+
+
+def test_invisible_letters_are_found() -> None:
+    assert has_invisible(f"a{FILLER}") and not has_invisible("a b")
+
+
+@pytest.mark.parametrize("name", ["key:erp", "KEY:erp", "\uff43li:x", "\u0441li:x", " signet:system"])
+def test_the_beginnings_of_machines_are_reserved_as_they_look(name: str) -> None:
+    assert is_reserved(name)
+    assert not is_reserved("keyes") and not is_reserved("clive")
