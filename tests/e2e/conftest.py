@@ -76,16 +76,16 @@ def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
 
 def publish_contract(deployed: Deployed, folder: str) -> None:
     contract, _ = read_document(ROOT / "examples" / folder / "contract.yaml")
-    saved = deployed.as_person("ada").post("/v1/contracts", contract).expect(201)
+    saved = deployed.as_person("sam").post("/v1/contracts", contract).expect(201)
     place = f"{saved.headers['location']}/publish"
-    deployed.as_person("sam").post(place, if_match=saved.etag).expect(200)
+    deployed.as_person("ada").post(place, if_match=saved.etag).expect(200)
 
 
 def publish_patch(deployed: Deployed, patch: object) -> str:
-    saved = deployed.as_person("ada").post("/v1/definitions", patch).expect(201)
+    saved = deployed.as_person("sam").post("/v1/definitions", patch).expect(201)
     definition = str(saved.body["id"])
     place = f"/v1/definitions/{definition}/publish"
-    deployed.as_person("sam").post(place, if_match=saved.etag).expect(200)
+    deployed.as_person("ada").post(place, if_match=saved.etag).expect(200)
     return definition
 
 

@@ -163,6 +163,14 @@ TWO_PEOPLE = (
         (f"{HTTP}inbound_endpoints_take_two_people_and_stop_by_one",),
     ),
     Mutation(
+        "a service account changes by one person",
+        4,
+        "shared/signet/engine/tenants/service_accounts.py",
+        "if not _stops(before, new, status) and wants_two_people(act):",
+        "if False:",
+        (f"{HTTP}service_accounts_take_two_people_and_stop_by_one",),
+    ),
+    Mutation(
         "a rule is deleted by one person",
         4,
         "shared/signet/engine/definitions/rules.py",

@@ -55,19 +55,19 @@ class Story:
 
     def publish(self, folder: str) -> None:
         """Publish the contract, chain and patch that are in an example's folder."""
-        definitions, admin, publisher = self.company.definitions, self.author("ada"), self.author("sam")
+        definitions, writer, publisher = self.company.definitions, self.author("sam"), self.author("ada")
         if (contract := _read(folder, "contract")) is not None:
-            saved = definitions.create_contract(admin, contract)
+            saved = definitions.create_contract(writer, contract)
             definitions.publish_contract(publisher, saved.entity_type, saved.version)
         if (chain := _read(folder, "chain")) is not None:
             chains = ApprovalChains(self.company.database)
-            made = chains.save(admin, chain)
+            made = chains.save(writer, chain)
             assert isinstance(made, ChainVersion), made
             published = chains.publish(publisher, made.name, made.version)
             assert isinstance(published, PublishedChain), published
         if (patch := _read(folder, "patch")) is not None:
             supply_mentioned(self.company.database, self.company.tenant_id, patch)
-            definitions.publish(publisher, definitions.create(admin, "org_patch", patch).id)
+            definitions.publish(publisher, definitions.create(writer, "org_patch", patch).id)
 
     # --- acts of people; the worker follows at once unless `then_works` is false ---
 

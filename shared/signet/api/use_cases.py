@@ -164,6 +164,7 @@ class UseCases:
             "endpoint": self.endpoints,
             "inbound_endpoint": self.inbound_events,
             "rule": self.rules,
+            "service_account": self.service_accounts,
             "tenant_settings": self.tenant_admin,
         }
         return ControlChanges(self.database, things)

@@ -1,10 +1,14 @@
 """Service accounts: what steps of definitions run as, where that is neither a person nor the system.
 
 An account has roles and an owner, and no secret. It acts only through definitions that name it. It is no
-member: it never votes, holds no seat and takes no delegation.
+member: it never votes, holds no seat and takes no delegation. Where the tenant wants two people, one proposes
+a change and another confirms it; one person alone may disable an account.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.caller import Caller
@@ -12,16 +16,20 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_SERVICE_ACCOUNTS, ServiceAccount
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
+from signet.engine.control.changes import change_is_stale
+from signet.engine.control.four_eyes import wants_two_people
+from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.role_grants import require_roles
 from signet.store.audit.write import lock_administration
-from signet.store.database import Database
+from signet.store.database import Connection, Database
 from signet.store.tenants import people
 from signet.store.tenants import service_accounts as store
 from signet.store.tenants.service_accounts import AccountStatus as AccountStatus
 from signet.store.tenants.service_accounts import ServiceAccountRecord as ServiceAccountRecord
 
 READ, EDIT = "service_account:read", "service_account:edit"
+SUBJECT = "service_account"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class ServiceAccounts:
         status: AccountStatus,
         expected_version: int | None,
         reason: str | None = None,
-    ) -> SavedAccount:
+    ) -> SavedAccount | ControlChange:
         """Make an account, or change the version that was seen to exactly these values."""
         refused = check_reason(reason)
         if refused is not None:
@@ -74,12 +82,68 @@ class ServiceAccounts:
                 )
             _require_owner(act, new.owner)
             require_roles(act, _list_given(before, new, status))
-            store.save_account(act.connection, tenant_id, new, status, caller.principal.subject, act.now)
-            saved = store.find_account(act.connection, tenant_id, new.id)
-            if saved is None:
-                raise Defect("SERVICE_ACCOUNT_LOST", "a service account was not written")
-            _note(act, before, saved, reason)
-        return SavedAccount(saved, is_new=before is None)
+            if not _stops(before, new, status) and wants_two_people(act):
+                what, version = ("create", 0) if before is None else ("replace", before.version)
+                body = _write(new.label, new.roles, new.owner, status)
+                return propose(act, ControlProposal(SUBJECT, new.id, what, body, version, EDIT, reason))
+            supersede(act, SUBJECT, new.id)
+            return _save(act, before, new, status, created_by=caller.principal.subject, reason=reason)
+
+    # --- changes that wait for another person ---
+
+    read_control_permission, change_control_permission = READ, EDIT
+
+    def read_in_force(self, connection: Connection, tenant_id: UUID, change: ControlChange) -> dict[str, Any]:
+        before = store.find_account(connection, tenant_id, change.name)
+        return {} if before is None else _write_record(before)
+
+    def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
+        act.require(EDIT)
+        before = store.find_account(act.connection, act.caller.principal.tenant_id, change.name)
+        version = before.version if before is not None else 0
+        if version != change.base_version:
+            raise change_is_stale(change, version)
+        body = change.body
+        new = ServiceAccount(
+            id=change.name, label=body["label"], roles=tuple(body["roles"]), owner=body["owner_id"]
+        )
+        _require_owner(act, new.owner)
+        require_roles(act, _list_given(before, new, body["status"]))
+        _save(act, before, new, body["status"], created_by=change.proposed_by, reason=change.reason)
+
+
+def _save(
+    act: AdminTransaction,
+    before: ServiceAccountRecord | None,
+    new: ServiceAccount,
+    status: AccountStatus,
+    *,
+    created_by: str,
+    reason: str | None,
+) -> SavedAccount:
+    tenant_id = act.caller.principal.tenant_id
+    store.save_account(act.connection, tenant_id, new, status, created_by, act.now)
+    saved = store.find_account(act.connection, tenant_id, new.id)
+    if saved is None:
+        raise Defect("SERVICE_ACCOUNT_LOST", "a service account was not written")
+    _note(act, before, saved, reason)
+    return SavedAccount(saved, is_new=before is None)
+
+
+def _stops(before: ServiceAccountRecord | None, new: ServiceAccount, status: AccountStatus) -> bool:
+    """Return whether nothing changes, or the account is only disabled: one person may do so."""
+    if before is None:
+        return False
+    wanted = _write(new.label, new.roles, new.owner, status)
+    return wanted in (_write_record(before), {**_write_record(before), "status": "disabled"})
+
+
+def _write_record(record: ServiceAccountRecord) -> dict[str, Any]:
+    return _write(record.label, record.roles, record.owner_id, record.status)
+
+
+def _write(label: str, roles: Sequence[str], owner_id: str, status: AccountStatus) -> dict[str, Any]:
+    return {"label": label, "roles": list(roles), "owner_id": owner_id, "status": status}
 
 
 def _require_version(before: ServiceAccountRecord | None, account_id: str, expected: int | None) -> None:
@@ -130,7 +194,7 @@ def _note(
         "roles_before": before.roles if before is not None else [],
         "roles": saved.roles,
     }
-    act.note(("service_account", saved.id), "save_service_account", detail, reason=reason)
+    act.note((SUBJECT, saved.id), "save_service_account", detail, reason=reason)
 
 
 def _not_found(account_id: str) -> Rejected:

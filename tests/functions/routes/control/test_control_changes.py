@@ -239,6 +239,26 @@ def test_rules_are_made_changed_and_deleted_by_two_people(paul: Client, quinn: C
     assert paul.get(place).status == 404
 
 
+def test_service_accounts_take_two_people_and_stop_by_one(two: TwoPeople) -> None:
+    place, clerk = "/v1/service_accounts/filing", {"permissions": ["invoice:create"]}
+    assert two.admin.put("/v1/roles/filer", clerk).status == 200
+    ada, ben = (two.hire(name, "service_account:*", "invoice:*") for name in ("ada", "ben"))
+    account = {"label": "Filing", "roles": ["filer"], "owner_id": "ada"}
+    made = ada.put(place, account)
+    assert (made.status, ada.get(place).status) == (202, 404)
+    assert confirm(ada, made).code == "FOUR_EYES_REQUIRED"
+    assert confirm(ben, made).status == 200
+    assert ada.get(place).body["created_by"] == "ada"
+    changed = ada.put(place, {**account, "owner_id": "ben"}, if_match='"1"')
+    assert (changed.status, ada.get(place).body["owner_id"]) == (202, "ada")
+    stopped = ada.put(place, {**account, "status": "disabled"}, if_match='"1"')
+    assert (stopped.status, stopped.body["status"]) == (200, "disabled")
+    assert ben.get(changed.headers["location"]).body["status"] == "superseded"
+    started = ada.put(place, account, if_match='"2"')
+    assert confirm(ben, started).status == 200
+    assert ada.get(place).body["status"] == "active"
+
+
 def test_a_proposal_that_could_not_take_effect_is_refused_at_once(paul: Client, client: Client) -> None:
     wrong = {**RULE, "condition": {"expression": "entity.nothing > 1"}}
     assert paul.put("/v1/rules/invoice/ceiling", wrong).code == "DEFINITION_INVALID"

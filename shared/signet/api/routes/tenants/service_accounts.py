@@ -8,10 +8,12 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, Reason, parse_version
+from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, ServiceAccount
 from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
+from signet.engine.control.proposals import ControlChange
 from signet.engine.tenants.service_accounts import AccountStatus, ServiceAccountRecord
 
 ACCOUNT = "/v1/service_accounts/<account_id>"
@@ -45,7 +47,7 @@ def add_service_account_routes(routes: Routes) -> None:
         ACCOUNT,
         "Make, change or disable a service account",
         ServiceAccountRecord,
-        also={201: ServiceAccountRecord},
+        also={201: ServiceAccountRecord, 202: ControlChange},
         is_versioned=True,
     )
     def put_service_account(
@@ -68,5 +70,7 @@ def add_service_account_routes(routes: Routes) -> None:
         saved = call.use.service_accounts.save(
             call.caller, account, content.status, parse_version(if_match), content.reason
         )
+        if isinstance(saved, ControlChange):
+            return show_proposed(saved)
         location = f"/v1/service_accounts/{account_id}" if saved.is_new else None
         return show_record(saved.account, 201 if saved.is_new else 200, location)
