@@ -44,7 +44,11 @@ _PIECE = [
     ("amount", "condition", {}),
     ("split", "parallel_split", {}),
     ("finance", "approval", {"approvers": [{"by": "role", "role": "finance_manager"}]}),
-    ("owner", "approval", {"approvers": [{"by": "expression", "expression": "entity.vendor"}]}),
+    (
+        "owner",
+        "approval",
+        {"approvers": [{"by": "expression", "expression": "entity.vendor", "who": "clerk"}]},
+    ),
     ("both", "parallel_join", {"mode": "all"}),
     ("single", "approval", {"approvers": [{"by": "role", "role": "clerk"}], "expire_after": "P3D"}),
     ("rate", "script", {"set": {"rated": "entity.grand_total > 500"}}),

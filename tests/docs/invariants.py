@@ -158,7 +158,8 @@ def write_invariants() -> Iterator[str]:
             yield f"- Code: {_quote(invariant.modules)}"
         if invariant.sql:
             yield f"- SQL: {_quote(invariant.sql)}"
-        yield f"- Tests: {_quote(_list_test_files(invariant))}"
+        yield "- Tests:"
+        yield from (f"  - `{name}`" for name in _list_test_files(invariant))
         yield "- Mutants:"
         yield from (f"  - {mutation.name}" for mutation in invariant.mutations)
         if invariant is not INVARIANTS[-1]:

@@ -228,7 +228,7 @@ ENGINE = (
         "a rebuild forgets who is acted for",
         15,
         "shared/signet/engine/execution/rebuild.py",
-        "        Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),\n",
+        "        _parse_first_actor(beginning),\n",
         '        Actor(""),\n',
         (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
     ),

@@ -48,6 +48,7 @@ def fill(standing: CompanyWithWorkers) -> None:
         "0" * 64,
         "0" * 64,
     )
+    standing.run("INSERT INTO document_turns VALUES (%s, %s, 'clerk', 1)", tenant, applied.document_id)
     standing.run(
         "INSERT INTO rules (tenant_id, entity_type, name, phase, condition, actions)"
         " VALUES (%s, 'other', 'a', 'before', '{}', '[]')",

@@ -14,7 +14,7 @@ from signet.core.compiler.rejection_edges import REJECTING
 
 
 class Course(NamedTuple):
-    """What the paths that are counted together have in common: a rejection, and a chain that was asked."""
+    """Properties that all paths counted together share: a rejection, and a chain that was asked."""
 
     is_rejected: bool = False
     has_chain: bool = False

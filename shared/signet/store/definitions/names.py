@@ -1,4 +1,4 @@
-"""Names that a definition mentions, looked up among what the tenant has."""
+"""Names that a definition mentions, looked up in the tenant."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -33,7 +33,6 @@ WORDS = Vocabulary("invoice", CONTRACT)
 
 
 def read(artifact: Artifact, **options: Any) -> str:
-    """Return the whole text without its line breaks."""
     return " ".join(" ".join(write_explanation(explain(artifact, **options))).split())
 
 
@@ -113,10 +112,9 @@ def join(mode: str, *, approvals: int, direct: bool = False) -> Artifact:
     edges = [{"source": "fork", "target": branch["id"]} for branch in branches]
     edges += [{"source": branch["id"], "target": "meet"} for branch in branches]
     edges += [{"source": "fork", "target": "meet"}] if direct else []
-    is_lost = mode == "any" and (direct or approvals == 1)
     return compile_slot(
         "approvals",
-        accepts={"approval_can_be_lost": ["meet"] if is_lost else []},
+        accepts={"approval_can_be_lost": ["meet"] if mode == "any" and (direct or approvals == 1) else []},
         nodes=[
             {"id": "fork", "type": "parallel_split"},
             *branches,

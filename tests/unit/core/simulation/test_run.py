@@ -42,7 +42,6 @@ def load(contract: dict[str, Any], **slots: Any) -> Workflow:
 def chain(
     *nodes: tuple[str, str, dict[str, Any]], edges: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """Make nodes one after another, and further edges."""
     following = [{"source": one, "target": other} for (one, _, _), (other, _, _) in pairwise(nodes)]
     described = [{"id": name, "type": node_type, "config": config} for name, node_type, config in nodes]
     return {"nodes": described, "edges": [*following, *(edges or [])], "exit": "join"}
@@ -346,7 +345,6 @@ def test_a_settled_document_is_taken_up_again() -> None:
 
 
 def test_after_a_pause_nothing_else_runs() -> None:
-    """The other token of the round stays ready until the instance is resumed."""
     workflow = load(CONTRACT, approval=make_block("all"))
     token = Token("T", "sys:gate:approve", TokenState.READY, 1)
     with pytest.raises(Defect, match="acts, it does not only decide"):
