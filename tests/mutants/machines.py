@@ -62,8 +62,8 @@ OF_API_KEYS = (
         "the audit row of a key names no owner",
         3,
         f"{SIGNET}/core/audit/trail.py",
-        'detail=detail if key is None else {**detail, "key": key.to_json()},',
-        "detail=detail,",
+        '            **({"key": key.to_json()} if key is not None else {}),\n',
+        "",
         (
             f"{OF_KEYS}audit_rows_tell_two_keys_of_one_name_apart",
             "tests/unit/core/audit/test_entries_of_keys.py::test_an_entry_tells_the_key_and_its_owner",
@@ -197,8 +197,8 @@ OF_SERVICE_ACCOUNTS = (
         "a person is called like a service account",
         3,
         PRINCIPAL,
-        '_RESERVED = (KEY_PREFIX, SERVICE_PREFIX, "signet:")',
-        '_RESERVED = (KEY_PREFIX, "signet:")',
+        '_MACHINES = (KEY_PREFIX, SERVICE_PREFIX, "signet:")',
+        '_MACHINES = (KEY_PREFIX, "signet:")',
         (f"{OF_ACCOUNTS}an_account_is_no_person",),
     ),
     Mutation(

@@ -104,8 +104,8 @@ COMMAND_LINE = (
         "the claimed person is forgotten",
         9,
         f"{CORE}/audit/trail.py",
-        'detail=detail if caller.claimed is None else {**detail, "claimed": caller.claimed},',
-        "detail=detail,",
+        '            **({"claimed": caller.claimed} if caller.claimed is not None else {}),\n',
+        "",
         (
             "tests/integration/engine/tenants/test_tenant_files.py::test_it_is_on_record_by_whom_it_was_installed",
             f"{TOKENS}nobody_ends_a_wait_of_a_document_in_which_they_took_part",

@@ -45,7 +45,7 @@ class Departure:
 
 @dataclass
 class ApprovalPaths:
-    """What was counted: at each node, at each join by branch, and where a block is left early."""
+    """Counts of approvals: at each node, at each join by branch, and where a block is left early."""
 
     graph: Graph
     blocks: Blocks

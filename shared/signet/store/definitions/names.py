@@ -14,7 +14,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Those of the names asked for that exist."""
+    """Names that were asked for and exist."""
 
     roles: list[str]
     members: list[str]
