@@ -42,8 +42,9 @@ def separation_conflict(
 ) -> ConflictCheck:
     """Return the check that separation of duties makes of each person who would decide.
 
-    Nothing else puts together who is barred, so that a new rule holds wherever people decide. The people
-    who last changed what is pinned of other documents count as editors. Without a document, requesters are barred.
+    Nothing else puts together who is barred, so that a new rule holds wherever people decide. The people who
+    last changed what is pinned of other documents count as editors. Without a document, only the requesters
+    are barred.
     """
     return partial(
         contract.find_conflict_of_duties,
