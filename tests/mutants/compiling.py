@@ -5,6 +5,7 @@ from tests.mutants.mutation import Mutation
 SLOT_PATCH = "shared/signet/core/compiler/slot_graph.py"
 SOUNDNESS = "shared/signet/core/compiler/soundness.py"
 COMPILER = "shared/signet/core/compiler/compiler.py"
+GRAPH_JSON = "shared/signet/core/compiler/graph_json.py"
 WF_06 = "tests/scenarios/invariants/test_wf_06_patches_stay_inside_their_slot.py::test_wf_06_"
 WF_08 = "tests/scenarios/invariants/test_wf_08_the_envelope_is_whole.py::test_wf_08_"
 WF_12 = "tests/scenarios/invariants/test_wf_12_the_same_input_compiles_to_the_same_bytes.py::test_wf_12_"
@@ -132,7 +133,7 @@ COMPILING = (
     Mutation(
         "a list is made from a set",
         12,
-        COMPILER,
+        GRAPH_JSON,
         """\
         "stable_region_nodes": [
             node.id for node in graph.nodes.values() if node.provenance in merged.stable_slots
@@ -148,7 +149,7 @@ COMPILING = (
     Mutation(
         "the artifact says when it was made",
         12,
-        COMPILER,
+        GRAPH_JSON,
         '        "compiler_version": COMPILER_VERSION,\n',
         '        "compiler_version": COMPILER_VERSION, "made_at": str(__import__("time").time_ns()),\n',
         (f"{WF_12}the_same_input_twice_is_the_same_workflow",),

@@ -1,4 +1,4 @@
-"""What patches name: roles, members, published chains and endpoints, written without anybody's act."""
+"""Roles, members, published chains and endpoints that patches name, written without anybody's act."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime

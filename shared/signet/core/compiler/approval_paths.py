@@ -14,7 +14,7 @@ from signet.core.compiler.rejection_edges import REJECTING
 
 
 class Course(NamedTuple):
-    """What the paths that are counted together have in common: a rejection, and a chain that was asked."""
+    """The marks of paths that are counted together: they are rejected, and a chain was asked."""
 
     is_rejected: bool = False
     has_chain: bool = False
@@ -45,7 +45,7 @@ class Departure:
 
 @dataclass
 class ApprovalPaths:
-    """What was counted: at each node, at each join by branch, and where a block is left early."""
+    """The counts at each node, at each join by branch, and where a block is left early."""
 
     graph: Graph
     blocks: Blocks

@@ -47,7 +47,7 @@ class PatchEdge(Strict):
 
 
 class AcceptedRisks(Strict):
-    """What the author of a graph accepts by name, though it is a finding everywhere else."""
+    """The risks that the author of a graph accepts by name. Each is a finding everywhere else."""
 
     # Joins whose block may cancel an approval before anybody decides.
     approval_can_be_lost: Annotated[tuple[NodeReference, ...], Constraint(max_length=MAX_NODES)] = ()

@@ -14,7 +14,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Those of the names asked for that exist."""
+    """The names asked for that exist."""
 
     roles: list[str]
     members: list[str]

@@ -57,7 +57,7 @@ MET, B0, B1 = "usr:approval:met", "usr:approval:b0", "usr:approval:b1"
         (block("any", TELL, ASK), [(MET, B1)]),
         (block("any", ASK, None), [(MET, B0)]),
         (block("any", ASK, ASK, PASS), [(MET, B0), (MET, B1)]),
-        # Whoever is first of these has approved.
+        # The first of these has approved.
         (block("any", ASK, ASK), []),
         (block("any", TELL, PASS), []),
         (block("all", ASK, TELL), []),

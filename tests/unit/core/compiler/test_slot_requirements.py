@@ -1,4 +1,4 @@
-"""What a contract requires of a slot is proven on every path, or the patch does not compile."""
+"""A contract's requirement of a slot is proven on every path, or the patch does not compile."""
 
 from copy import deepcopy
 from datetime import UTC, datetime
