@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.mutants.approvals import APPROVALS_MUTATIONS
+from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
@@ -23,6 +24,7 @@ MUTATIONS: Sequence[Mutation] = (
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,
     *GRANTING,
+    *AUTHORITY_MUTATIONS,
     *LEAVING,
     *TWO_PEOPLE,
     *MACHINES,

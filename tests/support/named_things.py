@@ -1,4 +1,4 @@
-"""Roles, members, published chains and endpoints that patches name, written past every use case."""
+"""Roles, members, published chains and endpoints that patches name, written without anybody's act."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -46,7 +46,7 @@ def supply_names(
     endpoints: Iterable[str] = ENDPOINTS,
     chains: Iterable[str] = ("accounts_payable",),
 ) -> None:
-    """Write the names that are not there, so that a patch that names them can be published.
+    """Write those of the names that are not there, so that a patch that names them can be published.
 
     Nobody holds these roles, and these members hold none.
     """

@@ -118,6 +118,22 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("/states/cancelled/final", False, "STATE_WITHOUT_EXIT", "/states/cancelled"),
     ("/states/active/final", True, "FINAL_HAS_EXIT", "/transitions/cancel/from/2"),
     ("/states/submitted/settled", True, "SETTLED_HAS_AUTOMATIC_EXIT", "/transitions/approve/from/0"),
+    # Authority
+    (
+        "/transitions/approve/condition",
+        "actor.user_id != 'x'",
+        "ACTOR_IS_SYSTEM",
+        "/transitions/approve/condition",
+    ),
+    ("/slots/posting/requires", {"approvals": 1}, "REQUIRED_AFTER_GATE", "/slots/posting/requires"),
+    (
+        "/slots/before_submit/requires",
+        {"approvals": 1},
+        "REQUIRED_ELSEWHERE_FREE",
+        "/slots/before_submit/requires",
+    ),
+    ("/slots/approval/requires", {"approvals": 0}, "FIELD_INVALID", "/slots/approval/requires/approvals"),
+    ("/slots/approval/requires", {}, "FIELD_INVALID", "/slots/approval/requires/approvals"),
     # Transitions
     (
         "/transitions/edit",

@@ -217,6 +217,19 @@ class TestCompile:
         assert signet("compile", invoice, "--tenant", put(other, "a: [")).exit_code == 1
         assert signet("compile", invoice, "--tenant", tmp_path / "none.yaml").exit_code == 2
 
+    def test_the_tenants_file_gives_the_names(self, invoice: Path, tmp_path: Path) -> None:
+        """Refuse roles and users that a file with people does not have; no file, no question."""
+        roles: list[dict[str, Any]] = [
+            {"role": name, "permissions": []} for name in ("finance_manager", "budget_owner")
+        ]
+        members = [{"user_id": "ada", "display_name": "Ada"}]
+        file = put(tmp_path / "people" / "tenant.yaml", {**TENANT, "roles": roles, "members": members})
+        refused = signet("compile", invoice, "--tenant", file)
+        assert refused.exit_code == 1
+        assert "names the role 'clerk', which the tenant does not have" in refused.stderr
+        put(file, {**TENANT, "roles": [*roles, {"role": "clerk", "permissions": []}], "members": members})
+        assert signet("compile", invoice, "--tenant", file).exit_code == 0
+
     def test_without_a_tenant(self, invoice: Path) -> None:
         (invoice.parent / "tenant.yaml").unlink()
         assert signet("compile", invoice / "contract.yaml").exit_code == 0

@@ -14,7 +14,7 @@ from signet.core.compiler.rejection_edges import REJECTING
 
 
 class Course(NamedTuple):
-    """Properties that all paths counted together share: a rejection, and a chain that was asked."""
+    """The marks of paths that are counted together: they are rejected, and a chain was asked."""
 
     is_rejected: bool = False
     has_chain: bool = False
@@ -45,7 +45,7 @@ class Departure:
 
 @dataclass
 class ApprovalPaths:
-    """Counts of approvals: at each node, at each join by branch, and where a block is left early."""
+    """The counts at each node, at each join by branch, and where a block is left early."""
 
     graph: Graph
     blocks: Blocks

@@ -47,7 +47,7 @@ class PatchEdge(Strict):
 
 
 class AcceptedRisks(Strict):
-    """Risks that the author of a graph accepts by name; everywhere else they are findings."""
+    """The risks that the author of a graph accepts by name. Each is a finding everywhere else."""
 
     # Joins whose block may cancel an approval before anybody decides.
     approval_can_be_lost: Annotated[tuple[NodeReference, ...], Constraint(max_length=MAX_NODES)] = ()

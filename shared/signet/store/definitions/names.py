@@ -1,4 +1,4 @@
-"""Names that a definition mentions, looked up in the tenant."""
+"""Names that a definition mentions, looked up among what the tenant has."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Names that were asked for and exist."""
+    """The names asked for that exist."""
 
     roles: list[str]
     members: list[str]

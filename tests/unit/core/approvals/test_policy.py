@@ -143,3 +143,45 @@ def test_who_approves_may_be_a_list() -> None:
 def test_a_chain_has_one_to_twenty_steps(count: int, is_taken: bool) -> None:
     chain, _ = parse_chain({"name": "c", "steps": [PLAIN] * count})
     assert (chain is not None) is is_taken
+
+
+# --- the terms of all voters ---
+
+TERMS = {"same_person": "allowed", "permission": "invoice:approve"}
+
+
+def test_a_policy_without_terms_is_written_as_it_was() -> None:
+    policy = policy_of_node(compile_config(PLAIN))
+    assert (policy.same_person, policy.permission) == (None, None)
+    assert "same_person" not in policy.to_text() and "permission" not in policy.to_text()
+
+
+def test_terms_come_from_the_node_or_from_the_chain() -> None:
+    of_node = policy_of_node(compile_config({**PLAIN, **TERMS}))
+    assert (of_node.same_person, of_node.permission) == ("allowed", "invoice:approve")
+    of_chain, findings = policy_of_chain([PLAIN], same_person="allowed", permission="invoice:approve")
+    assert (of_node, ()) == (of_chain, findings)
+    text = of_node.to_text()
+    assert parse_policy(text, hash_policy(text)) == of_node
+    assert text.startswith('{"permission":"invoice:approve","same_person":"allowed","stages":')
+
+
+def test_a_chain_is_hashed_with_its_terms() -> None:
+    plain, _ = parse_chain({"name": "large", "steps": [PLAIN]})
+    chain, findings = parse_chain({"name": "large", "steps": [PLAIN], **TERMS})
+    assert plain is not None and chain is not None and findings == ()
+    assert plain.to_json().keys() == {"name", "label", "steps"}
+    assert chain.to_json() == {**plain.to_json(), **TERMS}
+
+
+@pytest.mark.parametrize("terms", [{"same_person": "yes"}, {"permission": "*:approve"}, {"permission": "x"}])
+def test_wrong_terms_are_found(terms: dict[str, Any]) -> None:
+    chain, findings = parse_chain({"name": "large", "steps": [PLAIN], **terms})
+    assert chain is None and findings
+    policy, findings = policy_of_chain([PLAIN], **terms)
+    assert policy is None and findings
+
+
+def test_a_published_chain_from_before_seats_were_locked_still_runs() -> None:
+    policy, findings = policy_of_chain([{"approvers": [expression("entity.owner")]}])
+    assert policy is not None and findings == ()

@@ -1,4 +1,4 @@
-"""Requirements of a contract's slot: proven on every path, or the patch does not compile."""
+"""A contract's requirement of a slot is proven on every path, or the patch does not compile."""
 
 from copy import deepcopy
 from datetime import UTC, datetime

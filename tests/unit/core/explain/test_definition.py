@@ -33,6 +33,7 @@ WORDS = Vocabulary("invoice", CONTRACT)
 
 
 def read(artifact: Artifact, **options: Any) -> str:
+    """Return the whole text without its line breaks."""
     return " ".join(" ".join(write_explanation(explain(artifact, **options))).split())
 
 
@@ -114,7 +115,7 @@ def join(mode: str, *, approvals: int, direct: bool = False) -> Artifact:
     edges += [{"source": "fork", "target": "meet"}] if direct else []
     return compile_slot(
         "approvals",
-        accepts={"approval_can_be_lost": ["meet"] if mode == "any" and (direct or approvals == 1) else []},
+        accepts={"approval_can_be_lost": ["meet"] * (mode == "any" and (direct or approvals == 1))},
         nodes=[
             {"id": "fork", "type": "parallel_split"},
             *branches,
@@ -325,7 +326,7 @@ STEPS: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("node_type", "config", "sentence"), STEPS)
 def test_every_type_has_sentences(node_type: str, config: dict[str, Any], sentence: str) -> None:
-    complete = NODE_TYPES[node_type].configuration.model_validate_json(_as_json(config))
+    complete = NODE_TYPES[node_type].configuration.model_validate_json(json.dumps(config))
     assert sentence in " ".join(
         describe_step(node_type, complete.model_dump(mode="json", by_alias=True), WORDS)
     )
@@ -333,10 +334,6 @@ def test_every_type_has_sentences(node_type: str, config: dict[str, Any], senten
 
 def test_no_type_is_forgotten() -> None:
     assert _SENTENCES.keys() == NODE_TYPES.keys() == {node_type for node_type, _, _ in STEPS}
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value)
 
 
 @pytest.mark.parametrize(

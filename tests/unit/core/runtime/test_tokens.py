@@ -1,6 +1,7 @@
 """Every history of a sound workflow: no token is lost or doubled, and every path comes to its end."""
 
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
@@ -13,7 +14,8 @@ from signet.core.errors import Defect
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import MAX_LIVE_TOKENS, Position, Token, TokenState, begin, finish
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Simulation, simulate
+from signet.core.simulation import Simulation, WorldScript, simulate
+from tests.support.core.valid_workflow import PATCH, compile_patch
 from tests.support.generated.histories import Event, History
 from tests.support.generated.scripts import make_document, make_script
 from tests.support.generated.strategies import fuzz, load_seed, make, numbers, seeds
@@ -160,6 +162,39 @@ def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, oth
         (rejected.add if is_rejected else rejected.discard)(find_carrier(event))
         if is_rejected:
             rejected |= {token.id for token in event.changes.born}
+
+
+@pytest.mark.parametrize(("second", "status"), [("delivered", "draft"), ("error", "draft")])
+def test_a_rejection_from_before_a_block_stays_beyond_its_exits(second: str, status: str) -> None:
+    """Show that neither the join nor an early exit lets a document pass that was rejected before."""
+    call = {"type": "webhook_out", "config": {"endpoint": "bureau"}}
+    patch = deepcopy(PATCH)
+    patch["slots"] = {
+        "approval": {
+            "exit": "join",
+            "nodes": [
+                {"id": "ask", "type": "approval", "config": {"approvers": [{"by": "role", "role": "cfo"}]}},
+                {"id": "fork", "type": "parallel_split"},
+                {"id": "one", **call},
+                {"id": "two", **call},
+                {"id": "met", "type": "parallel_join", "config": {"mode": "all"}},
+            ],
+            "edges": [
+                {"source": "ask", "target": "out"},
+                {"source": "ask", "target": "fork", "on": "rejected"},
+                {"source": "fork", "target": "one"},
+                {"source": "fork", "target": "two"},
+                {"source": "one", "target": "met"},
+                {"source": "two", "target": "met"},
+                {"source": "two", "target": "out", "on": "error"},
+            ],
+        }
+    }
+    artifact = compile_patch(patch).artifact
+    assert artifact is not None
+    script = WorldScript(requests=["submit"], approvals={"ask": "rejected"}, effects={"two": second})
+    simulation = simulate(Workflow(artifact), {"grand_total": 900}, script, NOW)
+    assert simulation.document_status == status
 
 
 def find_carrier(event: Event) -> str:

@@ -244,17 +244,15 @@ def test_a_gate_that_cannot_pass() -> None:
 
 
 def make_block(mode: str) -> dict[str, Any]:
-    names = ["fork", "left", "right", "met"]
     nodes = [
         {"id": "fork", "type": "parallel_split"},
         {"id": "left", "type": "approval", "config": approval()[2]},
         {"id": "right", "type": "wait_event", "config": {"key": "right"}},
         {"id": "met", "type": "parallel_join", "config": {"mode": mode}},
     ]
-    edges = [{"source": "fork", "target": name} for name in names[1:3]]
-    edges += [{"source": name, "target": "met"} for name in names[1:3]]
-    accepted = {"accepts": {"approval_can_be_lost": ["met"]}} if mode == "any" else {}
-    return {"nodes": nodes, "edges": edges, **accepted}
+    ends = [("fork", "left"), ("fork", "right"), ("left", "met"), ("right", "met")]
+    edges = [{"source": source, "target": target} for source, target in ends]
+    return {"nodes": nodes, "edges": edges, "accepts": {"approval_can_be_lost": ["met"] * (mode == "any")}}
 
 
 def test_cancelling_from_within_a_block_withdraws_what_waits() -> None:

@@ -1,0 +1,161 @@
+"""A name in a definition, a chain or a contract must be there when it is published, and not before."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion
+from signet.engine.definitions.designer.preview import DefinitionPreview
+from signet.store.database import Database
+from tests.integration.engine.definitions.test_definitions import read_example
+from tests.support.company import Company, make_company
+from tests.support.named_things import publish_patch, supply_mentioned, supply_names
+
+CLERK, NOBODY = {"by": "role", "role": "clerk"}, {"by": "role", "role": "nobody"}
+
+
+def make_patch(*nodes: dict[str, Any], name: str = "own") -> dict[str, Any]:
+    base = {"entity_type": "invoice", "envelope_version": 1}
+    return {"patch": name, "base": base, "slots": {"submitted_to_approved": {"nodes": list(nodes)}}}
+
+
+def ask(*approvers: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"id": "step", "type": "approval", "config": {"approvers": list(approvers), **more}}
+
+
+def tell(*people: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": "step",
+        "type": "notification",
+        "config": {"channel": "sms", "to": list(people), "text": "t"},
+    }
+
+
+def publish(company: Company, patch: dict[str, Any]) -> list[str]:
+    """Publish the patch, and return the codes that it was refused for."""
+    draft = company.definitions.create(company.caller(), "org_patch", patch)
+    try:
+        company.definitions.publish(company.caller(), draft.id)
+    except Rejected as refused:
+        assert refused.code == "DEFINITION_INVALID"
+        return [field.code for field in refused.fields]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("node", "code"),
+    [
+        (ask(NOBODY), "ROLE_UNKNOWN"),
+        (ask(CLERK, escalate={"after": "P1D", "to": NOBODY}), "ROLE_UNKNOWN"),
+        (ask({"by": "expression", "expression": "entity.vendor_id", "who": "nobody"}), "ROLE_UNKNOWN"),
+        (tell(NOBODY), "ROLE_UNKNOWN"),
+        (ask({"by": "user", "user": "nobody"}), "MEMBER_UNKNOWN"),
+        (tell({"by": "user", "user": "nobody"}), "MEMBER_UNKNOWN"),
+        ({"id": "step", "type": "approval", "config": {"chain": "nothing"}}, "CHAIN_UNKNOWN"),
+        ({"id": "step", "type": "webhook_out", "config": {"endpoint": "nothing"}}, "ENDPOINT_UNKNOWN"),
+        ({"id": "step", "type": "action", "config": {"action": "store.set"}}, "ACTION_NOWHERE"),
+    ],
+)
+def test_a_name_that_is_nowhere_is_not_published(company: Company, node: dict[str, Any], code: str) -> None:
+    patch = make_patch(node)
+    assert publish(company, patch) == [code]
+    supply_mentioned(company.database, company.tenant_id, patch)
+    assert publish(company, patch) == ([] if code != "ACTION_NOWHERE" else [code])
+
+
+@pytest.mark.parametrize(
+    "node", [ask(CLERK), ask({"by": "user", "user": "carl"}), tell(CLERK), ask({"by": "manager"})]
+)
+def test_what_is_there_is_published(company: Company, node: dict[str, Any]) -> None:
+    assert publish(company, make_patch(node)) == []
+
+
+def test_a_draft_may_name_what_comes_later_and_the_report_says_so(company: Company) -> None:
+    draft = company.definitions.create(company.caller(), "org_patch", make_patch(ask(NOBODY)))
+    preview = DefinitionPreview(company.database)
+    report = preview.compile(company.principal(), draft.id)
+    (finding,) = report.findings
+    assert (report.hash, finding.code) == (None, "ROLE_UNKNOWN")
+    assert finding.pointer == "/slots/submitted_to_approved/nodes/0"
+    assert "nobody" in preview.explain(company.principal(), draft.id).text
+
+
+def test_another_tenants_names_are_not_this_ones(company: Company, database: Database) -> None:
+    other = make_company(database)
+    supply_names(database, other.tenant_id, roles=["nobody"], members=["ann"])
+    assert publish(company, make_patch(ask(NOBODY, {"by": "user", "user": "ann"}))) == [
+        "MEMBER_UNKNOWN",
+        "ROLE_UNKNOWN",
+    ]
+
+
+def test_a_chain_that_is_not_published_is_nowhere(company: Company) -> None:
+    chains, caller = ApprovalChains(company.database), company.caller()
+    made = chains.save(caller, {"name": "large", "steps": [{"approvers": [CLERK]}]})
+    assert isinstance(made, ChainVersion)
+    patch = make_patch({"id": "step", "type": "approval", "config": {"chain": "large"}})
+    assert publish(company, patch) == ["CHAIN_UNKNOWN"]
+    chains.publish(caller, "large", 1)
+    assert publish(company, patch) == []
+
+
+def test_a_chain_names_people_who_are_there(company: Company) -> None:
+    chains, caller = ApprovalChains(company.database), company.caller()
+    step = {"approvers": [CLERK, {"by": "user", "user": "ann"}], "escalate": {"after": "P1D", "to": NOBODY}}
+    assert isinstance(chains.save(caller, {"name": "large", "steps": [step]}), ChainVersion)
+    findings = chains.publish(caller, "large", 1)
+    assert isinstance(findings, tuple)
+    assert [(f.code, f.place) for f in findings] == [
+        ("MEMBER_UNKNOWN", "/steps/0/approvers/1"),
+        ("ROLE_UNKNOWN", "/steps/0/escalate/to"),
+    ]
+    supply_names(company.database, company.tenant_id, roles=["nobody"], members=["ann"])
+    assert isinstance(chains.publish(caller, "large", 1), ChainVersion)
+
+
+def test_a_chain_keeps_the_terms_of_its_voters(company: Company) -> None:
+    chains, caller = ApprovalChains(company.database), company.caller()
+    plain = chains.save(caller, {"name": "large", "steps": [{"approvers": [CLERK]}]})
+    terms = {"same_person": "allowed", "permission": "invoice:approve"}
+    made = chains.save(caller, {"name": "large", "steps": [{"approvers": [CLERK]}], **terms})
+    assert isinstance(plain, ChainVersion) and isinstance(made, ChainVersion)
+    assert (made.version, made.hash != plain.hash) == (2, True)
+    chains.publish(caller, "large", 2)
+    kept, first = chains.read(caller, "large"), chains.read(caller, "large", 1)
+    assert (kept.same_person, kept.permission) == ("allowed", "invoice:approve")
+    assert (first.same_person, first.permission) == (None, None)
+
+
+def test_a_contract_requires_seats_of_a_role_that_is_there(company: Company) -> None:
+    slots = deepcopy(read_example("invoice/contract.yaml")["slots"])
+    slots["submitted_to_approved"]["requires"] = {"approvals": 1, "role": "nobody"}
+    with pytest.raises(Rejected) as caught:
+        company.publish("invoice", version=2, slots=slots)
+    (field,) = caught.value.fields
+    assert (field.code, field.pointer) == ("ROLE_UNKNOWN", "/slots/submitted_to_approved/requires/role")
+    supply_names(company.database, company.tenant_id, roles=["nobody"])
+    published = company.definitions.publish_contract(company.caller(), "invoice", 2)
+    assert [finding.code for finding in published.findings] == ["REQUIRED_SLOT_WAITS"]
+
+
+# --- the patch that goes out of force ---
+
+
+def test_publishing_another_patch_names_the_one_that_goes_out_of_force(company: Company) -> None:
+    first = publish_patch(company, make_patch(ask(CLERK), name="first"))
+    again = publish_patch(company, make_patch(tell(CLERK), name="first"))
+    assert first.findings == again.findings == ()
+    second = publish_patch(company, make_patch(ask(CLERK), name="second"))
+    (finding,) = second.findings
+    assert (finding.code, finding.severity) == ("PATCH_OUT_OF_FORCE", "warning")
+    assert "'first', version 2" in finding.sentence
+    assert publish_patch(company, make_patch(ask(CLERK), name="second")).findings == ()
+
+
+def test_an_archived_patch_was_not_in_force(company: Company) -> None:
+    draft = company.definitions.create(company.caller(), "org_patch", make_patch(ask(CLERK), name="first"))
+    company.definitions.publish(company.caller(), draft.id)
+    company.definitions.archive(company.caller(), draft.id)
+    assert publish_patch(company, make_patch(ask(CLERK), name="second")).findings == ()
