@@ -12,7 +12,7 @@ ACCOUNT = {"run_as": "service_account", "service_account": "posting"}
 
 def post_as_account(**accounts: SimulatedAccount) -> Simulation:
     config = {"action": "post", "payload": {"at": "2026-01-01"}, **ACCOUNT}
-    return run(chain(("post", "action", config)), permissions=(), accounts=accounts or None)
+    return run(chain(("post", "action", config)), permissions=("invoice:submit",), accounts=accounts or None)
 
 
 def test_a_step_runs_with_the_permissions_of_its_account() -> None:
@@ -47,4 +47,4 @@ def test_a_simulation_pauses_where_the_account_cannot_be_used(node_type: str) ->
 
 def test_without_the_tenants_accounts_a_step_runs_by_the_script() -> None:
     assert run(chain(("tell", "notification", {**TELL, **ACCOUNT}))).status == "completed"
-    assert post_as_account().status == "failed", "the script gives no permission"
+    assert post_as_account().status == "failed", "the script gives no permission to post"
