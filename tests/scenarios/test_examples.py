@@ -7,8 +7,13 @@ import pytest
 from signet.authoring.scenarios import Expectation, Scenario, compare, read_scenarios, run_scenario
 from signet.cli.sources import Sources, read_sources
 from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.merge import policy_node
 from signet.core.runtime.projection import Actor, project
 from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.permissions import grants
+from signet.engine.definitions.account_findings import list_passed_on
+from signet.engine.definitions.run_as import RUN_AS
+from signet.local.tenant_file import read_tenant_file
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
@@ -46,6 +51,31 @@ def test_its_scenarios_hold(name: str) -> None:
         assert compare(scenario.expect, simulation) == [], scenario.name
         steps = [step.step for step in simulation.steps]
         assert project(workflow, "sys:start", 1, steps, Actor("simulated")) == simulation.projection
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_publisher_of_the_examples_may_pass_on_what_they_run_as(name: str) -> None:
+    """Sam publishes what Ada saves: each step that runs as another asks what Sam has."""
+    tenant = read_tenant_file(EXAMPLES / "tenant.yaml")
+    roles = next(member.roles for member in tenant.members if member.user_id == "sam")
+    held = [p for role in tenant.roles if role.role in roles for p in role.permissions]
+    _, artifact = load(name)
+    for node_id, _ in list_passed_on(artifact):
+        gate = artifact.content["nodes"].get(policy_node(node_id))
+        needed = [RUN_AS, *([gate["config"]["permission"]] if gate is not None else [])]
+        assert [permission for permission in needed if not grants(held, permission)] == []
+
+
+@pytest.mark.parametrize("name", WITH_SCENARIOS)
+def test_its_scenarios_hold_with_the_accounts_of_the_tenant(name: str) -> None:
+    sources, artifact = load(name)
+    assert sources.accounts is not None
+    scenarios, _ = read_scenarios(EXAMPLES / name / "scenarios.yaml")
+    for scenario in scenarios:
+        values = sources.settings.make_values()
+        simulation = run_scenario(Workflow(artifact), scenario, values, sources.accounts)
+        assert scenario.expect is not None
+        assert compare(scenario.expect, simulation) == [], scenario.name
 
 
 def test_a_scenario_that_does_not_hold_is_found() -> None:

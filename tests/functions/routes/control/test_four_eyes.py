@@ -289,8 +289,8 @@ def test_the_address_of_an_endpoint_takes_two_people(two: TwoPeople) -> None:
 def test_a_key_proposes_and_its_maker_does_not_confirm(two: TwoPeople) -> None:
     ed = two.hire("ed", "endpoint:*", "api_key:*")
     proposed = two.make_key(ed).post("/v1/endpoints", ERP)
-    assert proposed.body["proposed_by"].startswith("key:")
-    assert proposed.body["responsible"] == ["ed"]
+    (key,) = ed.get("/v1/api_keys").body["items"]
+    assert (proposed.body["proposed_by"], proposed.body["responsible"]) == (f"key:{key['id']}", ["ed"])
     assert refused(confirm(ed, proposed)) == FOUR_EYES
     assert confirm(two.people["paul"], proposed).status == 200
 

@@ -186,7 +186,8 @@ def test_actions_change_the_document_under_their_policy() -> None:
     assert denied.status == "failed" and "posted" not in denied.document
     system = ("post", "action", {**post[2], "run_as": "system"})
     workflow = load(CONTRACT, checks=chain(system))
-    allowed = simulate(workflow, DOCUMENT, WorldScript(requests=["submit"], permissions=()), NOW)
+    may_submit = WorldScript(requests=["submit"], permissions=["invoice:submit"])
+    allowed = simulate(workflow, DOCUMENT, may_submit, NOW)
     assert allowed.status == "completed"
 
 
