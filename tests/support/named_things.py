@@ -1,4 +1,4 @@
-"""Roles, members, published chains and endpoints that patches name, written without anybody's act."""
+"""Roles, members, published chains and endpoints that patches name, written past every use case."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -64,7 +64,7 @@ def supply_names(
                 tenant_id,
                 name=name,
                 url=f"https://{name.replace('_', '-')}.example.com",
-                secret_refs=["supplied"],
+                secret_refs=[f"supplied_{name}"],
                 status="active",
                 created_by="test",
                 now=now,

@@ -93,7 +93,9 @@ class Scene:
 
     def hire(self, name: str, *roles: str) -> str:
         user_id = name if name.endswith(f"_{self._number}") else f"{name}_{self._number}"
-        member = Member(user_id=user_id, display_name=name, roles=(*dict.fromkeys((*roles, "voter")),))
+        member = Member(
+            user_id=user_id, display_name=name, roles=(*dict.fromkeys((*roles, "voter", "admin")),)
+        )
         tenant_id = self.stage.tenant_id
         with self.database.transaction(tenant_id) as connection:
             known = tuple(Role(role=each, permissions=VOTER) for each in ("finance", "board", "voter"))

@@ -240,7 +240,7 @@ def test_a_claim_bars_as_the_person_would_be(
         version_of(admin, instance_id),
     ]
     said = signet(*ended, "--reason", "why", actor="carl", exit_code=1)
-    assert "carl is the creator of this document and may not decide about it" in said
+    assert "carl is responsible as creator of this document and may not decide about it" in said
     assert "running" in signet(*ended, "--reason", "why", actor="olga")
 
 

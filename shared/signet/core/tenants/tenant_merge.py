@@ -91,10 +91,12 @@ def state_of(content: TenantContent) -> TenantState:
 
 
 def parse_state(stored: Mapping[str, Any]) -> TenantState:
-    """Parse what `to_json` wrote, maybe of an older release with fewer settings."""
+    """Parse the JSON that `to_json` wrote, maybe of an older release with fewer settings."""
+    defaults = flatten_settings(TenantSettings())
+    del defaults["four_eyes"]
     return TenantState(
         stored["name"],
-        {**flatten_settings(TenantSettings()), **stored["settings"]},
+        {**defaults, **stored["settings"]},
         {role: tuple(permissions) for role, permissions in stored["roles"].items()},
         {
             user_id: MemberState(**{**member, "roles": tuple(member["roles"])})

@@ -27,7 +27,7 @@ BOTH = {"approvers": [user("mona"), user("otto")]}
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         people = ("rita", "mona", "otto")
-        members = tuple(Member(user_id=name, display_name=name, roles=("voter",)) for name in people)
+        members = tuple(Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people)
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, members)
         yield made

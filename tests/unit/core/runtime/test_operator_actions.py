@@ -31,7 +31,7 @@ del UNREJECTED["transitions"]["approve"]["rejected_to"]
 
 
 def look(token: Token) -> DecisionInput:
-    return DecisionInput({"entity": {"grand_total": 1}, "context": {"kept": 1}})
+    return DecisionInput({"entity": {"grand_total": 1}, "context": {"kept": 1}}, permissions=("*:*",))
 
 
 def begin(workflow: Workflow, node: str) -> InstanceExecution:

@@ -10,7 +10,7 @@ from signet.core.tenants.permissions import OWN_RESOURCES, grants
 
 ROOT = Path(__file__).parents[4]
 # Rooms that come next ask for these permissions; nothing asks for them yet.
-ANNOUNCED = frozenset({"secret", "service_account"})
+ANNOUNCED = frozenset({"secret"})
 # Words before a colon that are no permissions: quotas of requests, and ids of nodes.
 NO_PERMISSIONS = frozenset({"api", "sys"})
 
