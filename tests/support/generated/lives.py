@@ -62,7 +62,10 @@ def prepare(stage: WorkflowStage) -> None:
             "name": "acme",
             "settings": SETTINGS.model_dump(mode="json"),
             "roles": [{"role": "admin", "permissions": ["*:*"]}, *roles],
-            "members": [{"user_id": "cora", "display_name": "Cora", "roles": ["clerk"]}],
+            "members": [
+                {"user_id": "ann", "display_name": "Ann", "roles": ["boss", "clerk", "hand"]},
+                {"user_id": "cora", "display_name": "Cora", "roles": ["admin", "clerk"]},
+            ],
         }
     )
     install_tenant(company.database, tenant)
