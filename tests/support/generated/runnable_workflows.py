@@ -11,7 +11,7 @@ from tests.support.generated.workflows import WorkflowCase, make_patch
 
 class RunnableRegion(Region):
     def _approval(self, ends: list[End], place: RegionRules) -> list[End]:
-        node = self.add("approval", {"approvers": [{"by": "user", "user": "cora"}]})
+        node = self.add("approval", {"approvers": [{"by": "user", "user": "cora"}], "same_person": "allowed"})
         self.connect(ends, node)
         self.has_asked = True
         return [End(node), *self._aside(node, "rejected", place, required=not place.takes_rejections)]
