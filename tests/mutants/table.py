@@ -13,6 +13,7 @@ from tests.mutants.leaving import LEAVING
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
+from tests.mutants.proving import PROVING
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 
@@ -29,4 +30,5 @@ MUTATIONS: Sequence[Mutation] = (
     *TWO_PEOPLE,
     *MACHINES,
     *SURROUNDINGS,
+    *PROVING,
 )
