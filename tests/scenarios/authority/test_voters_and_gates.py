@@ -224,9 +224,11 @@ def test_a_seat_that_is_asked_again_may_reject(stage: WorkflowStage) -> None:
 
 @pytest.fixture
 def as_worker(stage: WorkflowStage) -> Iterator[Connection[Any]]:
-    with psycopg.connect(as_role(stage.standing.admin_url, "signet_worker"), autocommit=True) as connection:
-        connection.execute("SELECT set_config('signet.tenant_id', %s, false)", (str(stage.tenant_id),))
+    """Yield a transaction of the worker's role, which is never committed."""
+    with psycopg.connect(as_role(stage.standing.admin_url, "signet_worker")) as connection:
+        connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(stage.tenant_id),))
         yield connection
+        connection.rollback()
 
 
 FORGERIES = {
