@@ -95,7 +95,8 @@ def test_it_rests_goes_on_and_is_given_up(
         "SELECT DISTINCT content::jsonb ->> 'via', split_part(actor_id, '@', 1),"
         " content::jsonb -> 'detail' ->> 'claimed' FROM audit_log WHERE subject_type = 'instance'",
     )
-    (user,) = read(admin, "SELECT session_user::text")[0]
+    with company.database.transaction(company.tenant_id) as connection:
+        ((user,),) = connection.execute("SELECT session_user::text").fetchall()
     assert noted == [("cli", f"cli:{user}", "olga")]
 
 

@@ -16,7 +16,6 @@ from signet.engine.documents.commands import Create, RequestTransition, Update
 from signet.engine.tenants.api_keys import ApiKeys
 from signet.engine.tenants.members import Members
 from signet.engine.tenants.roles import Roles
-from signet.store.database import Database, PoolSettings
 from tests.support.approval_requests import Asking
 from tests.support.company import INVOICE, Company
 
@@ -27,12 +26,10 @@ def caller_of(company: Company, claimed: str | None = "anna") -> Caller:
     return read_command_line_caller(company.database, company.tenant_id, claimed)
 
 
-def test_it_is_who_the_server_says_and_never_who_is_claimed(company: Company, owner_url: str) -> None:
+def test_it_is_who_the_server_says_and_never_who_is_claimed(company: Company) -> None:
     caller = caller_of(company, "fiona")
-    owner = Database(owner_url, PoolSettings())
-    with owner.transaction(company.tenant_id) as connection:
+    with company.database.transaction(company.tenant_id) as connection:
         row: Any = connection.execute("SELECT session_user::text").fetchone()
-    owner.close()
     assert caller.principal.subject.startswith(f"cli:{row[0]}@")
     assert (caller.via, caller.claimed, caller.principal.roles) == ("cli", "fiona", ())
 
