@@ -92,11 +92,9 @@ def state_of(content: TenantContent) -> TenantState:
 
 def parse_state(stored: Mapping[str, Any]) -> TenantState:
     """Parse the JSON that `to_json` wrote, maybe of an older release with fewer settings."""
-    defaults = flatten_settings(TenantSettings())
-    del defaults["four_eyes"]
     return TenantState(
         stored["name"],
-        {**defaults, **stored["settings"]},
+        stored["settings"],
         {role: tuple(permissions) for role, permissions in stored["roles"].items()},
         {
             user_id: MemberState(**{**member, "roles": tuple(member["roles"])})
@@ -123,7 +121,7 @@ def merge_tenant(
     Where no installation is on record, all that is there stays, and only what is missing is added.
     """
     if found is None:
-        found = TenantState("", {}, {}, {})
+        found = TenantState("", flatten_settings(TenantSettings()), {}, {})
         installed = found
     base: Any = _UNKNOWN if installed is None else installed
     merge = TenantMerge(found.name, TenantSettings())
@@ -153,11 +151,13 @@ def _merge_settings(
     merge: TenantMerge, installed: Any, found: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> TenantSettings:
     merged: dict[str, Any] = {}
-    base = {} if installed is _UNKNOWN else installed
+    # A file that was silent about a setting was installed with its default.
+    base = {} if installed is _UNKNOWN else {**flatten_settings(TenantSettings()), **installed}
     for name in sorted({*found, *wanted, *base}):
         before = found.get(name)
         if name not in wanted and not name.startswith(_CUSTOM):
-            merged[name] = before
+            if before is not None:
+                merged[name] = before
             continue
         at_last = _UNKNOWN if installed is _UNKNOWN else base.get(name)
         if at_last is _UNKNOWN and before is None:

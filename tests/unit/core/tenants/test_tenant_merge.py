@@ -41,6 +41,8 @@ def roles_of(merge: TenantMerge) -> dict[str, tuple[str, ...]]:
 def test_a_new_tenant_is_what_its_file_says() -> None:
     merge = merge_tenant(None, None, SAME)
     assert (merge.name, merge.settings.currency) == ("acme", "EUR")
+    other = merge_tenant(None, None, make(settings={"currency": "USD", "four_eyes": True}))
+    assert (other.settings.currency, other.settings.four_eyes, other.kept) == ("USD", True, [])
     assert merge.settings.custom["limit"].value == 5
     assert [role.role for role in merge.roles] == ["clerk", "manager"]
     assert roles_of(merge) == {"mona": ("manager",), "carl": ("clerk",)}
@@ -180,8 +182,9 @@ def test_a_state_is_kept_as_json_and_read_by_a_later_release() -> None:
     stored = SAME.to_json()
     assert parse_state(stored) == SAME
     del stored["settings"]["language"]
-    assert parse_state(stored).settings["language"] == "en"
     assert merge_tenant(parse_state(stored), SAME, SAME).changes == {}
+    german = make(settings={**FILE["settings"], "language": "de"})
+    assert merge_tenant(parse_state(stored), SAME, german).settings.language == "de"
 
 
 def test_silence_about_four_eyes_leaves_them_open() -> None:
@@ -194,7 +197,9 @@ def test_silence_about_four_eyes_leaves_them_open() -> None:
     assert merge_tenant(on, on, silent).changes == {}
     assert merge_tenant(silent, on, silent).kept == []
     assert merge_tenant(on, on, off).settings.four_eyes is False
-    assert merge_tenant(silent, silent, on).settings.four_eyes is True
+    # The tenant has a value, also where its file was silent.
+    assert merge_tenant(silent, off, on).settings.four_eyes is True
+    assert merge_tenant(silent, on, off).settings.four_eyes is True
 
 
 ACCOUNTS = [{"id": "posting", "label": "Posting", "roles": ["clerk"], "owner": "mona"}]
