@@ -13,6 +13,7 @@ from bench.pgbench import CLIENTS, run_pgbench
 from signet.engine.documents.commands import Operation, Update
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database
+from signet.wiring.process import spare_what_is_loaded
 
 SECONDS = 6.0
 CONNECTIONS = CLIENTS
@@ -49,6 +50,7 @@ def measure(seconds: float = SECONDS) -> list[str]:
         database = open_database(url, CONNECTIONS)
         hot, *tenants = make_tenants(database, [DOCUMENTS, *[DOCUMENTS // MANY_TENANTS] * MANY_TENANTS])
         alone = open_database(url, 1)
+        spare_what_is_loaded()
         lines = [_describe_one(url, alone, hot)]
         alone.close()
         pgbench = {

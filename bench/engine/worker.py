@@ -13,6 +13,7 @@ from signet.engine.dispatch.consumer import BatchedWakeUps, QueueConsumer
 from signet.engine.telemetry import Silent, WaveReport
 from signet.store.wake_ups import no_wake_up
 from signet.wiring.engine import make_worker
+from signet.wiring.process import spare_what_is_loaded
 
 MODULE = "bench.engine.worker"
 
@@ -35,6 +36,7 @@ class WorkerProcess:
         self._waves = CountedWaves()
         worker = make_worker(self._database, self._waves)
         self._consumer = QueueConsumer(worker.work, BatchedWakeUps("events", no_wake_up))
+        spare_what_is_loaded()
 
     def drain(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
         ids = [UUID(tenant_id) for tenant_id in tenant_ids]

@@ -56,6 +56,20 @@ def keep_responsible(
     return f"\\x{key[1]}"
 
 
+class TransactionSets:
+    """The sets that one transaction names. Most of its rows name the same."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[object, ...]], tenant_id: UUID) -> None:
+        self._connection, self._tenant_id = connection, tenant_id
+        self._kept: dict[ResponsiblePersons, str] = {}
+
+    def keep(self, persons: ResponsiblePersons) -> str:
+        kept = self._kept.get(persons)
+        if kept is None:
+            kept = self._kept[persons] = keep_responsible(self._connection, self._tenant_id, persons)
+        return kept
+
+
 def take_new_sets(
     connection: psycopg.Connection[tuple[object, ...]],
 ) -> tuple[Sequence[_Set], DeferredStatement | None]:

@@ -4,6 +4,7 @@ The other modules here are composition roots, one for each kind of process. So n
 another one needs.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -131,6 +132,16 @@ def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | 
         load_everything()
     elif start is not None:
         wire()
+    if start is not None:
+        spare_what_is_loaded()
+
+
+def spare_what_is_loaded() -> None:
+    """Spare the garbage collector everything that is loaded by now, which stays as long as the process.
+
+    Its passes over modules and contracts were a fifth of a worker's time (docs/decisions/0028).
+    """
+    gc.freeze()
 
 
 @contextmanager

@@ -31,6 +31,8 @@ socket.socket.connect = refuse
 import functions.{name}.handler
 from signet.wiring import process
 print("wired" if process.get_settings.cache_info().currsize else "not wired")
+import gc
+assert (gc.get_freeze_count() > 0) == ("AWS_LAMBDA_INITIALIZATION_TYPE" in __import__("os").environ)
 print("everything" if "signet.api.routes.definitions.preview" in sys.modules else "not everything")
 """
 

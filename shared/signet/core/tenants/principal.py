@@ -1,6 +1,7 @@
 """Principals of requests. All rights of a request follow from its principal."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from uuid import UUID
 
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
@@ -86,6 +87,7 @@ def is_reserved(subject: str) -> bool:
     return write_skeleton(subject).startswith((*_MACHINES, COMMAND_LINE_PREFIX))
 
 
+@lru_cache(maxsize=10_000)
 def responsible_of(subject: str, behind: ResponsiblePersons) -> ResponsiblePersons:
     """Return the persons behind an actor; a person stands for themselves too, and so does a command line."""
     return behind if not subject or subject.startswith(_MACHINES) else behind | {subject}

@@ -11,6 +11,10 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_ove
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.references import STATUS
 
+# The name in `field_versions` that stands for each field without an entry of its own. A document of an
+# older release has none: there it is not known who changed such a field last.
+EVERY_OTHER_FIELD = "*"
+
 
 def list_editors(change: DocumentChange) -> list[str]:
     """List the editors after this change: an edit by a person adds them."""
@@ -31,11 +35,14 @@ def join_editors(change: DocumentChange, stored: Mapping[str, Any]) -> Responsib
 
 def list_field_versions(change: DocumentChange, stored: Mapping[str, Any]) -> dict[str, int]:
     """Return, by field, the version that changed it last; older releases noted none."""
-    before = change.before
-    old = {**before.data, STATUS: before.status} if before is not None else {}
-    new = {**stored, STATUS: change.after.status}
-    changed = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
-    return {**(before.field_versions if before else {}), **dict.fromkeys(changed, change.after.version)}
+    before, version = change.before, change.after.version
+    if before is None:
+        return {EVERY_OTHER_FIELD: version}
+    names = before.data.keys() | stored.keys()
+    changed = {name: version for name in names if before.data.get(name) != stored.get(name)}
+    if before.status != change.after.status:
+        changed[STATUS] = version
+    return {**before.field_versions, **changed}
 
 
 def persons_of_version(change: DocumentChange) -> ResponsiblePersons:

@@ -6,7 +6,6 @@ sends its row once, and every version of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -64,7 +63,7 @@ from signet.store.documents.write import (
     write_batch,
 )
 from signet.store.pipeline import PipelinedTransaction
-from signet.store.responsible_sets import keep_responsible
+from signet.store.responsible_sets import TransactionSets
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class DocumentUnitOfWork:
         self._tenant_id = tenant_id
         self._rows = dict(rows)
         self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
-        self.keep_responsible = partial(keep_responsible, connection, tenant_id)
+        self.keep_responsible = TransactionSets(connection, tenant_id).keep
         self._maker = RowMaker(transaction, self.keep_responsible)
         self.refs = Refs(connection, tenant_id, self._rows)
         self._pins: dict[UUID, Pins] = {}

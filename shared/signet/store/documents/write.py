@@ -300,14 +300,14 @@ def _parse_document(columns: dict[str, Any]) -> DocumentRow:
         columns[name] = columns[name] and UUID(columns[name])
     for name in ("created_at", "updated_at", "deleted_at"):
         columns[name] = columns[name] and datetime.fromisoformat(columns[name])
-    requester_id = columns["requester_id"]
-    for name, actors in (
-        ("creator_responsible", [columns["creator_id"]]),
-        ("editor_responsible", columns["editor_ids"]),
-        ("requester_responsible", [requester_id] if requester_id is not None else []),
-    ):
-        # A row of an older release names no set: then its actors stand for themselves.
-        persons = columns[name]
-        columns[name] = frozenset(actors if persons is None else persons)
-    # A newer release may read more than this one knows.
-    return DocumentRow(**{name: columns[name] for name in _DOCUMENT_COLUMNS})
+    creators, editors = columns["creator_responsible"], columns["editor_responsible"]
+    requesters, requester_id = columns["requester_responsible"], columns["requester_id"]
+    # A row of an older release names no set: then its actors stand for themselves.
+    columns["creator_responsible"] = frozenset((columns["creator_id"],) if creators is None else creators)
+    columns["editor_responsible"] = frozenset(columns["editor_ids"] if editors is None else editors)
+    columns["requester_responsible"] = frozenset(
+        requesters or () if requester_id is None or requesters is not None else (requester_id,)
+    )
+    if len(columns) > len(_DOCUMENT_COLUMNS):  # a newer release reads more than this one knows
+        columns = {name: columns[name] for name in _DOCUMENT_COLUMNS}
+    return DocumentRow(**columns)

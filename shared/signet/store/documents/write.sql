@@ -22,10 +22,10 @@ SELECT d.id, d.entity_type, d.status, d.version,
                  FROM unnest(%(fields)s::text[]) AS field WHERE d.data ? field), '{}'),
        coalesce((SELECT jsonb_object_agg(field, to_jsonb(s.persons))
                  FROM unnest(%(fields)s::text[]) AS field
-                 JOIN document_versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.id
-                                         AND v.version = (d.field_versions ->> field)::bigint
-                 JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible
-                 WHERE d.field_versions ? field), '{}'),
+                 JOIN document_versions v
+                   ON v.tenant_id = d.tenant_id AND v.document_id = d.id
+                  AND v.version = coalesce(d.field_versions ->> field, d.field_versions ->> '*')::bigint
+                 JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible), '{}'),
        ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
              WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible))
 FROM documents d

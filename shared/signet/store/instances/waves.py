@@ -155,8 +155,9 @@ _INSTANCE_COLUMNS = tuple(column.name for column in fields(InstanceRow))
 def _parse_instance(columns: dict[str, Any]) -> InstanceRow:
     for name in ("id", "definition_id", "entity_id"):
         columns[name] = columns[name] and UUID(columns[name])
-    # A newer release may read more than this one knows.
-    return InstanceRow(**{name: columns[name] for name in _INSTANCE_COLUMNS})
+    if len(columns) > len(_INSTANCE_COLUMNS):  # a newer release reads more than this one knows
+        columns = {name: columns[name] for name in _INSTANCE_COLUMNS}
+    return InstanceRow(**columns)
 
 
 def _parse_step(columns: dict[str, Any]) -> OpenStepRow:

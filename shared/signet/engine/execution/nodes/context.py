@@ -48,6 +48,15 @@ class StepWait:
     waiting_for_event_key: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _ActorNow:
+    """Who asked, and the same with those of their roles that they still have."""
+
+    asked: Actor
+    present: Actor
+    has_left: bool
+
+
 @dataclass(slots=True, eq=False)
 class InstanceContext:
     """An instance while a wave moves it."""
@@ -72,6 +81,7 @@ class InstanceContext:
     has_come_to_state: bool = False
     # The requester of the transition that a gate of this wave performed last.
     performed_for: Actor | None = None
+    _actor_now: _ActorNow | None = None
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[Actor, DecisionInput] = field(default_factory=dict)
@@ -199,37 +209,40 @@ class InstanceContext:
         actor = self.present_actor()
         match self.run_as(node):
             case "system":
-                return replace(SYSTEM, behind=actor.responsible)
+                return Actor(SYSTEM.id, SYSTEM.roles, actor.responsible)
             case "service_account":
                 name = node.config.get("service_account")
                 account = SERVICE if name is None else self.accounts.find(name).actor
-                return replace(account, behind=actor.responsible)
+                return Actor(account.id, account.roles, actor.responsible)
             case _:
                 return actor
 
     def present_actor(self) -> Actor:
         """Return the actor with those of their roles that they still have; who is no member keeps them."""
-        actor, member = self.execution.projection.actor, self._find_member()
-        if member is None:
-            return actor
-        held = member["roles"] if member["status"] == "active" else ()
-        return replace(actor, roles=tuple(role for role in actor.roles if role in held))
+        return self._look_up_actor().present
 
     def find_actor_problem(self, node: WorkflowNode) -> str | None:
         """Return why the one that the node runs as cannot act: they have left, or the account is unusable."""
         name = node.config.get("service_account")
         if name is not None:
             return self.accounts.find(name).problem
-        actor, member = self.execution.projection.actor, self._find_member()
-        if member is None or member["status"] == "active" or self.run_as(node) != "actor":
+        actor = self._look_up_actor()
+        if not actor.has_left or self.run_as(node) != "actor":
             return None
-        return f"ACTOR_NOT_ACTIVE: {actor.id} asked for this and is no active member any more"
+        return f"ACTOR_NOT_ACTIVE: {actor.present.id} asked for this and is no active member any more"
 
-    def _find_member(self) -> Mapping[str, Any] | None:
+    def _look_up_actor(self) -> _ActorNow:
+        """Return the actor with the roles that they still have, looked up once for each."""
+        actor = self.execution.projection.actor
+        if self._actor_now is None or self._actor_now.asked is not actor:
+            self._actor_now = _make_actor_now(actor, self._find_member(actor))
+        return self._actor_now
+
+    def _find_member(self, actor: Actor) -> Mapping[str, Any] | None:
         """Return the actor's membership as of the opening of this wave."""
-        actor, document = self.execution.projection.actor, self.document
         if actor.id == self.row.actor_id:
             return self.row.actor_member
+        document = self.document
         if document is not None and actor.id == document.requester_id:
             return document.requester_member
         return None
@@ -337,6 +350,17 @@ def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenSte
         reason=row.reason,
     )
     return InstanceExecution(workflow, projection, {step.token_id: _make_open_step(step) for step in steps})
+
+
+def _make_actor_now(actor: Actor, member: Mapping[str, Any] | None) -> _ActorNow:
+    """Take away the roles that the actor has lost; who is no member keeps them."""
+    if member is None:
+        return _ActorNow(actor, actor, has_left=False)
+    is_active = member["status"] == "active"
+    held = member["roles"] if is_active else ()
+    roles = tuple(role for role in actor.roles if role in held)
+    present = actor if roles == actor.roles else replace(actor, roles=roles)
+    return _ActorNow(actor, present, has_left=not is_active)
 
 
 def _make_open_step(row: OpenStepRow) -> Step:
