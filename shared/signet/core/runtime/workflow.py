@@ -23,6 +23,7 @@ from signet.core.expressions import (
     template_from_json,
 )
 from signet.core.expressions.render import Render
+from signet.core.runtime.guarded_gates import list_guarded_gates
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,10 @@ class Workflow:
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }
         self._followed: dict[str, frozenset[FollowedField]] = {}
+
+    @cached_property
+    def guarded_gates(self) -> frozenset[str]:
+        return list_guarded_gates(self.content)
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:

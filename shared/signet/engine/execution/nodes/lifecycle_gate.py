@@ -45,6 +45,8 @@ class LifecycleGateHandler:
         if decision.outcome is None:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)
         requests = context.approvals.list_unused(context.row.id) if _uses_approvals(node, decision) else ()
+        if not requests and _wants_approval(context, node, decision):
+            return Blocked("APPROVAL_UNPROVEN: every way to this gate asks for an approval, and none is there")
         if requests:
             checked = _check_requests(context, requests)
             if isinstance(checked, Blocked) or checked:
@@ -129,6 +131,10 @@ class LifecycleGateHandler:
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
     """Return whether the passage uses up approvals. An interrupt leaves the path that they were given on."""
     return decision.outcome == "passed" and node.config["kind"] != "interrupting"
+
+
+def _wants_approval(context: InstanceContext, node: WorkflowNode, decision: Decision) -> bool:
+    return _uses_approvals(node, decision) and node.id in context.execution.workflow.guarded_gates
 
 
 def _check_requests(

@@ -1,0 +1,1 @@
+"""Gates that no way leads to without an approval, found in small artifacts."""
