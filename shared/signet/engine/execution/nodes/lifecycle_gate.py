@@ -46,7 +46,7 @@ class LifecycleGateHandler:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)
         requests = context.approvals.list_unused(context.row.id) if _uses_approvals(node, decision) else ()
         if not requests and _wants_approval(context, node, decision):
-            return Blocked("APPROVAL_UNPROVEN: every way to this gate asks for an approval, and none is there")
+            return Blocked("APPROVAL_UNPROVEN: each way to this gate asks for an approval, and none is there")
         if requests:
             checked = _check_requests(context, requests)
             if isinstance(checked, Blocked) or checked:
