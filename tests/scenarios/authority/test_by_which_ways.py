@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.ways.cells import NotPossible, Played, Way, find_gaps
 from tests.support.ways.involvements import WHO
-from tests.support.ways.scene import Scene
+from tests.support.ways.scene import AuthorityScene
 from tests.support.ways.table import WAYS
 from tests.support.workflow_stage import WorkflowStage, standing_stage
 
@@ -35,7 +35,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 def test_nobody_has_a_document_approved_by_their_own_will(
     stage: WorkflowStage, person: str, cell: Played
 ) -> None:
-    scene = Scene(stage, WHO[person])
+    scene = AuthorityScene(stage, WHO[person])
     assert tuple(cell.play(scene)) == cell.codes
     assert scene.status == "submitted"
     # Nothing else keeps the gate shut: the vote of a lawful person opens it.

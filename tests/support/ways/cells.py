@@ -7,16 +7,16 @@ the same cells.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.support.ways.scene import Scene
+from tests.support.ways.scene import AuthorityScene
 
-Play = Callable[[Scene], Iterator[str]]
+Play = Callable[[AuthorityScene], Iterator[str]]
 # What a person tries, and the code that answers it.
 Step = tuple[str, str]
 # What a lawful person does in the same scene, so that the document is approved.
-Lawful = Callable[[Scene], str]
+Lawful = Callable[[AuthorityScene], str]
 
 
-def vote_lawfully(scene: Scene) -> str:
+def vote_lawfully(scene: AuthorityScene) -> str:
     return scene.vote(scene.lawful)
 
 

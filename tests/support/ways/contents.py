@@ -5,32 +5,34 @@ from collections.abc import Iterator, Mapping
 from signet.engine.documents.commands import Update
 from signet.engine.documents.erase import Erasures, erase_personal
 from tests.support.ways.cells import Cell, Played, same
-from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
-from tests.support.ways.scene import DENIED, Plan, Scene, refusal
+from tests.support.ways.involvements import DUTIES, NOT_ASKED, RESPONSIBLE, WHO
+from tests.support.ways.scene import DENIED, AuthorityScene, Plan, refusal
 from tests.support.workflow_stage import CONTRACT
 
 STALE, CLOSED = "APPROVAL_STALE", "APPROVAL_CLOSED"
 PERSONAL = Plan(data={"contact": "Erna"})
 AMENDABLE = Plan().changed(states={**CONTRACT["states"], "submitted": {"edit": "amend_only"}}, amendment={})
 
+
+def approve_in_turn(scene: AuthorityScene) -> str:
+    """Approve as two lawful people, one after the other."""
+    assert scene.vote(scene.lawful) == "approved"
+    return scene.vote(scene.other)
+
+
 # --- a personal value ---
 
 
-def erase(scene: Scene) -> Iterator[str]:
+def erase(scene: AuthorityScene) -> Iterator[str]:
     """Erase a value under the open approval; a lawful person votes about what they had read."""
     scene.submit(PERSONAL)
     Erasures(scene.database).erase(scene.hand, scene.made.id, None, "they asked")
-    yield from _vote_after_the_erasure(scene)
-
-
-def _vote_after_the_erasure(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.lawful)
     scene.stage.drain()
-    scene.involvement.bind(scene)
     yield scene.vote(scene.person)
 
 
-def erase_by_command_line(scene: Scene) -> Iterator[str]:
+def erase_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     scene.submit(PERSONAL)
     caller = scene.command_line
     erase_personal(
@@ -48,20 +50,18 @@ def erase_by_command_line(scene: Scene) -> Iterator[str]:
     yield scene.vote(caller)
 
 
-def erasing(code: str) -> Played:
-    read = ("erases a personal value, and a lawful person votes about what they had read", STALE)
-    return Played(erase, (read, ("votes when it is asked anew, without the value", code)))
-
-
+ERASED = (
+    ("erases a personal value, and a lawful person votes about what they had read", STALE),
+    ("votes when it is asked about again, without the value", DUTIES),
+)
 ERASE: Mapping[str, Cell] = {
-    **same(erasing(DUTIES), *RESPONSIBLE),
-    "delegator": erasing(SAME),
-    "granter": erasing(GRANTED),
+    **same(Played(erase, ERASED), *RESPONSIBLE, "granter"),
+    "delegator": Played(erase, ERASED, approve_in_turn),
     "operator": Played(
         erase_by_command_line,
         (
             ("erases a personal value by the command line, and a lawful person votes", STALE),
-            ("votes by the command line when it is asked anew", NOT_ASKED),
+            ("votes by the command line when it is asked about again", NOT_ASKED),
         ),
     ),
 }
@@ -69,20 +69,20 @@ ERASE: Mapping[str, Cell] = {
 # --- an amendment ---
 
 
-def have_it_amended(scene: Scene) -> Iterator[str]:
+def have_it_amended(scene: AuthorityScene) -> Iterator[str]:
     """Have another person amend the document; its other content stays that of the first."""
     original = scene.submit(AMENDABLE)
-    scene.document = scene.edit(scene.made, scene.act_as(scene.other))
+    scene.document = scene.edit(scene.made, scene.caller(scene.other))
     yield scene.vote(scene.person, about=original)
     scene.stage.drain()
     scene.ask()
     yield scene.vote(scene.person)
 
 
-def amend_and_let_a_delegate_vote(scene: Scene) -> Iterator[str]:
+def amend_and_let_a_delegate_vote(scene: AuthorityScene) -> Iterator[str]:
     """Amend the document; then let the delegate approve it in the first approval again."""
     original = scene.submit(AMENDABLE)
-    scene.document = scene.edit(scene.made, scene.act_as(scene.person))
+    scene.document = scene.edit(scene.made, scene.caller(scene.person))
     yield scene.vote(scene.person, about=original)
     scene.stage.drain()
     scene.involvement = WHO["editor"]
@@ -90,16 +90,10 @@ def amend_and_let_a_delegate_vote(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.named("delegate"))
 
 
-def approve_in_turn(scene: Scene) -> str:
-    """Approve as two lawful people, one after the other."""
-    assert scene.vote(scene.lawful) == "approved"
-    return scene.vote(scene.other)
-
-
-def amend(scene: Scene) -> Iterator[str]:
+def amend(scene: AuthorityScene) -> Iterator[str]:
     """Amend the document oneself."""
     original = scene.submit(AMENDABLE)
-    scene.document = scene.edit(scene.made, scene.act_as(scene.person))
+    scene.document = scene.edit(scene.made, scene.caller(scene.person))
     yield scene.vote(scene.person, about=original)
     scene.stage.drain()
     scene.involvement = WHO["editor"]
@@ -107,7 +101,7 @@ def amend(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def amend_by_command_line(scene: Scene) -> Iterator[str]:
+def amend_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     scene.submit(AMENDABLE)
     version = scene.stage.version_of(scene.made.id)
     change = Update(scene.made.id, version, {"amount": 7})

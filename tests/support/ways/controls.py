@@ -1,4 +1,7 @@
-"""The way by the control: definitions, chains and contracts that ask oneself, where the tenant wants two people."""
+"""The way by the control: definitions, chains and contracts by which oneself is asked.
+
+The tenant wants two people for such changes.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +17,7 @@ from tests.support.core.approval_policies import role, user
 from tests.support.ways.cells import Cell, Played, same
 from tests.support.ways.involvements import DUTIES, GRANTED, RESPONSIBLE, SAME
 from tests.support.ways.machines import POSTING
-from tests.support.ways.scene import DENIED, FINANCE, NOT_REFUSED, Plan, Scene, approvers, refusal
+from tests.support.ways.scene import DENIED, FINANCE, NOT_REFUSED, AuthorityScene, Plan, approvers, refusal
 from tests.support.workflow_stage import CONTRACT
 
 FOUR_EYES = "FOUR_EYES_REQUIRED"
@@ -26,7 +29,7 @@ _SWITCH: LiteralString = (
 
 
 @contextmanager
-def two_people_wanted(scene: Scene) -> Iterator[None]:
+def two_people_wanted(scene: AuthorityScene) -> Iterator[None]:
     """Have the tenant want two people for each change of the control, for a while."""
     scene.stage.standing.run(_SWITCH, True, scene.tenant_id)
     try:
@@ -38,7 +41,7 @@ def two_people_wanted(scene: Scene) -> Iterator[None]:
 class Authors:
     """A person who writes the control of one entity type, and publishes it."""
 
-    def __init__(self, scene: Scene, by: Caller) -> None:
+    def __init__(self, scene: AuthorityScene, by: Caller) -> None:
         self.scene = scene
         self.by = by
         self.company = scene.stage.standing.company
@@ -83,12 +86,12 @@ class Authors:
         use.control_changes.confirm(self.by, proposed.id, proposed.hash)
 
 
-def write_the_control(scene: Scene) -> Iterator[str]:
+def write_the_control(scene: AuthorityScene) -> Iterator[str]:
     """Try to publish what one wrote; then have another person publish the chain that asks oneself."""
-    boss = Authors(scene, scene.act_as(scene.boss))
+    boss = Authors(scene, scene.caller(scene.boss))
     boss.publish_chain(boss.save_chain(role(FINANCE)))
     scene.submit(Plan(approval={"chain": scene.named("chain")}))
-    author = Authors(scene, scene.act_as(scene.person))
+    author = Authors(scene, scene.caller(scene.person))
     with two_people_wanted(scene):
         yield refusal(author.publish_contract)
         yield refusal(author.publish_patch)
@@ -100,7 +103,7 @@ def write_the_control(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def control_by_command_line(scene: Scene) -> Iterator[str]:
+def control_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     """Try to write and publish, and to move the instance to a definition that asks nobody."""
     scene.submit()
     author = Authors(scene, scene.command_line)
@@ -111,7 +114,7 @@ def control_by_command_line(scene: Scene) -> Iterator[str]:
     yield _move(scene, version)
 
 
-def _move(scene: Scene, version: int) -> str:
+def _move(scene: AuthorityScene, version: int) -> str:
     moves = InstanceMoves(scene.database, scene.stage.caches(), CompiledCache())
     instance_id = scene.made.instance_id
     seen = int(scene.stage.instance(instance_id)["version"])
@@ -130,7 +133,7 @@ def writing(code: str) -> Played:
             ("publishes their own patch, which asks them alone", FOUR_EYES),
             ("confirms their own rule", FOUR_EYES),
             ("publishes their own chain, which asks them", FOUR_EYES),
-            ("votes, when another person has published that chain and it is asked anew", code),
+            ("votes, when another person has published that chain and it is asked about again", code),
         ),
     )
 

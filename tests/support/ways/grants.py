@@ -12,31 +12,31 @@ from tests.support.core.approval_policies import manager, role
 from tests.support.ways.cells import Cell, Played, same
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
 from tests.support.ways.operators import install
-from tests.support.ways.scene import BOARD, FINANCE, SELF, Plan, Scene, approvers, refusal
+from tests.support.ways.scene import BOARD, FINANCE, SELF, AuthorityScene, Plan, approvers, refusal
 from tests.support.ways.votes import ASKS_THE_BOARD
 
 # --- a role ---
 
 
-def get_the_role(scene: Scene) -> Iterator[str]:
+def get_the_role(scene: AuthorityScene) -> Iterator[str]:
     """Take the role that is asked, and then be given it by an administrator who has no part."""
     scene.role = BOARD
     scene.submit(ASKS_THE_BOARD)
-    yield refusal(lambda: scene.save(scene.act_as(scene.person), scene.person, FINANCE, BOARD))
+    yield refusal(lambda: scene.save(scene.caller(scene.person), scene.person, FINANCE, BOARD))
     yield scene.vote(scene.person)
-    scene.save(scene.act_as(scene.boss), scene.person, FINANCE, BOARD)
+    scene.save(scene.caller(scene.boss), scene.person, FINANCE, BOARD)
     yield scene.vote(scene.person)
 
 
-def give_the_role(scene: Scene) -> Iterator[str]:
+def give_the_role(scene: AuthorityScene) -> Iterator[str]:
     """Try all that, and give the role to a third person."""
     yield from get_the_role(scene)
     third = scene.hire("third")
-    scene.save(scene.act_as(scene.person), third, BOARD)
+    scene.save(scene.caller(scene.person), third, BOARD)
     yield scene.vote(third)
 
 
-def be_seated_by_operators(scene: Scene) -> Iterator[str]:
+def be_seated_by_operators(scene: AuthorityScene) -> Iterator[str]:
     """Take role and seat as an operator; as the author of the document, have another person seated."""
     scene.involvement = WHO["creator"]
     request_id = scene.submit(ASKS_THE_BOARD)
@@ -81,25 +81,25 @@ ROLE: Mapping[str, Cell] = {
 # --- a reporting line ---
 
 
-def become_the_manager(scene: Scene) -> Iterator[str]:
+def become_the_manager(scene: AuthorityScene) -> Iterator[str]:
     """Become the manager of the clerk, by one's own hand and by that of another administrator."""
     scene.role, chart = BOARD, OrgChart(scene.database)
-    yield refusal(lambda: chart.set_manager(scene.act_as(scene.person), scene.clerk, scene.person))
-    chart.set_manager(scene.act_as(scene.boss), scene.clerk, scene.person)
+    yield refusal(lambda: chart.set_manager(scene.caller(scene.person), scene.clerk, scene.person))
+    chart.set_manager(scene.caller(scene.boss), scene.clerk, scene.person)
     scene.submit(Plan(approval=approvers(manager(f"'{scene.clerk}'"), role(BOARD))))
     yield scene.vote(scene.person)
 
 
-def make_another_the_manager(scene: Scene) -> Iterator[str]:
+def make_another_the_manager(scene: AuthorityScene) -> Iterator[str]:
     """Try that, and then make a third person the manager while the approval waits."""
     yield from become_the_manager(scene)
     third = scene.hire("third")
-    OrgChart(scene.database).set_manager(scene.act_as(scene.person), scene.clerk, third)
+    OrgChart(scene.database).set_manager(scene.caller(scene.person), scene.clerk, third)
     yield scene.vote(third)
     yield refusal(lambda: _disable(scene, scene.lawful, heir=scene.person))
 
 
-def install_the_manager(scene: Scene) -> Iterator[str]:
+def install_the_manager(scene: AuthorityScene) -> Iterator[str]:
     """Become the manager of the clerk by the tenant's file."""
     scene.submit()
     own = {"user_id": scene.person, "roles": [FINANCE, "voter", "admin"]}
@@ -134,13 +134,13 @@ MANAGER_LINE: Mapping[str, Cell] = {
 # --- the others, disabled ---
 
 
-def _disable(scene: Scene, user_id: str, heir: str | None = None) -> None:
+def _disable(scene: AuthorityScene, user_id: str, heir: str | None = None) -> None:
     """Disable a member who has the roles of the other holder."""
-    by = scene.act_as(scene.person)
+    by = scene.caller(scene.person)
     scene.save(by, user_id, *scene.roles_of_other, status="disabled", heir=heir)
 
 
-def _bench(scene: Scene) -> str:
+def _bench(scene: AuthorityScene) -> str:
     """Give the other person a role of their own; return it."""
     bench = scene.named("bench")
     with scene.database.transaction(scene.tenant_id) as connection:
@@ -150,12 +150,12 @@ def _bench(scene: Scene) -> str:
     return bench
 
 
-def _submit_to(scene: Scene, bench: str) -> None:
+def _submit_to(scene: AuthorityScene, bench: str) -> None:
     escalation = {"after": "P1D", "to": role(FINANCE)}
     scene.submit(Plan(approval=approvers(role(bench), escalate=escalation)))
 
 
-def clear_the_bench(scene: Scene) -> Iterator[str]:
+def clear_the_bench(scene: AuthorityScene) -> Iterator[str]:
     """Disable everybody who is asked, wait for the escalation to one's own role, and vote."""
     _submit_to(scene, _bench(scene))
     _disable(scene, scene.other)
@@ -165,13 +165,13 @@ def clear_the_bench(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def clear_the_bench_for_another(scene: Scene) -> Iterator[str]:
+def clear_the_bench_for_another(scene: AuthorityScene) -> Iterator[str]:
     """Try that, and then let another person of the wider circle vote."""
     yield from clear_the_bench(scene)
     yield scene.vote(scene.lawful)
 
 
-def clear_the_bench_by_file(scene: Scene) -> Iterator[str]:
+def clear_the_bench_by_file(scene: AuthorityScene) -> Iterator[str]:
     """Take the role from everybody who is asked, by the tenant's file."""
     _submit_to(scene, _bench(scene))
     member = {"user_id": scene.other, "roles": [FINANCE, BOARD, "voter", "admin"]}
@@ -182,9 +182,9 @@ def clear_the_bench_by_file(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def enable_and_ask_again(scene: Scene) -> str:
-    """Enable the others by an administrator who has no part, and have it asked anew."""
-    scene.save(scene.act_as(scene.boss), scene.other, *scene.roles_of_other)
+def enable_and_ask_again(scene: AuthorityScene) -> str:
+    """Enable the others by an administrator who has no part, and have it asked about again."""
+    scene.save(scene.caller(scene.boss), scene.other, *scene.roles_of_other)
     scene.ask_again()
     return scene.vote(scene.other)
 

@@ -11,7 +11,7 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import ContractCache
 from signet.engine.definitions.rules import Rules
 from tests.support.core.approval_policies import role, user
-from tests.support.ways.scene import FINANCE, Plan, Scene, approvers
+from tests.support.ways.scene import FINANCE, AuthorityScene, Plan, approvers
 from tests.support.workflow_stage import Made
 
 DUTIES, SAME, GRANTED = "SEPARATION_OF_DUTIES", "APPROVAL_SAME_PERSON", "VOTE_BARRED_BY_GRANT"
@@ -24,16 +24,16 @@ class Involvement:
     does = "has no part in it"
     bar = NOT_ASKED
 
-    def plan(self, scene: Scene, plan: Plan) -> Plan:
+    def plan(self, scene: AuthorityScene, plan: Plan) -> Plan:
         return plan
 
-    def create(self, scene: Scene, entity_type: str, plan: Plan) -> Made:
-        return scene.create(entity_type, scene.act_as(scene.clerk), **plan.data)
+    def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
+        return scene.create(entity_type, scene.caller(scene.clerk), **plan.data)
 
-    def requester(self, scene: Scene) -> Caller:
-        return scene.act_as(scene.clerk)
+    def requester(self, scene: AuthorityScene) -> Caller:
+        return scene.caller(scene.clerk)
 
-    def bind(self, scene: Scene) -> None:
+    def bind(self, scene: AuthorityScene) -> None:
         """Involve the person in the request that was just opened."""
 
 
@@ -41,7 +41,7 @@ class Creator(Involvement):
     does = "created the document"
     bar = DUTIES
 
-    def create(self, scene: Scene, entity_type: str, plan: Plan) -> Made:
+    def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
         return scene.create(entity_type, scene.hand, **plan.data)
 
 
@@ -49,7 +49,7 @@ class Editor(Involvement):
     does = "edited it"
     bar = DUTIES
 
-    def create(self, scene: Scene, entity_type: str, plan: Plan) -> Made:
+    def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
         made = super().create(scene, entity_type, plan)
         return scene.edit(made, scene.hand)
 
@@ -58,7 +58,7 @@ class Requester(Involvement):
     does = "asked for the transition"
     bar = DUTIES
 
-    def requester(self, scene: Scene) -> Caller:
+    def requester(self, scene: AuthorityScene) -> Caller:
         return scene.hand
 
 
@@ -66,7 +66,7 @@ class KeyOwner(Involvement):
     does = "made, or owns, the API key that created it"
     bar = DUTIES
 
-    def create(self, scene: Scene, entity_type: str, plan: Plan) -> Made:
+    def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
         key = scene.hand if scene.hand.principal.is_key else scene.make_key(scene.person)
         return scene.create(entity_type, key, **plan.data)
 
@@ -75,7 +75,7 @@ class RuleAuthor(Involvement):
     does = "saved the rule that set one of its values"
     bar = DUTIES
 
-    def create(self, scene: Scene, entity_type: str, plan: Plan) -> Made:
+    def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
         save_rule(scene, entity_type, "create")
         return super().create(scene, entity_type, plan)
 
@@ -84,10 +84,10 @@ class ReferenceEditor(Involvement):
     does = "last changed the field of another document that is read for it"
     bar = DUTIES
 
-    def plan(self, scene: Scene, plan: Plan) -> Plan:
+    def plan(self, scene: AuthorityScene, plan: Plan) -> Plan:
         """Have the definition read the number of a vendor."""
         vendor_type = scene.stage.publish()
-        vendor = scene.create(vendor_type, scene.act_as(scene.clerk), number="DE-OLD")
+        vendor = scene.create(vendor_type, scene.caller(scene.clerk), number="DE-OLD")
         scene.edit(vendor, scene.hand, number="DE-NEW")
         fields = {**plan.contract["fields"], "vendor": refer_to(vendor_type)}
         payload = {"account": "{entity.vendor.number}"}
@@ -101,16 +101,16 @@ class Delegator(Involvement):
     does = "let a delegate approve for them in an approval that the same gate uses"
     bar = SAME
 
-    def plan(self, scene: Scene, plan: Plan) -> Plan:
+    def plan(self, scene: AuthorityScene, plan: Plan) -> Plan:
         """Have another approval come first."""
         seats = approvers(user(scene.person), role(FINANCE))
         return replace(plan, first=[{"id": "first", "type": "approval", "config": seats}])
 
-    def create(self, scene: Scene, entity_type: str, plan: Plan) -> Made:
-        scene.delegate(scene.act_as(scene.person), scene.person, scene.hire("delegate"))
+    def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
+        scene.delegate(scene.caller(scene.person), scene.person, scene.hire("delegate"))
         return super().create(scene, entity_type, plan)
 
-    def bind(self, scene: Scene) -> None:
+    def bind(self, scene: AuthorityScene) -> None:
         assert scene.vote(scene.named("delegate")) == "approved"
 
 
@@ -118,7 +118,7 @@ class Granter(Involvement):
     does = "took the role that is asked from another holder, after it was asked"
     bar = GRANTED
 
-    def bind(self, scene: Scene) -> None:
+    def bind(self, scene: AuthorityScene) -> None:
         # Written past every use case: the person takes it, and nobody gives it.
         scene.hire("other", *scene.roles_of_other)
         kept = [role for role in scene.roles_of_other if role != scene.role]
@@ -134,7 +134,7 @@ def refer_to(entity_type: str) -> Mapping[str, Any]:
     return {"type": "ref", "entity_type": entity_type, "reads": {"number": {"type": "string"}}}
 
 
-def save_rule(scene: Scene, entity_type: str, operation: str) -> None:
+def save_rule(scene: AuthorityScene, entity_type: str, operation: str) -> None:
     """Save a rule that sets the number, as the person."""
     body = {
         "phase": "before",

@@ -22,37 +22,37 @@ from tests.support.ways.involvements import (
     save_rule,
 )
 from tests.support.ways.operators import install
-from tests.support.ways.scene import DENIED, Plan, Scene, refusal
+from tests.support.ways.scene import DENIED, AuthorityScene, Plan, refusal
 from tests.support.workflow_stage import CONTRACT, Made
 
 # --- a key ---
 
 
-def use_a_key(scene: Scene) -> Iterator[str]:
+def use_a_key(scene: AuthorityScene) -> Iterator[str]:
     """Take part by a key, and then vote by it, let it delegate, and vote oneself."""
     scene.hand = scene.make_key(scene.person)
     scene.submit()
     yield from _vote_by_key_and_oneself(scene)
 
 
-def take_a_key_over(scene: Scene) -> Iterator[str]:
+def take_a_key_over(scene: AuthorityScene) -> Iterator[str]:
     """Take over a key that another person made, and have it create the document."""
     keys, maker = ApiKeys(scene.database), scene.hire("maker")
-    made = keys.create(scene.act_as(maker), scene.named("key"), ("admin",))
-    keys.propose_owner(scene.act_as(maker), made.record.id, scene.person)
-    keys.accept_ownership(scene.act_as(scene.person), made.record.id)
+    made = keys.create(scene.caller(maker), scene.named("key"), ("admin",))
+    keys.propose_owner(scene.caller(maker), made.record.id, scene.person)
+    keys.accept_ownership(scene.caller(scene.person), made.record.id)
     scene.hand = Caller(keys.verify(made.token).principal, via="test")
     scene.submit()
     yield from _vote_by_key_and_oneself(scene)
 
 
-def _vote_by_key_and_oneself(scene: Scene) -> Iterator[str]:
+def _vote_by_key_and_oneself(scene: AuthorityScene) -> Iterator[str]:
     yield scene.vote(scene.hand)
     yield refusal(lambda: scene.delegate(scene.hand, scene.lawful, scene.hire("second")))
     yield scene.vote(scene.person)
 
 
-def operate_by_key(scene: Scene) -> Iterator[str]:
+def operate_by_key(scene: AuthorityScene) -> Iterator[str]:
     """Install the tenant by a key of the operator, who is a member; then vote by it."""
     scene.submit()
     key = scene.make_key(scene.person)
@@ -85,7 +85,7 @@ KEY: Mapping[str, Cell] = {
 # --- a document that an action makes ---
 
 
-def derive(scene: Scene, **runs: Any) -> None:
+def derive(scene: AuthorityScene, **runs: Any) -> None:
     """Have a step of another document make the document; the person is involved in that other one."""
     bill = scene.publish(Plan())
     origin = scene.involvement.plan(scene, Plan(data={"number": "N1"}))
@@ -99,32 +99,32 @@ def derive(scene: Scene, **runs: Any) -> None:
     made = scene.involvement.create(scene, scene.publish(plan), plan)
     scene.request(made, scene.involvement.requester(scene))
     scene.document = _newest_of(scene, bill)
-    scene.request(scene.made, scene.act_as(scene.clerk))
+    scene.request(scene.made, scene.caller(scene.clerk))
     scene.involvement.bind(scene)
 
 
-def _newest_of(scene: Scene, entity_type: str) -> Made:
+def _newest_of(scene: AuthorityScene, entity_type: str) -> Made:
     (document_id,) = scene.stage.standing.row(
         "SELECT id FROM documents WHERE entity_type = %s ORDER BY created_at DESC LIMIT 1", entity_type
     )
     return Made(document_id, scene.stage.instance_of(document_id))
 
 
-def derive_as_actor(scene: Scene) -> Iterator[str]:
+def derive_as_actor(scene: AuthorityScene) -> Iterator[str]:
     derive(scene)
     yield scene.vote(scene.person)
 
 
-def derive_and_let_a_delegate_vote(scene: Scene) -> Iterator[str]:
+def derive_and_let_a_delegate_vote(scene: AuthorityScene) -> Iterator[str]:
     """Write the origin, and let a delegate vote about what is made of it."""
     scene.involvement = WHO["creator"]
     derive(scene)
     second = scene.hire("second")
-    scene.delegate(scene.act_as(scene.person), scene.person, second)
+    scene.delegate(scene.caller(scene.person), scene.person, second)
     yield scene.vote(second)
 
 
-def derive_by_command_line(scene: Scene) -> Iterator[str]:
+def derive_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     """Try to write the origin, and to ask for the step that makes a document of it."""
     scene.submit()
     yield refusal(lambda: scene.mutate(scene.command_line, Create(scene.type_of_document(), {"amount": 1})))
@@ -158,7 +158,7 @@ POST = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "
 POSTING: Mapping[str, Any] = {"checks": {"nodes": [POST]}}
 
 
-def derive_as_system(scene: Scene) -> Iterator[str]:
+def derive_as_system(scene: AuthorityScene) -> Iterator[str]:
     """Have the system make the document, and then a service account."""
     derive(scene, run_as="system")
     yield scene.vote(scene.person)
@@ -168,7 +168,7 @@ def derive_as_system(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def edit_as_system(scene: Scene) -> Iterator[str]:
+def edit_as_system(scene: AuthorityScene) -> Iterator[str]:
     """Ask, where requesters may decide, and have the system edit the document on the way."""
     plan = Plan(slots=POSTING).changed(separation_of_duties={"may_decide": ["requester"]})
     scene.involvement = WHO["requester"]
@@ -176,29 +176,29 @@ def edit_as_system(scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def set_as_system(scene: Scene) -> Iterator[str]:
+def set_as_system(scene: AuthorityScene) -> Iterator[str]:
     """Save a rule that sets a value in the step of the system."""
     plan = Plan(slots=POSTING)
     entity_type = scene.publish(plan)
     save_rule(scene, entity_type, "action")
-    scene.document = scene.create(entity_type, scene.act_as(scene.clerk))
-    scene.request(scene.made, scene.act_as(scene.clerk))
+    scene.document = scene.create(entity_type, scene.caller(scene.clerk))
+    scene.request(scene.made, scene.caller(scene.clerk))
     yield scene.vote(scene.person)
 
 
-def read_as_system(scene: Scene) -> Iterator[str]:
+def read_as_system(scene: AuthorityScene) -> Iterator[str]:
     """Have the system take the value over that the person wrote in another document."""
     vendor_type = scene.stage.publish()
     vendor = scene.create(vendor_type, scene.hand, number="DE-NEW")
     fields = {**CONTRACT["fields"], "vendor": refer_to(vendor_type)}
     take = {"post": {"kind": "update", "set": {"number": "{entity.vendor.number}"}}}
     plan = Plan(slots=POSTING, data={"vendor": str(vendor.id)}).changed(fields=fields, actions=take)
-    scene.document = scene.create(scene.publish(plan), scene.act_as(scene.clerk), **plan.data)
-    scene.request(scene.made, scene.act_as(scene.clerk))
+    scene.document = scene.create(scene.publish(plan), scene.caller(scene.clerk), **plan.data)
+    scene.request(scene.made, scene.caller(scene.clerk))
     yield scene.vote(scene.person)
 
 
-def end_the_wait(scene: Scene) -> Iterator[str]:
+def end_the_wait(scene: AuthorityScene) -> Iterator[str]:
     """Try to end the wait for the approval by the command line, as if it were given."""
     scene.submit()
     instances = Instances(scene.database, scene.stage.caches(), CompiledCache())

@@ -7,12 +7,12 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import TenantContent
 from signet.engine.tenants.operator import TenantOperator
 from tests.support.company import VOTER
-from tests.support.ways.scene import BOARD, FINANCE, Scene
+from tests.support.ways.scene import BOARD, FINANCE, AuthorityScene
 
 _ROLES: Mapping[str, Sequence[str]] = {"admin": ["*:*"], "voter": VOTER, FINANCE: VOTER, BOARD: VOTER}
 
 
-def install(scene: Scene, by: Caller, *members: Mapping[str, Any]) -> None:
+def install(scene: AuthorityScene, by: Caller, *members: Mapping[str, Any]) -> None:
     """Install the tenant by an operator's call, with these members."""
     content = {
         "name": "acme",

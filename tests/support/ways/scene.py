@@ -1,13 +1,13 @@
 """A company with a document that waits for an approval, and a person who wants it approved by their own will.
 
-Each scene hires people of its own: `person` tries, `lawful` may decide, `clerk` writes and asks, and `boss`
+Each scene hires people of its own. `person` tries, `lawful` may decide, and `clerk` writes and asks. `boss`
 is an administrator who has no part in anything.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, LiteralString
 from uuid import UUID, uuid4
 
@@ -68,7 +68,7 @@ def approvers(*seats: Any, **terms: Any) -> Mapping[str, Any]:
     return {"approvers": list(seats), "quorum": "any", **terms}
 
 
-class Scene:
+class AuthorityScene:
     def __init__(self, stage: WorkflowStage, involvement: "Involvement") -> None:
         self.stage = stage
         self.involvement = involvement
@@ -82,7 +82,7 @@ class Scene:
         self.boss = self.hire("boss")
         # The role that is asked, and the caller by which the person acts: themselves, or a key of theirs.
         self.role = FINANCE
-        self.hand = self.act_as(self.person)
+        self.hand = self.caller(self.person)
         self.document: Made | None = None
 
     # --- people ---
@@ -108,7 +108,7 @@ class Scene:
             save_members(connection, self.tenant_id, (member,))
         return user_id
 
-    def act_as(self, user_id: str) -> Caller:
+    def caller(self, user_id: str) -> Caller:
         """Return a caller whose token claims every permission."""
         return self.stage.standing.company.caller(user_id, "admin")
 
@@ -124,7 +124,7 @@ class Scene:
     def make_key(self, user_id: str) -> Caller:
         """Return a key of the person, as its use is verified."""
         keys = ApiKeys(self.database)
-        made = keys.create(self.act_as(user_id), self.named("key"), ("admin",))
+        made = keys.create(self.caller(user_id), self.named("key"), ("admin",))
         return Caller(keys.verify(made.token).principal, via="test")
 
     def save(
@@ -165,8 +165,7 @@ class Scene:
         """Publish the contract of a plan and its workflow; return the entity type."""
         look = {"id": "look", "type": "approval", "config": dict(plan.approval or approvers(role(FINANCE)))}
         nodes = [*plan.first, look]
-        pairs = zip(nodes, nodes[1:], strict=False)
-        edges = [{"source": one["id"], "target": following["id"]} for one, following in pairs]
+        edges = [{"source": one["id"], "target": following["id"]} for one, following in pairwise(nodes)]
         return self.stage.publish(plan.contract, approval={"nodes": nodes, "edges": edges}, **plan.slots)
 
     def submit(self, plan: Plan | None = None) -> UUID:
@@ -183,8 +182,8 @@ class Scene:
         return self.newest()
 
     def ask_again(self) -> UUID:
-        """Have the clerk change the document, so that it is asked about anew."""
-        self.edit(self.made, self.act_as(self.clerk))
+        """Have the clerk change the document, so that it is asked about again."""
+        self.edit(self.made, self.caller(self.clerk))
         self.stage.drain()
         self.involvement.bind(self)
         return self.newest()
@@ -205,7 +204,7 @@ class Scene:
         self, by: Caller | str, vote: Vote = "approved", *, about: UUID | None = None, in_bulk: bool = False
     ) -> str:
         """Return why the vote does not count, or the status of the request after it."""
-        caller = self.act_as(by) if isinstance(by, str) else by
+        caller = self.caller(by) if isinstance(by, str) else by
         approvals = Approvals(self.database, self.stage.caches())
         ballot = Ballot(about or self.newest(), vote, "seen")
         if in_bulk:

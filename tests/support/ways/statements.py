@@ -11,7 +11,7 @@ import psycopg
 from tests.support.database.runtime_roles import as_role
 from tests.support.ways.cells import Cell, Played, Step
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, SAME
-from tests.support.ways.scene import NOT_REFUSED, Scene
+from tests.support.ways.scene import NOT_REFUSED, AuthorityScene
 
 # The states of SQL: no privilege, a row that cannot become another one, a check.
 NO_RIGHT, KEPT, CHECKED = "42501", "SG002", "23514"
@@ -113,7 +113,7 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
 }
 
 
-def forge(forgeries: Sequence[Forgery], scene: Scene) -> Iterator[str]:
+def forge(forgeries: Sequence[Forgery], scene: AuthorityScene) -> Iterator[str]:
     """Try each statement as the worker, and then vote."""
     scene.submit()
     for _, statement, _ in forgeries:
@@ -121,7 +121,7 @@ def forge(forgeries: Sequence[Forgery], scene: Scene) -> Iterator[str]:
     yield scene.vote(scene.command_line if _is_operator(scene) else scene.person)
 
 
-def _execute(scene: Scene, statement: str) -> str:
+def _execute(scene: AuthorityScene, statement: str) -> str:
     named = {"document": scene.made.id, "request": scene.newest()}
     with psycopg.connect(as_role(scene.stage.standing.admin_url, "signet_worker")) as connection:
         connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(scene.tenant_id),))
@@ -134,7 +134,7 @@ def _execute(scene: Scene, statement: str) -> str:
     return NOT_REFUSED
 
 
-def _is_operator(scene: Scene) -> bool:
+def _is_operator(scene: AuthorityScene) -> bool:
     return scene.involvement.bar == NOT_ASKED
 
 

@@ -4,13 +4,13 @@ A new person is an `Involvement` in `involvements.py`, a new way is a line here.
 `tests/scenarios/authority/test_by_which_ways.py` names those that are missing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.support.ways.cells import NotPossible, Way
 from tests.support.ways.contents import AMEND, ERASE
 from tests.support.ways.controls import DEFINITION
 from tests.support.ways.grants import DISABLE, MANAGER_LINE, ROLE
-from tests.support.ways.involvements import WHO
+from tests.support.ways.involvements import RESPONSIBLE, WHO
 from tests.support.ways.machines import DERIVE, KEY, SYSTEM_STEP
 from tests.support.ways.statements import SQL_AS_WORKER
 from tests.support.ways.votes import BULK, DELEGATE, VOTE
@@ -33,20 +33,18 @@ WAYS: Mapping[str, Way] = {
 
 
 def write_people() -> Iterator[str]:
-    yield "| who | the person |"
-    yield "|---|---|"
+    yield "| who | is | the person |"
+    yield "|---|---|---|"
     for name, involvement in WHO.items():
-        yield f"| {name} | {involvement.does} |"
+        bar = "responsible" if name in RESPONSIBLE else ""
+        yield f"| {name} | {bar} | {involvement.does} |"
 
 
 def write_ways() -> Iterator[str]:
-    """Write one table for each way; people with the same answers share their lines."""
+    """Write one table for each way, in the order in which its scenes go on."""
     for name, way in WAYS.items():
-        yield f"### {name[:1].upper()}{name[1:]}"
-        yield ""
-        yield way.does
-        yield ""
-        yield "| who | tries | is answered |"
+        yield from (f"### {name[:1].upper()}{name[1:]}", "", way.does, "")
+        yield "| tries | who | is answered |"
         yield "|---|---|---|"
         yield from _write_way(way)
         if name != list(WAYS)[-1]:
@@ -54,15 +52,21 @@ def write_ways() -> Iterator[str]:
 
 
 def _write_way(way: Way) -> Iterator[str]:
-    groups: dict[tuple[object, ...], list[str]] = {}
+    """Write what is tried; people with the same answer share its line."""
+    tried: dict[str, dict[str, list[str]]] = {}
     for person in WHO:
         cell = way.cells[person]
-        key = (cell.reason,) if isinstance(cell, NotPossible) else cell.steps
-        groups.setdefault(key, []).append(person)
-    for people in groups.values():
-        cell, names = way.cells[people[0]], ", ".join(people)
         if isinstance(cell, NotPossible):
-            yield f"| {names} | | not possible: {cell.reason} |"
+            tried.setdefault("", {}).setdefault(f"not possible: {cell.reason}", []).append(person)
             continue
-        for index, (does, code) in enumerate(cell.steps):
-            yield f"| {'' if index else names} | {does} | `{code}` |"
+        for does, code in cell.steps:
+            tried.setdefault(does, {}).setdefault(f"`{code}`", []).append(person)
+    for does, answers in tried.items():
+        for index, (answer, people) in enumerate(answers.items()):
+            yield f"| {'' if index else does} | {_name(people)} | {answer} |"
+
+
+def _name(people: Sequence[str]) -> str:
+    if set(RESPONSIBLE) <= set(people):
+        people = ["responsible", *people[len(RESPONSIBLE) :]]
+    return ", ".join(people)

@@ -5,62 +5,62 @@ from collections.abc import Iterator, Mapping
 from tests.support.core.approval_policies import VOTES, role
 from tests.support.ways.cells import Cell, Play, Played, same
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
-from tests.support.ways.scene import BOARD, DENIED, SELF, Plan, Scene, approvers, refusal
+from tests.support.ways.scene import BOARD, DENIED, SELF, AuthorityScene, Plan, approvers, refusal
 
 ASKS_THE_BOARD = Plan(approval=approvers(role(BOARD)))
 
 
-def vote(scene: Scene) -> Iterator[str]:
+def vote(scene: AuthorityScene) -> Iterator[str]:
     scene.submit()
     yield answer_to_each(scene, in_bulk=False)
 
 
-def vote_in_bulk(scene: Scene) -> Iterator[str]:
+def vote_in_bulk(scene: AuthorityScene) -> Iterator[str]:
     scene.submit()
     yield answer_to_each(scene, in_bulk=True)
 
 
-def answer_to_each(scene: Scene, *, in_bulk: bool) -> str:
+def answer_to_each(scene: AuthorityScene, *, in_bulk: bool) -> str:
     """Try to approve, to reject and to abstain; return the one answer to all of them."""
-    by = scene.command_line if scene.involvement is WHO["operator"] else scene.act_as(scene.person)
+    by = scene.command_line if scene.involvement is WHO["operator"] else scene.caller(scene.person)
     (answer,) = {scene.vote(by, each, in_bulk=in_bulk) for each in VOTES}
     return answer
 
 
-def approve(scene: Scene) -> Iterator[str]:
+def approve(scene: AuthorityScene) -> Iterator[str]:
     """Try to approve alone: a person who has approved before may still reject."""
     scene.submit()
     yield scene.vote(scene.person)
 
 
-def approve_in_bulk(scene: Scene) -> Iterator[str]:
+def approve_in_bulk(scene: AuthorityScene) -> Iterator[str]:
     scene.submit()
     yield scene.vote(scene.person, in_bulk=True)
 
 
-def vote_for_each_other(scene: Scene) -> Iterator[str]:
+def vote_for_each_other(scene: AuthorityScene) -> Iterator[str]:
     """Give one's voice away, and then get the voice of a lawful person."""
     second = scene.hire("second")
     scene.submit()
-    scene.delegate(scene.act_as(scene.person), scene.person, second)
+    scene.delegate(scene.caller(scene.person), scene.person, second)
     yield scene.vote(second)
     scene.role = BOARD
     scene.submit(ASKS_THE_BOARD)
-    yield refusal(lambda: scene.delegate(scene.act_as(scene.person), scene.lawful, scene.person))
+    yield refusal(lambda: scene.delegate(scene.caller(scene.person), scene.lawful, scene.person))
     yield scene.vote(scene.person)
-    scene.delegate(scene.act_as(scene.lawful), scene.lawful, scene.person)
+    scene.delegate(scene.caller(scene.lawful), scene.lawful, scene.person)
     yield scene.vote(scene.person)
 
 
-def give_the_voice_of_another(scene: Scene) -> Iterator[str]:
+def give_the_voice_of_another(scene: AuthorityScene) -> Iterator[str]:
     """Try all that, and give the voice of a lawful person to a third person."""
     yield from vote_for_each_other(scene)
     third = scene.hire("third")
-    scene.delegate(scene.act_as(scene.person), scene.lawful, third)
+    scene.delegate(scene.caller(scene.person), scene.lawful, third)
     yield scene.vote(third)
 
 
-def delegate_by_command_line(scene: Scene) -> Iterator[str]:
+def delegate_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     scene.submit()
     yield refusal(lambda: scene.delegate(scene.command_line, scene.lawful, scene.person))
 
