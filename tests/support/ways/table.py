@@ -25,7 +25,11 @@ WAYS: Mapping[str, Way] = {
     "disable": Way("They disable the others, so that the approval escalates.", DISABLE),
     "derive": Way("They have an action make the document from another one.", DERIVE),
     "system step": Way("They let a step do it that runs as the system or as a service account.", SYSTEM_STEP),
-    "definition": Way("They change the control, in a tenant that wants two people for it.", DEFINITION),
+    "definition": Way(
+        "They change the control, in a tenant that wants two people for it. Elsewhere one person may,"
+        " and is named.",
+        DEFINITION,
+    ),
     "erase": Way("They erase a personal value while the approval waits.", ERASE),
     "amend": Way("They replace the document by an amendment.", AMEND),
     "SQL as worker": Way("They run statements with the database role of the worker.", SQL_AS_WORKER),
