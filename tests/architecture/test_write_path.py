@@ -33,6 +33,10 @@ STATEMENTS_ELSEWHERE = {
         "erase_values",
     ): "erasure takes values away and makes no version: hashes stay as they are",
     (
+        "documents/personal_values",
+        "write_editors",
+    ): "who erases counts as an editor, and makes no version",
+    (
         "operations/housekeeping",
         "purge_documents",
     ): "takes away what a deleted document said, and makes no version",

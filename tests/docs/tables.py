@@ -5,6 +5,8 @@ from pathlib import Path
 
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from tests.docs.invariants import write_invariants
+from tests.support.separation_of_duties import write_further_people, write_further_ways
+from tests.support.ways.table import write_people, write_ways
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -61,6 +63,12 @@ def _list_names(names: Iterable[str]) -> str:
 
 
 PAGES: Mapping[Path, Mapping[str, Callable[[], Iterator[str]]]] = {
+    DOCS / "approvals.md": {
+        "people of the table": write_people,
+        "ways": write_ways,
+        "further people": write_further_people,
+        "further ways": write_further_ways,
+    },
     DOCS / "authoring.md": {
         "nodes of authors": write_author_nodes,
         "nodes of the compiler": write_compiler_nodes,

@@ -16,6 +16,7 @@ from tests.mutants.outbox import OUTBOX
 from tests.mutants.proving import PROVING
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
+from tests.mutants.ways import WAYS_MUTATIONS
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
@@ -31,4 +32,5 @@ MUTATIONS: Sequence[Mutation] = (
     *MACHINES,
     *SURROUNDINGS,
     *PROVING,
+    *WAYS_MUTATIONS,
 )

@@ -1,7 +1,7 @@
 """People barred by separation of duties, and the paths by which they try all the same (docs/approvals.md).
 
-Each path sets its scene and yields the attempts, so that tests of other interfaces, such as the API, can
-share the list.
+Each path sets its scene and yields the attempts. The table by which ways (`tests/support/ways`) has those of
+the people themselves; here are their delegates, further people, and what happens to a request.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -282,14 +282,36 @@ def have_it_amended(scene: Scene) -> Iterator[Attempt]:
     yield Attempt(scene.ask(), scene.voter)
 
 
+# These happen to a request: the answer's code, and the reason.
+FURTHER_WAYS: Mapping[str, tuple[str, str]] = {
+    "is escalated to": (BARRED, "a wider circle is judged like the first"),
+    "has it tried again": (BARRED, "a request stays as it is, no matter what becomes of its instance"),
+    "changes the chain": (
+        NOT_ASKED,
+        "a request keeps the policy that it began with; the next one is judged like any other",
+    ),
+}
 PATHS: Mapping[str, Path] = {
     "decides": decide_directly,
     "decides in bulk": decide_directly,
     "gives a delegation": give_a_delegation,
     "takes a delegation": take_a_delegation,
+    "is given a role": be_given_a_role,
+    "has it amended": have_it_amended,
     "is escalated to": be_escalated_to,
     "has it tried again": have_it_tried_again,
     "changes the chain": change_the_chain,
-    "is given a role": be_given_a_role,
-    "has it amended": have_it_amended,
 }
+# The table by which ways has the other paths of these people.
+CASES = [(who, path) for who in WHO for path in PATHS if who not in EVERYBODY or path in FURTHER_WAYS]
+
+
+def write_further_people() -> Iterator[str]:
+    yield from (f"- {who}" for who in WHO if who not in EVERYBODY)
+
+
+def write_further_ways() -> Iterator[str]:
+    yield "| a barred person | and is answered | because |"
+    yield "|---|---|---|"
+    for path, (code, reason) in FURTHER_WAYS.items():
+        yield f"| {path} | `{code}` | {reason} |"

@@ -9,7 +9,7 @@ from signet.core.audit.trail import AuditEntry, chain_all
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.principal import KeyOfPrincipal
+from signet.core.tenants.principal import KeyOfPrincipal, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
@@ -17,7 +17,12 @@ from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction
 from signet.store.database import Database
-from signet.store.documents.personal_values import erase_values, find_live_instance, lock_document
+from signet.store.documents.personal_values import (
+    add_editors,
+    erase_values,
+    find_live_instance,
+    lock_document,
+)
 from signet.store.documents.timeline import find_document_type
 from signet.store.outbox.queue import insert_triggers, make_trigger
 
@@ -120,6 +125,9 @@ def _erase(
         )
         if not erased:
             return erasure
+        # To take content away is to change it: who erases does not decide about what is left.
+        persons = responsible_of(terms.actor_id, terms.responsible)
+        add_editors(connection, tenant_id, document_id, persons)
         detail: dict[str, Any] = {"erased": [{"personal": v.id, "field": v.field} for v in erased]}
         entry = AuditEntry(
             id=make_id(),

@@ -9,7 +9,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.engine.approvals.decide import Ballot, VoteResult
 from tests.support.core.approval_policies import VOTES
-from tests.support.separation_of_duties import BARRED, EVERYBODY, PATHS, WHO, Attempt, Scene
+from tests.support.separation_of_duties import BARRED, CASES, EVERYBODY, PATHS, WHO, Attempt, Scene
 from tests.support.workflow_stage import WorkflowStage, standing_stage
 
 
@@ -30,8 +30,7 @@ def cast(scene: Scene, attempt: Attempt, path: str, vote: Vote) -> Any:
         return error
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize(("who", "path"), CASES)
 def test_no_path_lets_a_barred_persons_decision_count(stage: WorkflowStage, who: str, path: str) -> None:
     scene = Scene(stage, WHO[who])
     for attempt in PATHS[path](scene):

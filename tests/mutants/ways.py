@@ -1,0 +1,111 @@
+"""Rules that the table by which ways rests on, each broken on purpose: a cell of the table ends otherwise."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+CONTRACT = f"{SIGNET}/core/contracts/compiled_contract.py"
+AUTHORSHIP = f"{SIGNET}/engine/documents/authorship.py"
+PROVING = "migrations/0011_prove_approvals.sql"
+TABLE = (
+    "tests/scenarios/authority/test_by_which_ways.py::test_nobody_has_a_document_approved_by_their_own_will"
+)
+
+
+def cell(person: str, way: str) -> str:
+    return f"{TABLE}[{person}-{way}]"
+
+
+WAYS_MUTATIONS: Sequence[Mutation] = (
+    Mutation(
+        "a creator may decide",
+        3,
+        CONTRACT,
+        '(("creator", creator), ',
+        '(("creator", ()), ',
+        (cell("creator", "vote"), cell("key owner", "key"), cell("creator", "bulk")),
+    ),
+    Mutation(
+        "a requester may decide",
+        3,
+        CONTRACT,
+        '("requester", requesters))',
+        '("requester", ()))',
+        (cell("requester", "vote"), cell("requester", "manager line")),
+    ),
+    Mutation(
+        "a person who erases may decide about what is left",
+        3,
+        f"{SIGNET}/engine/documents/erase.py",
+        "        add_editors(connection, tenant_id, document_id, persons)\n",
+        "",
+        (cell("granter", "erase"), cell("delegator", "erase")),
+    ),
+    Mutation(
+        "new content of a step is nobody's",
+        3,
+        AUTHORSHIP,
+        "if is_edit or has_new_content else wrote",
+        "if is_edit else wrote",
+        (cell("editor", "system step"),),
+    ),
+    Mutation(
+        "a value that a step takes over has no author",
+        3,
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        "        change.content_responsible |= self._find_sources(operation, context)\n",
+        "",
+        (cell("reference editor", "system step"), cell("reference editor", "derive")),
+    ),
+    Mutation(
+        "a derived document has no one behind its origin",
+        3,
+        AUTHORSHIP,
+        " | (origin.responsible if origin else NOBODY)\n",
+        "\n",
+        (cell("creator", "derive"), cell("rule author", "derive"), cell("key owner", "system step")),
+    ),
+    Mutation(
+        "an operator ends the wait for people",
+        3,
+        f"{SIGNET}/core/runtime/operator_actions.py",
+        "    if node.type.name not in OUTCOME_OF_WAIT:\n",
+        "    if False:\n",
+        (cell("operator", "system step"),),
+    ),
+    Mutation(
+        "the worker writes requests approved",
+        3,
+        PROVING,
+        "REVOKE UPDATE (stage, status, outcome, applied, escalate_at, expire_at, ended_at)"
+        " ON approval_requests FROM signet_worker;\n",
+        "",
+        (cell("operator", "SQL as worker"),),
+    ),
+    Mutation(
+        "the worker writes seats approved",
+        3,
+        PROVING,
+        "REVOKE UPDATE (status, decided_by, on_behalf_of, decided_at)"
+        " ON approval_seats FROM signet_worker;\n",
+        "",
+        (cell("operator", "SQL as worker"), cell("delegator", "SQL as worker")),
+    ),
+    Mutation(
+        "the worker writes other requesters",
+        3,
+        PROVING,
+        "REVOKE UPDATE ON transition_requests FROM signet_api, signet_worker;\n",
+        "",
+        (cell("requester", "SQL as worker"),),
+    ),
+    Mutation(
+        "the worker writes other creators",
+        3,
+        PROVING,
+        "REVOKE UPDATE ON documents FROM signet_api, signet_worker;\n",
+        "",
+        (cell("creator", "SQL as worker"),),
+    ),
+)

@@ -1,0 +1,150 @@
+"""The way by SQL: statements of the worker's role that would take the bar away, or write the approval.
+
+They end with their transaction, and the vote that they were for is tried after them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import psycopg
+
+from tests.support.database.runtime_roles import as_role
+from tests.support.ways.cells import Cell, Played, Step
+from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, SAME
+from tests.support.ways.scene import NOT_REFUSED, AuthorityScene
+
+# The states of SQL: no privilege, a row that cannot become another one, a check.
+NO_RIGHT, KEPT, CHECKED = "42501", "SG002", "23514"
+# What is forged, as a sentence; its statement; the state that it ends in.
+Forgery = tuple[str, str, str]
+_DOCUMENT = " WHERE id = %(document)s"
+_REQUEST = " WHERE id = %(request)s"
+
+FORGERIES: Mapping[str, Sequence[Forgery]] = {
+    "creator": (
+        ("writes another creator", "UPDATE documents SET creator_id = 'eve'" + _DOCUMENT, NO_RIGHT),
+        (
+            "takes the persons behind the creation away",
+            "UPDATE documents SET creator_responsible = NULL" + _DOCUMENT,
+            NO_RIGHT,
+        ),
+    ),
+    "editor": (
+        (
+            "rewrites the version that they wrote",
+            "UPDATE document_versions SET actor_id = 'eve' WHERE document_id = %(document)s",
+            NO_RIGHT,
+        ),
+    ),
+    "requester": (
+        (
+            "writes another requester of the approval",
+            "UPDATE approval_requests SET requester_id = 'eve'" + _REQUEST,
+            NO_RIGHT,
+        ),
+        (
+            "writes another requester of the transition",
+            "UPDATE transition_requests SET actor_id = 'eve' WHERE document_id = %(document)s",
+            NO_RIGHT,
+        ),
+    ),
+    "key owner": (
+        ("deletes the owners of the key", "DELETE FROM api_key_owners", NO_RIGHT),
+        (
+            "writes a set of persons without themselves",
+            "INSERT INTO responsible_sets SELECT tenant_id, creator_responsible, '{eve}' FROM documents"
+            + _DOCUMENT,
+            CHECKED,
+        ),
+    ),
+    "rule author": (
+        ("writes another author of the rule", "UPDATE rules SET responsible = NULL", NO_RIGHT),
+        (
+            "rewrites the evidence that the rule has set something",
+            "DELETE FROM rule_executions WHERE document_id = %(document)s",
+            NO_RIGHT,
+        ),
+    ),
+    "reference editor": (
+        ("takes the pinned fields away", "UPDATE approval_requests SET pins = '{}'" + _REQUEST, NO_RIGHT),
+    ),
+    "delegator": (
+        ("deletes the vote of their delegate", "DELETE FROM approval_decisions", NO_RIGHT),
+        (
+            "writes their name out of the seat",
+            "UPDATE approval_seats SET on_behalf_of = NULL",
+            NO_RIGHT,
+        ),
+        (
+            "writes a second vote of another person",
+            "INSERT INTO approval_decisions SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL,"
+            " 'eve', NULL, NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now()"
+            " FROM approval_requests" + _REQUEST,
+            NO_RIGHT,
+        ),
+    ),
+    "granter": (
+        ("deletes the record of what they took", "DELETE FROM eligibility_changes", NO_RIGHT),
+        (
+            "has the approval asked for after it",
+            "UPDATE approval_requests SET created_at = now() + interval '1 hour'" + _REQUEST,
+            NO_RIGHT,
+        ),
+        (
+            "gives the role by itself",
+            "INSERT INTO member_roles (tenant_id, user_id, role) SELECT tenant_id, 'eve', 'finance'"
+            " FROM documents" + _DOCUMENT,
+            NO_RIGHT,
+        ),
+    ),
+    "operator": (
+        (
+            "writes the request approved",
+            "UPDATE approval_requests SET status = 'approved', applied = false, ended_at = now()" + _REQUEST,
+            NO_RIGHT,
+        ),
+        (
+            "writes the seat approved",
+            "UPDATE approval_seats SET status = 'approved', decided_by = 'eve', decided_at = now()"
+            " WHERE request_id = %(request)s",
+            NO_RIGHT,
+        ),
+    ),
+}
+
+
+def forge(forgeries: Sequence[Forgery], scene: AuthorityScene) -> Iterator[str]:
+    """Try each statement as the worker, and then vote."""
+    scene.submit()
+    for _, statement, _ in forgeries:
+        yield _execute(scene, statement)
+    yield scene.vote(scene.command_line if _is_operator(scene) else scene.person)
+
+
+def _execute(scene: AuthorityScene, statement: str) -> str:
+    named = {"document": scene.made.id, "request": scene.newest()}
+    with psycopg.connect(as_role(scene.stage.standing.admin_url, "signet_worker")) as connection:
+        connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(scene.tenant_id),))
+        try:
+            connection.execute(statement.encode(), named)
+        except psycopg.Error as refused:
+            return refused.sqlstate or ""
+        finally:
+            connection.rollback()
+    return NOT_REFUSED
+
+
+def _is_operator(scene: AuthorityScene) -> bool:
+    return scene.involvement.bar == NOT_ASKED
+
+
+def forging(person: str, last: Step) -> Played:
+    forgeries = FORGERIES[person]
+    steps = tuple((does, state) for does, _, state in forgeries)
+    return Played(partial(forge, forgeries), (*steps, last))
+
+
+BARS = {"delegator": SAME, "granter": GRANTED, "operator": NOT_ASKED}
+SQL_AS_WORKER: Mapping[str, Cell] = {
+    person: forging(person, ("votes after that", BARS.get(person, DUTIES))) for person in FORGERIES
+}

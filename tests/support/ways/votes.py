@@ -1,0 +1,97 @@
+"""Ways to vote: by oneself, in bulk, and by delegations."""
+
+from collections.abc import Iterator, Mapping
+
+from tests.support.core.approval_policies import VOTES, role
+from tests.support.ways.cells import Cell, Play, Played, same
+from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
+from tests.support.ways.scene import BOARD, DENIED, SELF, AuthorityScene, Plan, approvers, refusal
+
+ASKS_THE_BOARD = Plan(approval=approvers(role(BOARD)))
+
+
+def vote(scene: AuthorityScene) -> Iterator[str]:
+    scene.submit()
+    yield answer_to_each(scene, in_bulk=False)
+
+
+def vote_in_bulk(scene: AuthorityScene) -> Iterator[str]:
+    scene.submit()
+    yield answer_to_each(scene, in_bulk=True)
+
+
+def answer_to_each(scene: AuthorityScene, *, in_bulk: bool) -> str:
+    """Try to approve, to reject and to abstain; return the one answer to all of them."""
+    by = scene.command_line if scene.involvement is WHO["operator"] else scene.caller(scene.person)
+    (answer,) = {scene.vote(by, each, in_bulk=in_bulk) for each in VOTES}
+    return answer
+
+
+def approve(scene: AuthorityScene) -> Iterator[str]:
+    """Try to approve alone: a person who has approved before may still reject."""
+    scene.submit()
+    yield scene.vote(scene.person)
+
+
+def approve_in_bulk(scene: AuthorityScene) -> Iterator[str]:
+    scene.submit()
+    yield scene.vote(scene.person, in_bulk=True)
+
+
+def vote_for_each_other(scene: AuthorityScene) -> Iterator[str]:
+    """Give one's voice away, and then get the voice of a lawful person."""
+    second = scene.hire("second")
+    scene.submit()
+    scene.delegate(scene.caller(scene.person), scene.person, second)
+    yield scene.vote(second)
+    scene.role = BOARD
+    scene.submit(ASKS_THE_BOARD)
+    yield refusal(lambda: scene.delegate(scene.caller(scene.person), scene.lawful, scene.person))
+    yield scene.vote(scene.person)
+    scene.delegate(scene.caller(scene.lawful), scene.lawful, scene.person)
+    yield scene.vote(scene.person)
+
+
+def give_the_voice_of_another(scene: AuthorityScene) -> Iterator[str]:
+    """Try all that, and give the voice of a lawful person to a third person."""
+    yield from vote_for_each_other(scene)
+    third = scene.hire("third")
+    scene.delegate(scene.caller(scene.person), scene.lawful, third)
+    yield scene.vote(third)
+
+
+def delegate_by_command_line(scene: AuthorityScene) -> Iterator[str]:
+    scene.submit()
+    yield refusal(lambda: scene.delegate(scene.command_line, scene.lawful, scene.person))
+
+
+def cast(play: Play, does: str, approving: Play) -> Mapping[str, Cell]:
+    return {
+        **same(Played(play, ((f"{does} in each of the three ways", DUTIES),)), *RESPONSIBLE),
+        "delegator": Played(approving, ((f"{does} to approve", SAME),)),
+        "granter": Played(play, ((f"{does} in each of the three ways", GRANTED),)),
+        "operator": Played(play, ((f"{does} by the command line", NOT_ASKED),)),
+    }
+
+
+def between(code: str) -> tuple[tuple[str, str], ...]:
+    return (
+        ("gives their voice to a delegate, who votes", code),
+        ("as an administrator gives themselves the voice of a lawful person", SELF),
+        ("votes without that voice", NOT_ASKED),
+        ("is given it by the lawful person, and votes", code),
+    )
+
+
+VOTE = cast(vote, "votes", approve)
+BULK = cast(vote_in_bulk, "votes among many decisions", approve_in_bulk)
+FOR_A_THIRD = ("as an administrator gives the lawful voice to a third person, who votes", GRANTED)
+DELEGATE: Mapping[str, Cell] = {
+    **same(Played(give_the_voice_of_another, (*between(DUTIES), FOR_A_THIRD)), *RESPONSIBLE),
+    "delegator": Played(vote_for_each_other, between(SAME)),
+    "granter": Played(vote_for_each_other, between(GRANTED)),
+    "operator": Played(
+        delegate_by_command_line,
+        (("by the command line gives themselves the voice of a lawful person", DENIED),),
+    ),
+}
