@@ -32,26 +32,37 @@ UNKNOWN = Authorship(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class ControlAuthors:
-    """The authors of the control in force; `single_author` names people who changed a part of it alone."""
+    """The authors of the control in force; `single_author` names people who changed a part of it alone.
+
+    `moved_by` names those who moved the instance to where other approvals are asked, also alone.
+    """
 
     definition: Authorship | None
     contract: Authorship | None
     # By the name of the chain.
     chains: Mapping[str, Authorship]
     single_author: Sequence[str]
+    moved_by: Sequence[str] = ()
+
+    def list_alone(self) -> list[str]:
+        """List everybody who alone chose some of the control."""
+        return sorted({*self.single_author, *self.moved_by})
 
 
 def make_control(
-    definition: Authorship | None, contract: Authorship | None, chains: Mapping[str, Authorship]
+    definition: Authorship | None,
+    contract: Authorship | None,
+    chains: Mapping[str, Authorship],
+    moved_by: Sequence[str] = (),
 ) -> ControlAuthors:
     parts = [part for part in (definition, contract, *chains.values()) if part is not None]
     single = {person for part in parts for person in part.list_single_authors()}
-    return ControlAuthors(definition, contract, chains, sorted(single))
+    return ControlAuthors(definition, contract, chains, sorted(single), moved_by)
 
 
 def list_seated_authors(control: ControlAuthors, people: Collection[str]) -> list[str]:
     """List the people who changed the control alone and are asked to decide under it."""
-    return [person for person in control.single_author if person in people]
+    return [person for person in control.list_alone() if person in people]
 
 
 def list_persons(principal: Principal) -> ResponsiblePersons:

@@ -20,6 +20,9 @@ def _list_sentences(control: ControlAuthors) -> Iterator[str]:
     for what, part in parts:
         if part is not None:
             yield _describe(what, part)
+    if control.moved_by:
+        movers = describe_list(map(escape, control.moved_by))
+        yield f"{movers} moved the instance to where other approvals are asked."
 
 
 def _describe(what: str, part: Authorship) -> str:

@@ -84,6 +84,12 @@ def list_chain_authorships(
     return {row.name: Authorship(row.authors, row.published_by, row.publishers) for row in rows}
 
 
+def list_movers(connection: Connection, tenant_id: UUID, instance_id: UUID) -> list[str]:
+    """List the persons who moved an instance to a definition with other approvals."""
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.list_movers, {"tenant_id": tenant_id, "id": instance_id}).fetchall()
+
+
 def _find(connection: Connection, statement: str, values: Mapping[str, Any]) -> Authorship | None:
     with connection.cursor(row_factory=class_row(Authorship)) as cursor:
         return cursor.execute(statement, values).fetchone()

@@ -63,3 +63,12 @@ JOIN approval_chains c ON c.tenant_id = %(tenant_id)s AND c.name = wanted.name
                                            WHERE n.tenant_id = %(tenant_id)s AND n.name = wanted.name
                                              AND n.status = 'published'))
 ORDER BY c.name
+
+-- name: list_movers
+-- List the persons behind the moves of an instance to definitions that ask for other approvals.
+SELECT DISTINCT person
+FROM workflow_step_executions s
+CROSS JOIN LATERAL jsonb_array_elements_text(s.output_json -> 'actor' -> 'responsible') AS person
+WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_id = 'sys:control:moved'
+  AND s.output_json -> 'changes_approvals' = 'true'
+ORDER BY person

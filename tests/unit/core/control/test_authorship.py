@@ -32,6 +32,8 @@ def test_single_authors_with_a_seat_are_found() -> None:
     control = make_control(ALONE, BY_TWO, {})
     assert list_seated_authors(control, {"connie", "fiona"}) == ["connie"]
     assert list_seated_authors(control, {"ada", "ben"}) == []
+    moved = make_control(ALONE, BY_TWO, {}, ["olga"])
+    assert list_seated_authors(moved, {"olga", "fiona", "connie"}) == ["connie", "olga"]
 
 
 def test_persons_on_both_sides_are_found_in_order() -> None:
