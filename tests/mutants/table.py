@@ -14,6 +14,7 @@ from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.proving import PROVING
+from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 
@@ -31,4 +32,5 @@ MUTATIONS: Sequence[Mutation] = (
     *MACHINES,
     *SURROUNDINGS,
     *PROVING,
+    *SCENES_OF_AUTHORITY,
 )
