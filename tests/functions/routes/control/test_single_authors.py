@@ -1,0 +1,75 @@
+"""The people of notes A11 where the tenant wants two people: nobody makes alone the control that they act under.
+
+Connie, cora, ed and carl stand in `test_four_eyes.py`. Here are pete, the operator, and connie to the end.
+"""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.functions.routes.control.test_four_eyes import CONTENT, member, publish, save_patch
+from tests.support.api_application import OPERATOR
+from tests.support.company import INVOICE
+from tests.support.http_client import Client
+from tests.support.two_people import TwoPeople
+
+PASSING = {"action": "post_to_ledger", "payload": {"ledger_entry": "AP-1", "posted_on": "2026-01-01"}}
+RUN_AS_SYSTEM: dict[str, Any] = {
+    "patch": "own",
+    "base": {"entity_type": "invoice", "envelope_version": 1},
+    "slots": {
+        "approved_to_active": {
+            "nodes": [{"id": "p", "type": "action", "config": {**PASSING, "run_as": "system"}}]
+        }
+    },
+}
+
+
+def save(person: Client) -> tuple[str, str]:
+    saved = person.post("/v1/definitions", RUN_AS_SYSTEM)
+    assert saved.status == 201, saved.text
+    return saved.headers["location"], saved.headers["etag"]
+
+
+@pytest.mark.parametrize("held", [[], ["definition:run_as"], ["invoice:post"]], ids=str)
+def test_pete_passes_on_no_right_that_he_lacks_also_for_another_author(
+    two: TwoPeople, held: list[str]
+) -> None:
+    """Pete publishes what paul wrote: being the second person is no right to pass on."""
+    pete = two.hire("pete", "definition:edit", "definition:publish", "definition:read", *held)
+    draft = save(two.people["paul"])
+    refused = publish(pete, draft)
+    assert (refused.status, refused.code) == (403, "RUN_AS_BEYOND_OWN")
+    may = two.hire("pia", "definition:publish", "definition:read", "definition:run_as", "invoice:post")
+    assert publish(may, draft).status == 200
+
+
+def test_pete_who_has_the_rights_does_not_publish_his_own(two: TwoPeople) -> None:
+    pete = two.hire("pete", "definition:*", "invoice:post")
+    refused = publish(pete, save(pete))
+    assert (refused.status, refused.code) == (403, "FOUR_EYES_REQUIRED")
+
+
+def test_the_operator_does_not_make_themselves_a_finance_manager(two: TwoPeople) -> None:
+    operator = Client(two.admin.application, uuid4(), "olga", (OPERATOR,))
+    other = Client(two.admin.application, uuid4(), "oskar", (OPERATOR,))
+    place = f"/v1/tenants/{two.admin.tenant_id}"
+    wanted = {**CONTENT, "members": [member("olga", roles=["finance_manager"])]}
+    refused = operator.put(place, wanted)
+    assert (refused.status, refused.code) == (403, "SELF_GRANT_REFUSED")
+    assert two.admin.get("/v1/members/olga").status == 404
+    assert two.admin.get("/v1/tenant").body["settings"]["four_eyes"] is True
+    assert other.put(place, wanted).status == 200
+
+
+def test_connies_patch_asks_nobody_until_another_person_publishes_it(two: TwoPeople) -> None:
+    connie = two.hire("connie")
+    draft = save_patch(connie, "Mine")
+    assert publish(connie, draft).code == "FOUR_EYES_REQUIRED"
+    two.hire("mia", "invoice:*")
+    made = two.people["mia"].post("/v1/documents", {"entity_type": "invoice", "data": INVOICE})
+    assert made.status == 201, made.text
+    found = connie.get("/v1/definitions", query={"kind": "effective", "name": "mine"}).body["items"]
+    assert found == [], "the document began under the definition that two people made"
+    assert publish(two.people["paul"], draft).status == 200
