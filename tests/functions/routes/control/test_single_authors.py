@@ -1,4 +1,4 @@
-"""The people of notes A11 where the tenant wants two people: nobody makes alone the control that they act under.
+"""The people of notes A11 with four eyes on: nobody makes alone the control that they act under.
 
 Connie, cora, ed and carl stand in `test_four_eyes.py`. Here are pete, the operator, and connie to the end.
 """
