@@ -18,6 +18,7 @@ THROUGH, VOTERS, AGAIN, LEFT = (
 EVENTS = "tests/functions/routes/integrations/test_events.py::test_"
 MOVES = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
 ALIKE = "tests/unit/core/runtime/test_approval_control.py::test_"
+SINGLE = "tests/functions/routes/control/test_single_authors.py::test_"
 HANDING = "tests/functions/routes/control/test_handing_over.py::test_"
 
 PERSONS_BEHIND = (
@@ -301,6 +302,30 @@ CHANGING_HANDS = (
             f"{MOVES}elsewhere_the_approver_and_the_explanation_name_who_moved_it",
             f"{MOVES}a_mover_who_is_asked_is_shown",
         ),
+    ),
+    Mutation(
+        "who changed an endpoint alone is not named",
+        4,
+        f"{STORE}/control/authorship.sql",
+        "WHERE NOT last.content -> 'detail' ? 'control_change'\n",
+        "WHERE false\n",
+        (f"{SINGLE}who_changed_endpoints_rules_and_settings_alone_is_named",),
+    ),
+    Mutation(
+        "an operator makes themselves a finance manager",
+        3,
+        f"{SIGNET}/engine/tenants/operator.py",
+        "            require_other_people(act.connection, tenant, caller.principal.responsible)\n",
+        "",
+        (f"{SINGLE}the_operator_does_not_make_themselves_a_finance_manager",),
+    ),
+    Mutation(
+        "the second person passes on what they lack",
+        4,
+        f"{SIGNET}/engine/definitions/run_as.py",
+        "        _require(act, node_id, config, RUN_AS)\n",
+        "",
+        (f"{SINGLE}pete_passes_on_no_right_that_he_lacks_also_for_another_author",),
     ),
     Mutation(
         "one person hands a service account over",

@@ -6,6 +6,7 @@ effect at once, such as endpoints, rules and settings.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -31,10 +32,23 @@ UNKNOWN = Authorship(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedAlone:
+    """An endpoint, a rule or the settings, last changed by these persons without another one's consent.
+
+    A rule is named with its entity type; the settings have no name.
+    """
+
+    kind: Literal["endpoint", "rule", "settings"]
+    name: str
+    persons: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ControlAuthors:
     """The authors of the control in force; `single_author` names people who changed a part of it alone.
 
     `moved_by` names those who moved the instance to where other approvals are asked, also alone.
+    `changed_alone` lists what takes effect at once and was last changed by one side.
     """
 
     definition: Authorship | None
@@ -43,10 +57,12 @@ class ControlAuthors:
     chains: Mapping[str, Authorship]
     single_author: Sequence[str]
     moved_by: Sequence[str] = ()
+    changed_alone: Sequence[ChangedAlone] = ()
 
     def list_alone(self) -> list[str]:
         """List everybody who alone chose some of the control."""
-        return sorted({*self.single_author, *self.moved_by})
+        changed = {person for change in self.changed_alone for person in change.persons}
+        return sorted({*self.single_author, *self.moved_by, *changed})
 
 
 def make_control(
@@ -54,10 +70,11 @@ def make_control(
     contract: Authorship | None,
     chains: Mapping[str, Authorship],
     moved_by: Sequence[str] = (),
+    changed_alone: Sequence[ChangedAlone] = (),
 ) -> ControlAuthors:
     parts = [part for part in (definition, contract, *chains.values()) if part is not None]
     single = {person for part in parts for person in part.list_single_authors()}
-    return ControlAuthors(definition, contract, chains, sorted(single), moved_by)
+    return ControlAuthors(definition, contract, chains, sorted(single), moved_by, changed_alone)
 
 
 def list_seated_authors(control: ControlAuthors, people: Collection[str]) -> list[str]:

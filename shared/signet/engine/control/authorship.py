@@ -11,6 +11,7 @@ from signet.store.control.authorship import (
     find_definition_authorship,
     find_hashed_authorship,
     list_chain_authorships,
+    list_changed_alone,
     list_movers,
 )
 from signet.store.database import Connection
@@ -34,6 +35,7 @@ def read_control_of_artifact(
         _find_contract(connection, tenant_id, content),
         list_chain_authorships(connection, tenant_id, chains),
         list_movers(connection, tenant_id, instance_id) if instance_id is not None else (),
+        list_changed_alone(connection, tenant_id, content["entity_type"], artifact.hash),
     )
 
 
@@ -53,6 +55,7 @@ def read_control_of_request(
         find_contract_authorship(connection, tenant_id, entity_type, contract_version),
         list_chain_authorships(connection, tenant_id, chains),
         list_movers(connection, tenant_id, instance_id),
+        list_changed_alone(connection, tenant_id, entity_type, definition_hash),
     )
 
 

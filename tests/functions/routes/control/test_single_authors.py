@@ -12,7 +12,7 @@ from tests.functions.routes.control.test_four_eyes import CONTENT, member, publi
 from tests.support.api_application import OPERATOR
 from tests.support.company import INVOICE
 from tests.support.http_client import Client
-from tests.support.two_people import TwoPeople
+from tests.support.two_people import TwoPeople, confirm
 
 PASSING = {"action": "post_to_ledger", "payload": {"ledger_entry": "AP-1", "posted_on": "2026-01-01"}}
 RUN_AS_SYSTEM: dict[str, Any] = {
@@ -73,3 +73,51 @@ def test_connies_patch_asks_nobody_until_another_person_publishes_it(two: TwoPeo
     found = connie.get("/v1/definitions", query={"kind": "effective", "name": "mine"}).body["items"]
     assert found == [], "the document began under the definition that two people made"
     assert publish(two.people["paul"], draft).status == 200
+
+
+# --- where it is off ---
+
+ERP = {"name": "erp", "url": "https://erp.example.com/hook", "secrets": ["erp"]}
+CEILING = {
+    "phase": "before",
+    "condition": {"expression": "entity.grand_total > 5"},
+    "actions": [{"kind": "reject", "message": "no"}],
+}
+CALLING: dict[str, Any] = {
+    "patch": "calling",
+    "base": {"entity_type": "invoice", "envelope_version": 1},
+    "slots": {
+        "approved_to_active": {
+            "nodes": [{"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}]
+        }
+    },
+}
+
+
+def change_all(person: Client) -> None:
+    assert person.post("/v1/endpoints", ERP).status == 201
+    assert person.put("/v1/rules/invoice/ceiling", CEILING).status == 201
+    etag = person.get("/v1/tenant").headers["etag"]
+    assert person.patch("/v1/tenant", {"name": "Acme"}, if_match=etag).status == 200
+
+
+def test_who_changed_endpoints_rules_and_settings_alone_is_named(client: Client) -> None:
+    two = TwoPeople(client)
+    ed, paul = two.hire("ed"), two.hire("paul")
+    change_all(ed)
+    saved = paul.post("/v1/definitions", CALLING)
+    published = publish(paul, (saved.headers["location"], saved.headers["etag"]))
+    assert published.status == 200, published.text
+    assert published.body["control"]["changed_alone"] == [
+        {"kind": "endpoint", "name": "erp", "persons": ["ed"]},
+        {"kind": "rule", "name": "invoice/ceiling", "persons": ["ed"]},
+        {"kind": "settings", "name": "", "persons": ["ed"]},
+    ]
+    place = f"/v1/definitions/{published.body['definition_id']}/explanation"
+    text = " ".join(paul.get(place).body["text"].split())
+    assert 'ed changed the endpoint "erp" last, and no other person confirmed it.' in text
+    two.switch_on()
+    terms = {"url": ERP["url"], "secrets": ["erp_new"]}
+    assert confirm(paul, ed.put("/v1/endpoints/erp", terms, if_match='"1"')).status == 200
+    kinds = [each["kind"] for each in paul.get(place).body["control"]["changed_alone"]]
+    assert kinds == ["rule", "settings"], "two people made the last change of the endpoint"
