@@ -2098,6 +2098,7 @@ CREATE TABLE public.inbound_endpoints (
     created_by text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    responsible bytea,
     CONSTRAINT inbound_endpoints_check CHECK (((key_prefix <> ''::text) OR (key_pointer IS NOT NULL))),
     CONSTRAINT inbound_endpoints_key_pointer_check CHECK ((char_length(key_pointer) <= 300)),
     CONSTRAINT inbound_endpoints_key_prefix_check CHECK ((char_length(key_prefix) <= 200)),
@@ -2545,6 +2546,7 @@ CREATE TABLE public.workflow_inbound_events (
     trace_id text,
     received_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    responsible bytea,
     CONSTRAINT workflow_inbound_events_check CHECK ((expires_at > received_at)),
     CONSTRAINT workflow_inbound_events_event_key_check CHECK (((char_length(event_key) >= 1) AND (char_length(event_key) <= 500))),
     CONSTRAINT workflow_inbound_events_message_id_check CHECK (((char_length(message_id) >= 1) AND (char_length(message_id) <= 200))),
@@ -2977,6 +2979,8 @@ CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btr
 
 CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
 
+CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
+
 CREATE INDEX approval_seats_of_role ON public.approval_seats USING btree (tenant_id, holder_role, request_id) WHERE ((status = 'open'::text) AND (holder_role IS NOT NULL));
 
 CREATE INDEX approval_seats_of_user ON public.approval_seats USING btree (tenant_id, holder_user_id, request_id) WHERE (status = 'open'::text);
@@ -3258,6 +3262,8 @@ CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.contr
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_definition_mutation();
 
 CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_events_outbox FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_inbound_events FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_step_executions FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -3943,6 +3949,12 @@ GRANT SELECT,INSERT ON TABLE public.api_key_owners TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.api_keys TO signet_api;
 
+GRANT SELECT(tenant_id) ON TABLE public.api_keys TO signet_worker;
+
+GRANT SELECT(id) ON TABLE public.api_keys TO signet_worker;
+
+GRANT SELECT(roles) ON TABLE public.api_keys TO signet_worker;
+
 GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
 
 GRANT UPDATE(revoked_by) ON TABLE public.api_keys TO signet_api;
@@ -3950,6 +3962,8 @@ GRANT UPDATE(revoked_by) ON TABLE public.api_keys TO signet_api;
 GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO signet_api;
 
 GRANT UPDATE(owner_id) ON TABLE public.api_keys TO signet_api;
+
+GRANT SELECT(owner_id) ON TABLE public.api_keys TO signet_worker;
 
 GRANT UPDATE(proposed_owner_id) ON TABLE public.api_keys TO signet_api;
 
@@ -4296,6 +4310,8 @@ GRANT UPDATE(status) ON TABLE public.inbound_endpoints TO signet_api;
 GRANT UPDATE(version) ON TABLE public.inbound_endpoints TO signet_api;
 
 GRANT UPDATE(updated_at) ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(responsible) ON TABLE public.inbound_endpoints TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
 

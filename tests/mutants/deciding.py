@@ -25,8 +25,8 @@ WHO_IS_BARRED = (
         "the content of an amended document is nobody's",
         3,
         f"{ENGINE}/documents/change.py",
-        "if self.amended_from is None:",
-        "if True:",
+        "return origin.creator_responsible | origin.editor_responsible if origin is not None else NOBODY",
+        "return NOBODY",
         (TABLE,),
     ),
     Mutation(

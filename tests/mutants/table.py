@@ -14,6 +14,7 @@ from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.proving import PROVING
+from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.ways import WAYS_MUTATIONS
@@ -33,4 +34,5 @@ MUTATIONS: Sequence[Mutation] = (
     *SURROUNDINGS,
     *PROVING,
     *WAYS_MUTATIONS,
+    *SCENES_OF_AUTHORITY,
 )

@@ -100,6 +100,8 @@ def _list_reasons(outcome: MoveOutcome) -> Iterator[str]:
 
 
 def _list_verdicts(report: Report) -> Iterator[str]:
+    if report.changes_approvals:
+        yield "other approvals are asked there"
     yield from (_describe_obstacle("", obstacle) for obstacle in report.obstacles)
     for assessment in report.assessments:
         where = f"{assessment.token.id} at {assessment.token.node}"

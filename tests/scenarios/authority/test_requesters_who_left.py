@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.scenarios.authority.acts import vote
 from tests.support.core.approval_policies import role
@@ -53,6 +55,23 @@ def test_nothing_is_done_in_the_name_of_a_requester_who_was_disabled(stage: Work
     assert stage.status_of(document.id) == "draft"
 
 
+@pytest.mark.parametrize("way", ["the same person", "another person"])
+def test_it_goes_on_when_a_member_stands_behind_the_request_again(stage: WorkflowStage, way: str) -> None:
+    document = asked(stage)
+    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'sid'")
+    assert vote(stage, document.id, "app1") == "approved"
+    if way == "the same person":
+        stage.standing.run("UPDATE members SET status = 'active' WHERE user_id = 'sid'")
+    else:
+        hire(stage, "ann", "asker")
+        stage.ask(document.id, "submit", "ann", "asker")
+    company, row = stage.standing.company, stage.instance(document.instance_id)
+    operators = Instances(company.database, stage.caches(), CompiledCache())
+    operators.retry(company.caller("olga", "admin"), document.instance_id, row["version"], "there again")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+
+
 def test_a_step_in_the_name_of_who_has_left_waits(stage: WorkflowStage) -> None:
     document = asked(stage, approval={"nodes": [LOOK]}, posting={"nodes": [POST]})
     stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'sid'")
@@ -85,3 +104,49 @@ def test_the_requested_gate_asks_for_the_permission_again(stage: WorkflowStage) 
     assert vote(stage, document.id, "app1") == "approved"
     assert stage.status_of(document.id) == "draft"
     assert stage.requests(document.id)[-1] == ("submit", "refused")
+
+
+# --- keys that ask ---
+
+
+def key_of_kim(stage: WorkflowStage) -> str:
+    """Return the subject of a key with the role of an asker, which kim owns, who may ask too."""
+    hire(stage, "kim", "asker")
+    (key_id,) = stage.standing.row(
+        "INSERT INTO api_keys (tenant_id, id, name, secret_hash, roles, created_by, created_at)"
+        " VALUES (%s, gen_random_uuid(), 'erp', sha256('erp'), '{asker}', 'kim', now()) RETURNING id",
+        stage.tenant_id,
+    )
+    return f"key:{key_id}"
+
+
+def test_what_a_key_asked_for_waits_while_its_owner_is_disabled(stage: WorkflowStage) -> None:
+    document = asked(stage, key_of_kim(stage))
+    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'kim'")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+    assert "its owner is no active member" in stage.instance(document.instance_id)["reason"]
+
+
+def test_a_key_asks_with_the_roles_that_its_owner_still_covers(stage: WorkflowStage) -> None:
+    document = asked(stage, key_of_kim(stage))
+    hire(stage, "kim", "voter")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.requests(document.id)[-1] == ("submit", "refused")
+
+
+@pytest.mark.parametrize("is_revoked", [False, True])
+def test_what_a_key_asked_for_goes_on_also_when_it_was_replaced(
+    stage: WorkflowStage, is_revoked: bool
+) -> None:
+    document = asked(stage, key_of_kim(stage))
+    if is_revoked:
+        stage.standing.run("UPDATE api_keys SET revoked_at = now(), revoked_by = 'kim'")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_a_key_of_an_older_release_keeps_the_roles_of_the_request(stage: WorkflowStage) -> None:
+    document = asked(stage, "key:erp")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"

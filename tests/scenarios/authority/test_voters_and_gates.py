@@ -112,16 +112,31 @@ def test_nobody_is_kept_from_rejecting(stage: WorkflowStage) -> None:
     assert stage.status_of(document.id) == "draft"
 
 
-def test_one_person_does_not_approve_in_two_branches(stage: WorkflowStage) -> None:
+def in_two_branches(stage: WorkflowStage, mode: str) -> tuple[Made, UUID, UUID]:
+    """Ask the voters in two branches; return the document with both requests."""
     fork = {"id": "fork", "type": "parallel_split"}
-    join = {"id": "join", "type": "parallel_join", "config": {"mode": "all"}}
+    join = {"id": "join", "type": "parallel_join", "config": {"mode": mode}}
     branches = [look(name, approvers=[role("voter")]) for name in ("left", "right")]
     edges = [{"source": "fork", "target": each["id"]} for each in branches]
     edges += [{"source": each["id"], "target": "join"} for each in branches]
     document = asked(stage, fork, *branches, join, edges=edges)
     left, right = (row[0] for row in stage.standing.rows("SELECT id FROM approval_requests ORDER BY id"))
+    return document, left, right
+
+
+def test_one_person_does_not_approve_in_two_branches(stage: WorkflowStage) -> None:
+    document, left, right = in_two_branches(stage, "all")
     assert vote(stage, document.id, "app1", request_id=left) == APPROVED
     assert vote(stage, document.id, "app1", request_id=right) == SAME
+    assert vote(stage, document.id, "app2", request_id=right) == APPROVED
+    assert stage.status_of(document.id) == "active"
+
+
+def test_where_any_branch_wins_one_approval_is_enough(stage: WorkflowStage) -> None:
+    """A rejection in the other branch takes nothing away."""
+    document, left, right = in_two_branches(stage, "any")
+    assert vote(stage, document.id, "app1", "rejected", request_id=left) == "rejected"
+    assert stage.status_of(document.id) == "submitted"
     assert vote(stage, document.id, "app2", request_id=right) == APPROVED
     assert stage.status_of(document.id) == "active"
 
@@ -300,6 +315,24 @@ def test_what_a_gate_has_used_stays_used(stage: WorkflowStage) -> None:
         with pytest.raises(psycopg.Error) as refused:
             stage.standing.admin.execute(f"UPDATE {table} SET applied = false WHERE applied".encode())
         assert refused.value.sqlstate == "SG002"
+
+
+@pytest.mark.parametrize(
+    "rewriting",
+    [
+        "UPDATE documents SET creator_id = 'eve'",
+        "UPDATE documents SET creator_responsible = NULL",
+        "UPDATE transition_requests SET actor_id = 'eve'",
+        "UPDATE approval_requests SET requester_id = 'eve'",
+        "UPDATE approval_requests SET responsible = NULL",
+    ],
+)
+def test_nobody_writes_again_who_created_or_asked(stage: WorkflowStage, rewriting: str) -> None:
+    """Refuse it to a superuser too, as long as the triggers are there."""
+    asked(stage, look(approvers=[role("voter")]))
+    with pytest.raises(psycopg.Error) as refused:
+        stage.standing.admin.execute(rewriting.encode())
+    assert refused.value.sqlstate == "SG002"
 
 
 # --- nobody votes by what they granted (A5) ---

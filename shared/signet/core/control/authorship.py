@@ -6,6 +6,7 @@ effect at once, such as endpoints, rules and settings.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -31,27 +32,54 @@ UNKNOWN = Authorship(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedAlone:
+    """An endpoint, a rule or the settings, last changed by these persons without another one's consent.
+
+    A rule is named with its entity type; the settings have no name.
+    """
+
+    kind: Literal["endpoint", "rule", "settings"]
+    name: str
+    persons: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ControlAuthors:
-    """The authors of the control in force; `single_author` names people who changed a part of it alone."""
+    """The authors of the control in force; `single_author` names people who changed a part of it alone.
+
+    `moved_by` names those who moved the instance to where other approvals are asked, also alone.
+    `changed_alone` lists what takes effect at once and was last changed by one side.
+    """
 
     definition: Authorship | None
     contract: Authorship | None
     # By the name of the chain.
     chains: Mapping[str, Authorship]
     single_author: Sequence[str]
+    moved_by: Sequence[str] = ()
+    changed_alone: Sequence[ChangedAlone] = ()
+
+    def list_alone(self) -> list[str]:
+        """List everybody who alone chose some of the control."""
+        changed = {person for change in self.changed_alone for person in change.persons}
+        return sorted({*self.single_author, *self.moved_by, *changed})
 
 
 def make_control(
-    definition: Authorship | None, contract: Authorship | None, chains: Mapping[str, Authorship]
+    definition: Authorship | None,
+    contract: Authorship | None,
+    chains: Mapping[str, Authorship],
+    moved_by: Sequence[str] = (),
+    changed_alone: Sequence[ChangedAlone] = (),
 ) -> ControlAuthors:
     parts = [part for part in (definition, contract, *chains.values()) if part is not None]
     single = {person for part in parts for person in part.list_single_authors()}
-    return ControlAuthors(definition, contract, chains, sorted(single))
+    return ControlAuthors(definition, contract, chains, sorted(single), moved_by, changed_alone)
 
 
 def list_seated_authors(control: ControlAuthors, people: Collection[str]) -> list[str]:
     """List the people who changed the control alone and are asked to decide under it."""
-    return [person for person in control.single_author if person in people]
+    return [person for person in control.list_alone() if person in people]
 
 
 def list_persons(principal: Principal) -> ResponsiblePersons:

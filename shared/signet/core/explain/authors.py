@@ -20,6 +20,13 @@ def _list_sentences(control: ControlAuthors) -> Iterator[str]:
     for what, part in parts:
         if part is not None:
             yield _describe(what, part)
+    for change in control.changed_alone:
+        what = "the settings" if change.kind == "settings" else f'the {change.kind} "{escape(change.name)}"'
+        persons = describe_list(map(escape, change.persons))
+        yield f"{persons} changed {what} last, and no other person confirmed it."
+    if control.moved_by:
+        movers = describe_list(map(escape, control.moved_by))
+        yield f"{movers} moved the instance to where other approvals are asked."
 
 
 def _describe(what: str, part: Authorship) -> str:

@@ -79,7 +79,8 @@ def _describe_moved(outline: Outline, step: ExplainedStep, data: Data) -> str:
         f"{escape(workflow['name'])} version {workflow['version']}" for workflow in (data["from"], data["to"])
     )
     because = f": {escape(data['reason'])}" if "reason" in data else ""
-    return end_sentence(f"It was moved from {old} to {new}{because}")
+    moved = end_sentence(f"It was moved from {old} to {new}{because}")
+    return f"{moved} Other approvals are asked there." if data.get("changes_approvals") else moved
 
 
 def _end_document(verb: str) -> Control:

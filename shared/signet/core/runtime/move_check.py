@@ -12,6 +12,7 @@ from typing import Any
 from signet.core.compiler.artifact import COMPILER_VERSION
 from signet.core.contracts.contract import AMENDED, Contract
 from signet.core.contracts.indexed_columns import map_indexed_fields
+from signet.core.runtime.approval_control import asks_alike
 from signet.core.runtime.tokens import Token, TokenState, root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -51,6 +52,8 @@ class MoveInput:
     document_status: str | None = None
     # False where its row says something else than its steps.
     agrees_with_steps: bool = True
+    # The tenant wants two people for each change of the control.
+    wants_two_people: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ class Report:
 
     assessments: tuple[TokenAssessment, ...]
     obstacles: tuple[Obstacle, ...] = ()
+    # The new definition asks for other approvals, or asks for them elsewhere.
+    changes_approvals: bool = False
 
     @property
     def is_safe(self) -> bool:
@@ -101,6 +106,7 @@ class Report:
         return {
             "verdict": "safe" if self.is_safe else "blocked",
             "obstacles": [obstacle.to_json() for obstacle in self.obstacles],
+            "changes_approvals": self.changes_approvals,
             "tokens": [assessment.to_json() for assessment in self.assessments],
         }
 
@@ -108,14 +114,23 @@ class Report:
 _STAY = "Leave it under the definition that it runs under: it ends there."
 _GO_ON = "Wait until it has gone on from there, or leave it under the definition that it runs under."
 _NOTHING = "Name a definition that was published later."
+_BEGIN_AGAIN = (
+    "Leave it under the definition that it runs under, or cancel it."
+    " A new request then begins under the newest definition."
+)
 
 
 def assess(old: Definition, new: Definition, position: MoveInput) -> Report:
     """Report whether the instance can go on under the new definition."""
-    return Report(
-        tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens),
-        tuple(_find_obstacles(old, new, position)),
-    )
+    changes_approvals = not asks_alike(old.workflow, old.contract, new.workflow, new.contract)
+    obstacles = [*_find_obstacles(old, new, position)]
+    if changes_approvals and position.wants_two_people:
+        sentence = (
+            f"'{new.name}' version {new.version} asks for other approvals; one person may not choose them"
+        )
+        obstacles.append(Obstacle("APPROVALS_CHANGED", sentence, _BEGIN_AGAIN))
+    assessments = tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens)
+    return Report(assessments, tuple(obstacles), changes_approvals)
 
 
 # --- the instance as a whole ---

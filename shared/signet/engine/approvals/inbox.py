@@ -227,7 +227,7 @@ def _list_seated_authors(
 ) -> list[str]:
     """List the people who changed the control alone and may fill a seat, have filled one, or stand in."""
     seated = set()
-    for author in control.single_author:
+    for author in control.list_alone():
         people = store.read_represented_people(connection, tenant_id, author, record.entity_type)
         if any(
             author in (seat.decided_by, seat.on_behalf_of)

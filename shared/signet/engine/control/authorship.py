@@ -11,20 +11,31 @@ from signet.store.control.authorship import (
     find_definition_authorship,
     find_hashed_authorship,
     list_chain_authorships,
+    list_changed_alone,
+    list_movers,
 )
 from signet.store.database import Connection
 
 
 def read_control_of_artifact(
-    connection: Connection, tenant_id: UUID, definition_id: UUID, artifact: Artifact
+    connection: Connection,
+    tenant_id: UUID,
+    definition_id: UUID,
+    artifact: Artifact,
+    instance_id: UUID | None = None,
 ) -> ControlAuthors:
-    """Read who made a compiled workflow; its chains are those that new requests take."""
+    """Read who made a compiled workflow, and who moved the instance to it if it is one's.
+
+    The chains are those that new requests take.
+    """
     content = artifact.content
     chains = dict.fromkeys(_list_chains(content))
     return make_control(
         find_definition_authorship(connection, tenant_id, definition_id),
         _find_contract(connection, tenant_id, content),
         list_chain_authorships(connection, tenant_id, chains),
+        list_movers(connection, tenant_id, instance_id) if instance_id is not None else (),
+        list_changed_alone(connection, tenant_id, content["entity_type"], artifact.hash),
     )
 
 
@@ -38,11 +49,13 @@ def read_control_of_request(
     instance_id: UUID,
     chains: Mapping[str, int | None],
 ) -> ControlAuthors:
-    """Read who made what a request for approval is pinned to."""
+    """Read who made what a request for approval is pinned to, and who moved its instance there."""
     return make_control(
         find_hashed_authorship(connection, tenant_id, entity_type, definition_hash, instance_id),
         find_contract_authorship(connection, tenant_id, entity_type, contract_version),
         list_chain_authorships(connection, tenant_id, chains),
+        list_movers(connection, tenant_id, instance_id),
+        list_changed_alone(connection, tenant_id, entity_type, definition_hash),
     )
 
 

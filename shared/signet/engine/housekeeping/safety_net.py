@@ -1,4 +1,4 @@
-"""The safety net: expired leases, deadlines that no trigger served, instances that are stuck."""
+"""The safety net: expired leases, deadlines that no trigger served, instances that are stuck or asleep."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from signet.engine.housekeeping.task_run import TaskRun
 from signet.engine.instances.lists import list_stuck
 from signet.engine.telemetry import StuckInstance
 from signet.store.database import Connection
-from signet.store.operations.housekeeping import list_overdue
+from signet.store.operations.housekeeping import list_overdue, list_unpinned
 from signet.store.outbox.queue import insert_triggers, make_trigger
 
 # A deadline has a trigger of its own, which has this long to be served.
@@ -15,6 +15,9 @@ LATE_SECONDS = 120.0
 # The time until an instance is woken for the same reason again.
 AGAIN_SECONDS = 600.0
 OVERDUE = "overdue"
+UNPINNED = "unpinned"
+# A wave that asks again leaves nothing unpinned. Where it fails, the instance pauses.
+UNPINNED_AGAIN_SECONDS = 18_000.0
 # At most so many stuck instances are named in the log.
 MAX_NAMED = 10
 
@@ -50,6 +53,24 @@ def wake_overdue(task_run: TaskRun) -> None:
         return len(overdue)
 
     task_run.each_batch("overdue", wake, LATE_SECONDS)
+
+
+def wake_unpinned(task_run: TaskRun) -> None:
+    """Wake instances whose people are still asked by an older release; their waves ask again, and pin."""
+
+    def wake(connection: Connection, tenant_id: UUID, at_most: int) -> int:
+        left = list_unpinned(
+            connection,
+            tenant_id,
+            event_type=UNPINNED,
+            again_seconds=UNPINNED_AGAIN_SECONDS,
+            limit=at_most,
+        )
+        triggers = [make_trigger(instance.id, UNPINNED, {}, instance.trace_id) for instance in left]
+        insert_triggers(connection, tenant_id, triggers)
+        return len(left)
+
+    task_run.each_batch("running", wake)
 
 
 def find_stuck(task_run: TaskRun) -> None:

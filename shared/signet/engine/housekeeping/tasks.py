@@ -17,6 +17,7 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
         Task("free_events", MINUTE, safety_net.release_events),
         Task("free_effects", MINUTE, safety_net.release_effects),
         Task("wake_overdue", MINUTE, safety_net.wake_overdue),
+        Task("wake_unpinned", 6 * HOUR, safety_net.wake_unpinned),
         Task("seal_audit", MINUTE, sealing.seal_tenants),
         Task("find_stuck", 10 * MINUTE, safety_net.find_stuck),
         Task("make_partitions", DAY, partitions.make_partitions),

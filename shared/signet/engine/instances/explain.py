@@ -53,7 +53,9 @@ def explain(
         record = _add_voters(connection, tenant_id, record, contract)
         machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
         record = replace(record, machines=machines)
-        control = read_control_of_artifact(connection, tenant_id, instance.definition_id, artifact)
+        control = read_control_of_artifact(
+            connection, tenant_id, instance.definition_id, artifact, instance_id
+        )
     return explain_instance(artifact, contract.contract if contract else None, record, earlier, control)
 
 

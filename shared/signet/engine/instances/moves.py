@@ -23,6 +23,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.actions import require_live, require_version
 from signet.engine.instances.operator_transaction import OperatorTransaction
+from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import find_definition
 from signet.store.instances.moves import ExpectedInstance as ExpectedInstance
@@ -109,7 +110,7 @@ class InstanceMoves:
             assessed = self._assess(connection, context, target)
             if not assessed.report.is_safe:
                 return MoveOutcome(instance_id, "blocked", context.row.version, assessed.report)
-            ends = {"from": assessed.old.to_json(), "to": assessed.new.to_json()}
+            ends = assessed.describe_ends()
             _take_definition(caller, context, assessed, {**ends, "report": assessed.report.to_json()}, reason)
             if context.document is not None and assessed.new.contract is not None:
                 context.documents.adopt_contract(caller, context.document, assessed.new.contract, reason)
@@ -215,6 +216,7 @@ class InstanceMoves:
             document.version if document is not None else row.entity_version,
             document.status if document is not None else None,
             agrees_with_steps,
+            read_four_eyes(connection, tenant_id),
         )
         return _Assessed(old, new, target, assess(old, new, position))
 
@@ -236,6 +238,11 @@ class _Assessed:
     new: Definition
     target: TargetRow
     report: Report
+
+    def describe_ends(self) -> dict[str, object]:
+        """Describe both definitions for the record, and that other approvals are asked where they are."""
+        changed = {"changes_approvals": True} if self.report.changes_approvals else {}
+        return {"from": self.old.to_json(), "to": self.new.to_json(), **changed}
 
 
 def _take_definition(

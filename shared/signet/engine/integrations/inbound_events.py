@@ -1,7 +1,8 @@
 """Events from outside, sent with a token or signed by a sender that the tenant knows.
 
 A message is taken once, however often it is sent. No instance is woken yet: the event is kept for a workflow
-that will wait for it.
+that will wait for it. It keeps the persons behind its sender: of a signed one, everybody who has made or
+changed its endpoint.
 """
 
 import logging
@@ -17,6 +18,7 @@ from signet.core.integrations.webhook_signatures import is_own, parse_secret, re
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import WRITES
+from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.quotas import require_quota
@@ -74,8 +76,9 @@ class InboundEvents:
         message_id = str(identifier) if message_id is None else message_id
         _raise(check_key(key) or check_message_id(message_id))
         principal = caller.principal
+        source = f"sender:{principal.subject}"
         new = InboundEventRow(
-            identifier, key, payload, f"sender:{principal.subject}", message_id, caller.trace_id
+            identifier, key, payload, source, message_id, caller.trace_id, principal.responsible
         )
         with reading(self._database, principal) as read:
             read.require(SEND)
@@ -103,7 +106,9 @@ class InboundEvents:
             raise key
         _check_payload(message.content)
         source = f"endpoint:{endpoint}"
-        new = InboundEventRow(make_id(), key, message.content, source, message_id, message.trace_id)
+        new = InboundEventRow(
+            make_id(), key, message.content, source, message_id, message.trace_id, frozenset(sender.persons)
+        )
         with self._database.transaction(tenant_id) as connection:
             require_quota(connection, tenant_id, WRITES)
             return _take(connection, tenant_id, new)
@@ -207,10 +212,11 @@ class InboundEvents:
         if (record.version if record is not None else 0) != change.base_version:
             raise change_is_stale(change, record.version if record is not None else 0)
         _require_secrets(act, change.name, record, terms)
+        proposers = change.responsible
         if record is None:
-            _create(act, change.name, terms, change.proposed_by)
+            _create(act, change.name, terms, change.proposed_by, proposers)
         else:
-            _replace(act, change.name, change.base_version, terms)
+            _replace(act, change.name, change.base_version, terms, proposers)
 
 
 def _begin(act: AdminTransaction, terms: InboundEndpointTerms) -> None:
@@ -229,10 +235,22 @@ def _require_secrets(
 
 
 def _create(
-    act: AdminTransaction, name: str, terms: InboundEndpointTerms, created_by: str
+    act: AdminTransaction,
+    name: str,
+    terms: InboundEndpointTerms,
+    created_by: str,
+    proposers: Sequence[str] = (),
 ) -> InboundEndpointRecord:
-    tenant_id = act.caller.principal.tenant_id
-    record = store.insert_endpoint(act.connection, tenant_id, name, terms, created_by, act.now)
+    principal = act.caller.principal
+    record = store.insert_endpoint(
+        act.connection,
+        principal.tenant_id,
+        name,
+        terms,
+        responsible=join_responsible(principal.responsible, proposers),
+        actor_id=created_by,
+        now=act.now,
+    )
     if record is None:
         raise _exists(name)
     act.note((SUBJECT, name), "create", _write(terms))
@@ -240,10 +258,23 @@ def _create(
 
 
 def _replace(
-    act: AdminTransaction, name: str, version: int, terms: InboundEndpointTerms
+    act: AdminTransaction,
+    name: str,
+    version: int,
+    terms: InboundEndpointTerms,
+    proposers: Sequence[str] = (),
 ) -> InboundEndpointRecord:
-    tenant_id = act.caller.principal.tenant_id
-    replaced = store.replace_endpoint(act.connection, tenant_id, name, version, terms, act.now)
+    principal = act.caller.principal
+    known = store.read_persons(act.connection, principal.tenant_id, name)
+    replaced = store.replace_endpoint(
+        act.connection,
+        principal.tenant_id,
+        name,
+        version,
+        terms,
+        responsible=join_responsible(known, principal.responsible, proposers),
+        now=act.now,
+    )
     if replaced is None:
         raise _endpoint_not_found(name)
     act.note((SUBJECT, name), "replace", _write(terms))

@@ -13,7 +13,9 @@ from signet.core.tenants.eligibility_changes import author_of
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.access.read import ReadTransaction
 from signet.engine.approvals.delegations import notify_of_delegation
+from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.tenants.self_grants import refuse_self_grant
+from signet.engine.tenants.service_accounts import propose_owner
 from signet.store.tenants import dependents as store
 from signet.store.tenants import people
 from signet.store.tenants.dependents import (
@@ -93,7 +95,7 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
             connection, tenant_id, user_id, heir, author, now=act.now, limit=MAX_COUNTED
         )
         reports = store.hand_over_reports(connection, tenant_id, user_id, heir, author)
-        accounts = store.hand_over_accounts(connection, tenant_id, user_id, heir, author, act.now)
+        accounts = _hand_over_accounts(act, user_id, heir)
         keys = store.offer_keys(connection, tenant_id, user_id, heir, author)
     else:
         reports = store.end_reports(connection, tenant_id, user_id, author)
@@ -110,6 +112,20 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
         "seats": [f"{seat.request_id}/{seat.stage}/{seat.position}" for seat in seats],
         "reports": sorted(reports),
     }
+
+
+def _hand_over_accounts(act: AdminTransaction, user_id: str, heir: str) -> Sequence[str]:
+    """Give the accounts of a member to their heir; return those that have changed hands.
+
+    Where the tenant wants two people this is only proposed, each on record by itself. The accounts rest
+    meanwhile, because their owner is disabled.
+    """
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
+    if not wants_two_people(act):
+        return store.hand_over_accounts(connection, tenant_id, user_id, heir, author_of(act.caller), act.now)
+    for account in store.list_accounts(connection, tenant_id, user_id, MAX_LISTED):
+        propose_owner(act, account.id, heir)
+    return []
 
 
 def _require_heir(act: AdminTransaction, user_id: str, heir: str) -> None:

@@ -112,6 +112,14 @@ class ServiceAccounts:
         _save(act, before, new, body["status"], created_by=change.proposed_by, reason=change.reason)
 
 
+def propose_owner(act: AdminTransaction, account_id: str, owner_id: str) -> None:
+    """Propose that another member owns an account, under the lock of the administration."""
+    before = store.find_account(act.connection, act.caller.principal.tenant_id, account_id)
+    if before is not None:
+        body = {**_write_record(before), "owner_id": owner_id}
+        propose(act, ControlProposal(SUBJECT, account_id, "replace", body, before.version, EDIT))
+
+
 def _save(
     act: AdminTransaction,
     before: ServiceAccountRecord | None,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 
-from signet.core.control.authorship import Authorship
+from signet.core.control.authorship import Authorship, ChangedAlone
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -82,6 +82,21 @@ def list_chain_authorships(
     with connection.cursor(row_factory=class_row(_ChainRow)) as cursor:
         rows = cursor.execute(_SQL.list_chain_authorships, values).fetchall()
     return {row.name: Authorship(row.authors, row.published_by, row.publishers) for row in rows}
+
+
+def list_movers(connection: Connection, tenant_id: UUID, instance_id: UUID) -> list[str]:
+    """List the persons who moved an instance to a definition with other approvals."""
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.list_movers, {"tenant_id": tenant_id, "id": instance_id}).fetchall()
+
+
+def list_changed_alone(
+    connection: Connection, tenant_id: UUID, entity_type: str, compiled_hash: str
+) -> list[ChangedAlone]:
+    """List the settings, the type's rules and the definition's endpoints that one side changed last."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "hash": compiled_hash}
+    with connection.cursor(row_factory=class_row(ChangedAlone)) as cursor:
+        return cursor.execute(_SQL.list_changed_alone, values).fetchall()
 
 
 def _find(connection: Connection, statement: str, values: Mapping[str, Any]) -> Authorship | None:

@@ -10,7 +10,9 @@ from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from signet.core.integrations.inbound_events import KEPT_DAYS
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.store.database import Connection
+from signet.store.responsible_sets import keep_responsible
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -25,6 +27,8 @@ class InboundEventRow:
     source: str
     message_id: str
     trace_id: str | None
+    # The persons behind the sender.
+    responsible: ResponsiblePersons
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,11 @@ class EventRecord:
 
 @dataclass(frozen=True, slots=True)
 class FullEventRecord(EventRecord):
+    """An event with its payload; `responsible` is null where no person behind it is on record."""
+
     payload: Any
     trace_id: str | None
+    responsible: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class OpenInboundEndpoint:
     key_prefix: str | None
     key_pointer: str | None
     secrets: list[str]
+    # Everybody who has made or changed it: they stand behind what it lets in.
+    persons: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) 
         "source": new.source,
         "message_id": new.message_id,
         "trace_id": new.trace_id,
+        "responsible": _keep(connection, tenant_id, new.responsible),
         "kept_days": KEPT_DAYS,
     }
     return _find(connection, EventRecord, _SQL.insert_event, values)
@@ -126,16 +136,31 @@ def list_endpoints(
     return _list(connection, InboundEndpointRecord, _SQL.list_endpoints, values)
 
 
+def read_persons(connection: Connection, tenant_id: UUID, name: str) -> ResponsiblePersons:
+    """Read everybody who has made or changed an endpoint."""
+    row: Any = connection.execute(_SQL.read_persons, {"tenant_id": tenant_id, "name": name}).fetchone()
+    return frozenset(row[0]) if row is not None else NOBODY
+
+
 def insert_endpoint(
     connection: Connection,
     tenant_id: UUID,
     name: str,
     terms: InboundEndpointTerms,
+    *,
+    responsible: ResponsiblePersons,
     actor_id: str,
     now: datetime,
 ) -> InboundEndpointRecord | None:
     """Insert an endpoint; None if the name is taken."""
-    values = {**_write(terms), "tenant_id": tenant_id, "name": name, "actor_id": actor_id, "now": now}
+    values = {
+        **_write(terms),
+        "tenant_id": tenant_id,
+        "name": name,
+        "responsible": _keep(connection, tenant_id, responsible),
+        "actor_id": actor_id,
+        "now": now,
+    }
     return _find(connection, InboundEndpointRecord, _SQL.insert_endpoint, values)
 
 
@@ -145,11 +170,24 @@ def replace_endpoint(
     name: str,
     version: int,
     terms: InboundEndpointTerms,
+    *,
+    responsible: ResponsiblePersons,
     now: datetime,
 ) -> InboundEndpointRecord | None:
     """Replace an endpoint; None if it is not at that version."""
-    values = {**_write(terms), "tenant_id": tenant_id, "name": name, "version": version, "now": now}
+    values = {
+        **_write(terms),
+        "tenant_id": tenant_id,
+        "name": name,
+        "version": version,
+        "responsible": _keep(connection, tenant_id, responsible),
+        "now": now,
+    }
     return _find(connection, InboundEndpointRecord, _SQL.replace_endpoint, values)
+
+
+def _keep(connection: Connection, tenant_id: UUID, persons: ResponsiblePersons) -> bytes:
+    return bytes.fromhex(keep_responsible(connection, tenant_id, persons)[2:])
 
 
 def _write(terms: InboundEndpointTerms) -> dict[str, Any]:

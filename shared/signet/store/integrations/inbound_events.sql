@@ -1,8 +1,8 @@
 -- name: insert_event
 -- Write an event from outside. Without a row its message was known.
-INSERT INTO workflow_inbound_events (tenant_id, id, event_key, payload, source, message_id, trace_id, received_at,
-                                     expires_at)
-VALUES (%(tenant_id)s, %(id)s, %(key)s, %(payload)s, %(source)s, %(message_id)s, %(trace_id)s, now(),
+INSERT INTO workflow_inbound_events (tenant_id, id, event_key, payload, source, message_id, trace_id, responsible,
+                                     received_at, expires_at)
+VALUES (%(tenant_id)s, %(id)s, %(key)s, %(payload)s, %(source)s, %(message_id)s, %(trace_id)s, %(responsible)s, now(),
         now() + make_interval(days => %(kept_days)s))
 ON CONFLICT (tenant_id, source, message_id) DO NOTHING
 RETURNING id, event_key AS key, source, message_id, received_at, expires_at
@@ -14,10 +14,11 @@ FROM workflow_inbound_events
 WHERE tenant_id = %(tenant_id)s AND source = %(source)s AND message_id = %(message_id)s
 
 -- name: find_event
--- Find an event with its payload.
-SELECT id, event_key AS key, source, message_id, received_at, expires_at, payload, trace_id
-FROM workflow_inbound_events
-WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+-- Find an event with its payload, and the persons behind it. An event of an older release has none on record.
+SELECT e.id, e.event_key AS key, e.source, e.message_id, e.received_at, e.expires_at, e.payload, e.trace_id,
+       (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = e.tenant_id AND s.hash = e.responsible) AS responsible
+FROM workflow_inbound_events e
+WHERE e.tenant_id = %(tenant_id)s AND e.id = %(id)s
 
 -- name: list_events
 -- List events, the newest first, without their payload.
@@ -39,7 +40,9 @@ LIMIT %(limit)s
 -- Find an endpoint that takes events, and the moment, since a signature holds for some minutes. Where there is none
 -- the moment comes alone.
 SELECT extract(epoch FROM now())::bigint AS now_seconds, e.key_prefix, e.key_pointer,
-       coalesce(e.secrets, '{}') AS secrets
+       coalesce(e.secrets, '{}') AS secrets,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = e.tenant_id AND s.hash = e.responsible), '{}') AS persons
 FROM (VALUES (1)) AS always
 LEFT JOIN (inbound_endpoints e JOIN tenants t ON t.tenant_id = e.tenant_id AND t.status = 'active')
        ON e.tenant_id = %(tenant_id)s AND e.name = %(name)s AND e.status = 'active'
@@ -58,12 +61,18 @@ WHERE tenant_id = %(tenant_id)s AND name > %(after)s
 ORDER BY name
 LIMIT %(limit)s
 
+-- name: read_persons
+-- Read everybody who has made or changed an inbound endpoint.
+SELECT s.persons FROM inbound_endpoints e
+JOIN responsible_sets s ON s.tenant_id = e.tenant_id AND s.hash = e.responsible
+WHERE e.tenant_id = %(tenant_id)s AND e.name = %(name)s
+
 -- name: insert_endpoint
 -- Write an inbound endpoint. Without a row the name is taken.
-INSERT INTO inbound_endpoints (tenant_id, name, key_prefix, key_pointer, secrets, status, created_by, created_at,
-                               updated_at)
-VALUES (%(tenant_id)s, %(name)s, %(key_prefix)s, %(key_pointer)s, %(secrets)s, %(status)s, %(actor_id)s, %(now)s,
-        %(now)s)
+INSERT INTO inbound_endpoints (tenant_id, name, key_prefix, key_pointer, secrets, status, responsible, created_by,
+                               created_at, updated_at)
+VALUES (%(tenant_id)s, %(name)s, %(key_prefix)s, %(key_pointer)s, %(secrets)s, %(status)s, %(responsible)s,
+        %(actor_id)s, %(now)s, %(now)s)
 ON CONFLICT (tenant_id, name) DO NOTHING
 RETURNING name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
 
@@ -71,6 +80,6 @@ RETURNING name, key_prefix, key_pointer, secrets, status, version, created_by, c
 -- Replace an inbound endpoint at the version that the caller saw.
 UPDATE inbound_endpoints
 SET key_prefix = %(key_prefix)s, key_pointer = %(key_pointer)s, secrets = %(secrets)s, status = %(status)s,
-    version = version + 1, updated_at = %(now)s
+    responsible = %(responsible)s, version = version + 1, updated_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s
 RETURNING name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at

@@ -68,7 +68,9 @@ class PurgedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class OverdueInstance:
+class SleepingInstance:
+    """An instance that should be woken."""
+
     id: UUID
     trace_id: str | None
 
@@ -188,7 +190,7 @@ def list_overdue(
     late_seconds: float,
     again_seconds: float,
     limit: int,
-) -> list[OverdueInstance]:
+) -> list[SleepingInstance]:
     values = {
         "tenant_id": tenant_id,
         "event_type": event_type,
@@ -196,8 +198,22 @@ def list_overdue(
         "again_seconds": again_seconds,
         "limit": limit,
     }
-    with connection.cursor(row_factory=class_row(OverdueInstance)) as cursor:
+    with connection.cursor(row_factory=class_row(SleepingInstance)) as cursor:
         return cursor.execute(_SQL.list_overdue, values).fetchall()
+
+
+def list_unpinned(
+    connection: Connection, tenant_id: UUID, *, event_type: str, again_seconds: float, limit: int
+) -> list[SleepingInstance]:
+    """List instances whose open approvals are of an older release, and are to be asked again."""
+    values = {
+        "tenant_id": tenant_id,
+        "event_type": event_type,
+        "again_seconds": again_seconds,
+        "limit": limit,
+    }
+    with connection.cursor(row_factory=class_row(SleepingInstance)) as cursor:
+        return cursor.execute(_SQL.list_unpinned, values).fetchall()
 
 
 def find_anchored(connection: Connection, tenant_id: UUID) -> int:

@@ -105,6 +105,22 @@ WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
 ORDER BY i.timeout_at, i.id
 LIMIT %(limit)s
 
+-- name: list_unpinned
+-- List running instances with an open approval of an older release, which has pinned nothing. Nothing is on its way to
+-- wake them, and nothing has woken them for it lately.
+SELECT i.id, i.trace_id
+FROM workflow_instances i
+WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
+  AND i.id IN (SELECT r.instance_id FROM approval_requests r
+               WHERE r.tenant_id = %(tenant_id)s AND r.status = 'open' AND r.pins_hash IS NULL)
+  AND NOT EXISTS (
+      SELECT FROM workflow_events_outbox q
+      WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id
+        AND (q.status IN ('failed', 'processing') OR q.status = 'pending' AND q.due_at <= now()
+             OR q.event_type = %(event_type)s AND q.created_at > now() - make_interval(secs => %(again_seconds)s)))
+ORDER BY i.id
+LIMIT %(limit)s
+
 -- name: find_anchored
 -- Find up to which seal the anchors of a tenant go.
 SELECT sequence FROM audit_anchors WHERE tenant_id = %(tenant_id)s

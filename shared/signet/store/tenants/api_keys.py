@@ -42,6 +42,18 @@ class KeyOwnerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RunningKeyRow:
+    """A key that has asked for something, with its owner as a member now; no status where they are none."""
+
+    owner_id: str
+    roles: list[str]
+    owner_status: str | None
+    owner_permissions: list[str]
+    # By role, of the key's roles that the tenant has.
+    permissions: dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class SecretRow:
     name: str
     secret_hash: bytes
@@ -98,6 +110,11 @@ def find_secret(
     values = {"tenant_id": tenant_id, "id": key_id, "coarse_seconds": coarse_seconds}
     with connection.cursor(row_factory=class_row(SecretRow)) as cursor:
         return cursor.execute(_SQL.find_secret, values).fetchone()
+
+
+def read_running_key(connection: Connection, tenant_id: UUID, key_id: UUID) -> RunningKeyRow | None:
+    with connection.cursor(row_factory=class_row(RunningKeyRow)) as cursor:
+        return cursor.execute(_SQL.read_running_key, {"tenant_id": tenant_id, "id": key_id}).fetchone()
 
 
 def note_use(connection: Connection, tenant_id: UUID, key_id: UUID) -> None:

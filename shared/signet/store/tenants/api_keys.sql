@@ -28,6 +28,18 @@ SELECT k.name, k.secret_hash, k.created_by, k.owner_id, k.roles, k.expires_at, k
 FROM api_keys k
 WHERE k.tenant_id = %(tenant_id)s AND k.id = %(id)s
 
+-- name: read_running_key
+-- Read what a key that has asked for something may still do: its roles, and its owner's permissions as a member now.
+SELECT k.owner_id, k.roles, m.status AS owner_status,
+       ARRAY(SELECT DISTINCT unnest(r.permissions) FROM member_roles h
+             JOIN roles r ON r.tenant_id = h.tenant_id AND r.role = h.role
+             WHERE h.tenant_id = k.tenant_id AND h.user_id = k.owner_id) AS owner_permissions,
+       coalesce((SELECT jsonb_object_agg(r.role, to_jsonb(r.permissions)) FROM roles r
+                 WHERE r.tenant_id = k.tenant_id AND r.role = ANY (k.roles)), '{}') AS permissions
+FROM api_keys k
+LEFT JOIN members m ON m.tenant_id = k.tenant_id AND m.user_id = k.owner_id
+WHERE k.tenant_id = %(tenant_id)s AND k.id = %(id)s
+
 -- name: note_use
 -- Note when a key was used. The row is skipped where another transaction notes it: to the hour is exact enough.
 UPDATE api_keys SET last_used_at = now()

@@ -201,12 +201,14 @@ def test_one_person_stops_an_endpoint_and_two_start_it(
     assert paul.post("/v1/endpoints", ERP).status == 202
 
 
-def test_inbound_endpoints_take_two_people_and_stop_by_one(paul: Client, quinn: Client) -> None:
+def test_inbound_endpoints_take_two_people_and_stop_by_one(paul: Client, quinn: Client, admin: Admin) -> None:
     place = "/v1/inbound_endpoints/bank"
     made = paul.post("/v1/inbound_endpoints", BANK)
     assert (made.status, paul.get(place).status) == (202, 404)
     assert confirm(paul, made).code == "FOUR_EYES_REQUIRED"
     assert confirm(quinn, made).status == 200
+    behind = "SELECT s.persons FROM responsible_sets s JOIN inbound_endpoints e ON e.responsible = s.hash"
+    assert admin.execute(behind).fetchall() == [(["paul", "quinn"],)]
     terms = {"key_prefix": "paid:", "secrets": ["pauls_own"]}
     changed = paul.put(place, terms, if_match='"1"')
     assert (changed.status, paul.get(place).body["secrets"]) == (202, ["bank"])

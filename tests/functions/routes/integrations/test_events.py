@@ -85,6 +85,19 @@ def test_an_event_is_sent_and_kept(client: Client, admin: Admin) -> None:
     ) == [(True,)]
 
 
+def test_the_persons_behind_a_sender_stand_behind_the_event(client: Client) -> None:
+    sent = client.post("/v1/events", {"key": "paid:R-1"}).headers["location"]
+    assert client.get(sent).body["responsible"] == ["carl"]
+    first = f"/v1/events/{send_signed(client).body['id']}"
+    ed = Client(client.application, client.tenant_id, "ed", ("admin",))
+    terms = {"key_prefix": "paid:", "key_pointer": "/data/invoice", "secrets": ["bank_key"]}
+    assert ed.put("/v1/inbound_endpoints/bank", terms, if_match='"1"').status == 200
+    second = f"/v1/events/{send_signed(client, message_id='msg_2').body['id']}"
+    # Everybody who has made or changed the endpoint stands behind what it lets in from then on.
+    assert client.get(first).body["responsible"] == ["carl"]
+    assert client.get(second).body["responsible"] == ["carl", "ed"]
+
+
 def test_a_message_is_taken_once_of_each_sender(client: Client, admin: Admin) -> None:
     message = {"key": "paid:R-1", "id": "m-1", "payload": 1}
     first = client.post("/v1/events", message).body

@@ -12,7 +12,7 @@ LAST = UUID(int=2**128 - 1)
 BREAK_GLASS, DEPENDENTS, ELIGIBILITY = map(
     statements_of, ("approvals/break_glass", "tenants/dependents", "tenants/eligibility")
 )
-APPROVALS, CHAINS, CONTROL, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS = map(
+APPROVALS, CHAINS, CONTROL, DELEGATIONS, HISTORY, HOUSEKEEPING, NOTIFICATIONS, RECORDS, REQUESTS = map(
     statements_of,
     (
         "approvals/decisions",
@@ -20,6 +20,7 @@ APPROVALS, CHAINS, CONTROL, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUES
         "control/changes",
         "approvals/delegations",
         "documents/versions",
+        "operations/housekeeping",
         "integrations/notifications",
         "instances/record",
         "approvals/requests",
@@ -69,6 +70,9 @@ def request_probes() -> Iterator[Probe]:
     yield Probe(f"{table}_by_instance", REQUESTS["read_of_instances"], of_instance)
     yield Probe(f"{table}_by_instance", RECORDS["list_approvals"], of_instance, API)
     yield Probe(f"{table}_pkey", APPROVALS["lock_request"], {"id": ROW}, API)
+    # the requests of older releases that the janitor wakes
+    waking: dict[str, Any] = {"event_type": "unpinned", "again_seconds": 60.0, "limit": 500}
+    yield Probe(f"{table}_unpinned", HOUSEKEEPING["list_unpinned"], waking, API)
     # all requests about a document, newest first
     of_document = "document_id = %(id)s"
     yield plain(f"{table}_by_document", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)

@@ -3,6 +3,7 @@
 from signet.core.control.authorship import (
     UNKNOWN,
     Authorship,
+    ChangedAlone,
     find_shared_persons,
     list_seated_authors,
     make_control,
@@ -32,6 +33,10 @@ def test_single_authors_with_a_seat_are_found() -> None:
     control = make_control(ALONE, BY_TWO, {})
     assert list_seated_authors(control, {"connie", "fiona"}) == ["connie"]
     assert list_seated_authors(control, {"ada", "ben"}) == []
+    moved = make_control(ALONE, BY_TWO, {}, ["olga"])
+    assert list_seated_authors(moved, {"olga", "fiona", "connie"}) == ["connie", "olga"]
+    changed = make_control(None, None, {}, (), [ChangedAlone("rule", "invoice/fill", ["app1"])])
+    assert list_seated_authors(changed, {"app1", "app2"}) == ["app1"]
 
 
 def test_persons_on_both_sides_are_found_in_order() -> None:

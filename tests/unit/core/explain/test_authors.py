@@ -2,7 +2,7 @@
 
 import pytest
 
-from signet.core.control.authorship import Authorship, make_control
+from signet.core.control.authorship import Authorship, ChangedAlone, make_control
 from signet.core.explain.authors import describe_control
 
 ALONE = Authorship(["connie"], "connie", ["connie"])
@@ -41,3 +41,12 @@ def test_all_parts_stand_in_one_line_and_an_envelope_is_its_contract() -> None:
 def test_names_are_escaped() -> None:
     odd = Authorship(["a\u202eb"], "c\u202ed", ["c\u202ed"])
     assert "\u202e" not in describe_control(make_control(None, odd, {}))
+
+
+def test_who_changed_alone_what_takes_effect_at_once_stands_there_too() -> None:
+    changed = [ChangedAlone("endpoint", "erp", ["ed"]), ChangedAlone("settings", "", ["carl", "kim"])]
+    assert describe_control(make_control(None, None, {}, ["olga"], changed)) == (
+        'ed changed the endpoint "erp" last, and no other person confirmed it.'
+        " carl and kim changed the settings last, and no other person confirmed it."
+        " olga moved the instance to where other approvals are asked."
+    )

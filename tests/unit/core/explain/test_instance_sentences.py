@@ -68,6 +68,14 @@ from tests.support.core.small_workflows import compile_slot
             ),
             "It was moved from invoice version 1 to own version 2: a new check. (by carl)",
         ),
+        (
+            control(
+                "moved",
+                changes_approvals=True,
+                **{"from": {"name": "own", "version": 1}, "to": {"name": "own", "version": 2}},
+            ),
+            "It was moved from own version 1 to own version 2. Other approvals are asked there. (by carl)",
+        ),
         (control("retried", reason="the bank answers again"), "It was retried: the bank answers again."),
         (control("cancelled", reason="ordered twice"), "It was cancelled: ordered twice. (by carl)"),
         (

@@ -70,10 +70,14 @@ class TokenVerdict:
 
 @dataclass(frozen=True, slots=True)
 class MoveReport:
-    """The verdict on every live token, and the obstacles of the instance as a whole."""
+    """The verdict on every live token, and the obstacles of the instance as a whole.
+
+    With `changes_approvals` the new definition asks for other approvals, or asks for them elsewhere.
+    """
 
     verdict: Judgement
     obstacles: Sequence[Obstacle]
+    changes_approvals: bool
     tokens: Sequence[TokenVerdict]
 
 
@@ -177,7 +181,10 @@ def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
 def _show_report(report: Report) -> MoveReport:
     verdict = _judge(report)
     return MoveReport(
-        verdict, report.obstacles, [_show_verdict(assessment) for assessment in report.assessments]
+        verdict,
+        report.obstacles,
+        report.changes_approvals,
+        [_show_verdict(assessment) for assessment in report.assessments],
     )
 
 

@@ -13,6 +13,7 @@ from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import read_stored, require_definition
 from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
+from signet.store.control.changes import read_four_eyes
 from signet.store.database import Database
 from signet.store.definitions.designer import NodeCount, count_at_nodes
 from signet.store.definitions.write import DefinitionRow
@@ -63,8 +64,10 @@ class PublicationImpact:
             new = _load(read, row, read_workflow(read, row))
             counts = _count(read, row)
             running = _read_running(read, {count.definition_id for count in counts if count.definition_id})
+            wants_two_people = read_four_eyes(read.connection, principal.tenant_id)
         instance_count = counts[0].live_count if counts else 0
-        places = [place for count in counts if (place := _assess(count, running, new)) is not None]
+        assessed = (_assess(count, running, new, wants_two_people=wants_two_people) for count in counts)
+        places = [place for place in assessed if place is not None]
         is_complete = instance_count <= MAX_COUNTED_INSTANCES and len(places) <= MAX_PLACES
         counted = min(instance_count, MAX_COUNTED_INSTANCES)
         return Impact(new.workflow.hash, counted, is_complete, places[:MAX_PLACES])
@@ -101,11 +104,14 @@ def _read_running(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, Definitio
     return definitions
 
 
-def _assess(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> ImpactAtNode | None:
+def _assess(
+    row: NodeCount, running: dict[UUID, Definition], new: Definition, *, wants_two_people: bool
+) -> ImpactAtNode | None:
     if row.definition_id is None or row.node is None or row.definition_id not in running:
         return None
     old, state = running[row.definition_id], TokenState(row.state or "")
-    obstacles = _find_obstacles(old, new, Token(ROOT, row.node, state, 0))
+    position = MoveInput([Token(ROOT, row.node, state, 0)], wants_two_people=wants_two_people)
+    obstacles = _find_obstacles(old, new, position)
     is_current = old.workflow.hash == new.workflow.hash
     return ImpactAtNode(
         definition_id=row.definition_id,
@@ -119,8 +125,8 @@ def _assess(row: NodeCount, running: dict[UUID, Definition], new: Definition) ->
     )
 
 
-def _find_obstacles(old: Definition, new: Definition, token: Token) -> list[Obstacle]:
-    report = assess(old, new, MoveInput([token]))
+def _find_obstacles(old: Definition, new: Definition, position: MoveInput) -> list[Obstacle]:
+    report = assess(old, new, position)
     return [
         *report.obstacles,
         *(obstacle for assessment in report.assessments for obstacle in assessment.obstacles),

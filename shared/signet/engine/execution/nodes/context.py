@@ -24,7 +24,13 @@ from signet.core.runtime.projection import Actor, Projection, Step
 from signet.core.runtime.tokens import Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
+from signet.core.tenants.principal import (
+    KEY_PREFIX,
+    SERVICE_ROLE,
+    SERVICE_SUBJECT,
+    SYSTEM_SUBJECT,
+    Principal,
+)
 from signet.core.tenants.responsible import NOBODY
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.approvals.subject import ApprovalSubject
@@ -229,7 +235,8 @@ class InstanceContext:
         actor = self._look_up_actor()
         if not actor.has_left or self.run_as(node) != "actor":
             return None
-        return f"ACTOR_NOT_ACTIVE: {actor.present.id} asked for this and is no active member any more"
+        who = "its owner" if actor.present.id.startswith(KEY_PREFIX) else "that person"
+        return f"ACTOR_NOT_ACTIVE: {actor.present.id} asked for this, and {who} is no active member any more"
 
     def _look_up_actor(self) -> _ActorNow:
         """Return the actor with the roles that they still have, looked up once for each."""
@@ -239,7 +246,9 @@ class InstanceContext:
         return self._actor_now
 
     def _find_member(self, actor: Actor) -> Mapping[str, Any] | None:
-        """Return the actor's membership as of the opening of this wave."""
+        """Return the actor's membership as of the opening of this wave; of a key, that of its owner."""
+        if actor.id.startswith(KEY_PREFIX):
+            return self.accounts.find_key(actor.id)
         if actor.id == self.row.actor_id:
             return self.row.actor_member
         document = self.document
