@@ -108,6 +108,8 @@ class Report:
 _STAY = "Leave it under the definition that it runs under: it ends there."
 _GO_ON = "Wait until it has gone on from there, or leave it under the definition that it runs under."
 _NOTHING = "Name a definition that was published later."
+# A gate waits where votes have lapsed, and their seats are asked again.
+_ASKING = ("approval", "lifecycle_gate")
 
 
 def assess(old: Definition, new: Definition, position: MoveInput) -> Report:
@@ -239,7 +241,7 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
         if _policies_of(old, token.node) != _policies_of(new, token.node):
             sentence = f"{token.node} was allowed by a policy that has changed"
             yield Obstacle("POLICY_CHANGED", sentence, _GO_ON)
-    elif token.state is TokenState.WAITING and before.type.name == "approval":
+    elif token.state is TokenState.WAITING and before.type.name in _ASKING:
         if old.hash != new.hash:
             sentence = f"people are still asked at {token.node} under the old definition"
             remedy = "Have them decide, or withdraw the question by an edit or another request."

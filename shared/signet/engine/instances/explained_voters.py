@@ -252,11 +252,10 @@ def _list_voters(check: VoteCheck) -> list[VoterRecord]:
     for person in sorted(check.roles):
         choice = check.choose(person)
         if isinstance(choice, Allowed):
-            voters.append(VoterRecord(person, choice.on_behalf_of, choice.delegation_id))
+            voters.append(VoterRecord(person, choice.on_behalf_of, choice.delegation_id, may_reject=True))
         elif choice.code != NOT_ASKED:
             may_reject = isinstance(check.choose(person, "rejected"), Allowed)
-            obstacle = f"{choice.sentence} ({choice.code})"
-            voters.append(VoterRecord(person, None, None, obstacle, choice.code, may_reject))
+            voters.append(VoterRecord(person, None, None, choice.sentence, choice.code, may_reject))
     return voters
 
 
