@@ -16,6 +16,7 @@ from tests.mutants.outbox import OUTBOX
 from tests.mutants.proving import PROVING
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
+from tests.mutants.views import VIEWS_OF_AUTHORITY
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
@@ -31,4 +32,5 @@ MUTATIONS: Sequence[Mutation] = (
     *MACHINES,
     *SURROUNDINGS,
     *PROVING,
+    *VIEWS_OF_AUTHORITY,
 )
