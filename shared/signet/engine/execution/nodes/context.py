@@ -49,8 +49,8 @@ class StepWait:
 
 
 @dataclass(frozen=True, slots=True)
+class _ActorNow:
     """An actor as they asked, and with those of their roles that they still have."""
-    """Who asked, and the same with those of their roles that they still have."""
 
     asked: Actor
     present: Actor
