@@ -24,6 +24,9 @@ _MILLISECONDS = 1_000
 _FULL_PERCENT = 90
 _SERVER_ERRORS = 5
 _DEADLOCKS = 5
+# A few are a tenant's own matter. So many at once mean that people or roles were changed wrongly.
+_LAPSED_VOTES = 10
+_PAUSES_FOR_PEOPLE = 10
 # The number of missed starts of a schedule.
 _MISSED_STARTS = 3
 _LEAST_SILENCE_MINUTES = 15
@@ -40,6 +43,7 @@ class ObservabilityStack(SignetStack):
         self._app = app
         self.alarms = Alarms(self, "Alarms", settings)
         self._watch_engine()
+        self._watch_approvals()
         self._watch_queues()
         for function in app.functions:
             # CloudFormation itself reports a failure of the migrator.
@@ -104,6 +108,28 @@ class ObservabilityStack(SignetStack):
             self.alarms.add(
                 Trouble(f"{name}-overdue", "overdue", words, settings.alarm_overdue_seconds, periods=2),
                 self._oldest_due(name),
+            )
+
+    def _watch_approvals(self) -> None:
+        """Watch what gates and waves find about approvals, and whether people are left who may decide."""
+        troubles = [
+            ("ApprovalsUnproven", "approvals-unproven", "Approvals were written past the API.", 1),
+            (
+                "VotesLapsed",
+                "votes-lapsed",
+                "Many voters have left or lost what their votes need.",
+                _LAPSED_VOTES,
+            ),
+            (
+                "PausesForPeople",
+                "paused-for-people",
+                "Many instances paused, because nobody is left who may decide or act.",
+                _PAUSES_FOR_PEOPLE,
+            ),
+        ]
+        for metric, name, words, threshold in troubles:
+            self.alarms.add(
+                Trouble(name, name, words, threshold), self._own(metric, "Sum", self._app.node_execution)
             )
 
     def _oldest_due(self, queue: str) -> IMetric:
@@ -228,6 +254,13 @@ class ObservabilityStack(SignetStack):
                     [self._own("TriggerWait", s, worker) for s in ("p50", "p95")],
                 ),
                 ("Steps", [self._own("Steps", "Sum", worker)]),
+                (
+                    "Approvals: unproven, votes that lapsed, pauses for people",
+                    [
+                        self._own(name, "Sum", worker)
+                        for name in ("ApprovalsUnproven", "VotesLapsed", "PausesForPeople")
+                    ],
+                ),
                 ("Housekeeping that failed", [self._own("HousekeepingFailures", "Sum", app.janitor)]),
                 ("Waves", [self._own(name, "Sum", worker) for name in ("Waves", "TriggersRetried")]),
                 ("Waves: size", [self._own("WaveSize", s, worker) for s in ("Average", "Maximum")]),

@@ -76,6 +76,15 @@ def test_a_dead_letter_of_the_engine_wakes_somebody_and_one_of_an_effect_waits(
     assert "EffectDeadLetters" not in boards["signet-prod-engine"]
 
 
+def test_an_approval_without_its_proof_wakes_somebody_at_once(synthesize: Synthesize) -> None:
+    alarms = alarms_of(synthesize("prod"))
+    unproven = alarms["approvals-unproven"]
+    assert (unproven["Threshold"], unproven["EvaluationPeriods"]) == (1, 1)
+    assert unproven["MetricName"] == "ApprovalsUnproven"
+    # A few of these are a tenant's own matter.
+    assert {alarms[name]["Threshold"] for name in ("votes-lapsed", "paused-for-people")} == {10}
+
+
 def test_own_metrics_are_those_that_are_written(synthesize: Synthesize) -> None:
     written = (ROOT / "shared" / "signet" / "telemetry" / "metrics.py").read_text(encoding="utf-8")
     assembly = synthesize("prod")

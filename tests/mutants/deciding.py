@@ -48,9 +48,9 @@ WHO_IS_BARRED = (
     Mutation(
         "who asks instead of another may decide",
         3,
-        DECISION,
-        "requesters = self.request.requesters | self.document.requester_responsible",
-        "requesters = self.request.requesters",
+        f"{CORE}/approvals/entitlement.py",
+        "requesters = self.requesters.union(self.document.requester_responsible)",
+        "requesters = self.requesters",
         (f"{REQUESTERS}who_asks_instead_of_another_may_not_decide_nor_may_the_other",),
     ),
     Mutation(
@@ -172,7 +172,7 @@ WHAT_VOTES_COME_TO = (
         "an hour late is in time",
         3,
         DECISION,
-        "if request.expire_at is not None and request.expire_at <= subject.now:",
+        "if request.expire_at is not None and request.expire_at <= now:",
         "if False:",
         (f"{DECIDING}when_its_time_is_over_nobody_votes_whether_or_not_the_timer_has_rung",),
     ),

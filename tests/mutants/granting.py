@@ -163,7 +163,7 @@ BARRED_VOTES = (
     Mutation(
         "a vote is not judged by what was granted",
         3,
-        f"{ENGINE}/approvals/decide.py",
+        f"{CORE}/approvals/entitlement.py",
         "            find_barring_grant=self._find_barring_grant,\n",
         "",
         (f"{SCENES}a_role_that_the_author_gives_the_voter", f"{SCENES}clearing_the_bench"),

@@ -17,6 +17,7 @@ from tests.mutants.proving import PROVING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
+from tests.mutants.views import VIEWS_OF_AUTHORITY
 from tests.mutants.ways import WAYS_MUTATIONS
 
 MUTATIONS: Sequence[Mutation] = (
@@ -35,4 +36,5 @@ MUTATIONS: Sequence[Mutation] = (
     *PROVING,
     *WAYS_MUTATIONS,
     *SCENES_OF_AUTHORITY,
+    *VIEWS_OF_AUTHORITY,
 )

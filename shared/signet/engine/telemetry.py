@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 
 # The type of nodes that are decided in memory, many together, so that their times cannot be told apart.
 PURE = "pure"
+# The codes of pauses. The votes on record do not prove an approval: they were written past the API.
+UNPROVEN_CODES = frozenset({"APPROVAL_UNPROVEN", "APPROVAL_SAME_PERSON"})
+# The instance wants people: nobody may decide (the deadlocks of a stage), or an actor or owner has left.
+PEOPLE_CODES = frozenset(
+    {
+        "APPROVAL_NOBODY_FOUND",
+        "APPROVAL_APPROVER_MISSING",
+        "APPROVAL_TOO_MANY_SEATS",
+        "APPROVAL_QUORUM_UNREACHABLE",
+        "APPROVAL_ALL_ABSTAINED",
+        "APPROVAL_NOBODY_ELIGIBLE",
+        "ACTOR_NOT_ACTIVE",
+        "SERVICE_ACCOUNT_UNUSABLE",
+    }
+)
+OTHER_PAUSE = "OTHER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,14 @@ class NodeWork:
     ended: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class PausedInstance:
+    """An instance that a wave has paused; `code` is of a closed set."""
+
+    id: UUID
+    code: str
+
+
 @dataclass(slots=True)
 class WaveStats:
     """The counts of one wave while it runs; steps and work are by node type."""
@@ -53,9 +77,17 @@ class WaveStats:
     work: dict[str, NodeWork] = field(default_factory=dict)
     effects: dict[str, int] = field(default_factory=dict)
     waits: list[float] = field(default_factory=list)
+    paused: list[PausedInstance] = field(default_factory=list)
+    # Votes that gates could not use any more.
+    lapsed: int = 0
     released: int = 0
     retried: int = 0
     dead: int = 0
+
+    def count_pause(self, instance_id: UUID, reason: str | None) -> None:
+        code = (reason or "").partition(":")[0]
+        known = code in UNPROVEN_CODES or code in PEOPLE_CODES
+        self.paused.append(PausedInstance(instance_id, code if known else OTHER_PAUSE))
 
     def count_steps(self, rows: Iterable[Mapping[str, Any]]) -> None:
         steps = self.steps
@@ -97,9 +129,14 @@ class WaveReport:
     # By type: the effects that were enqueued.
     effects: Mapping[str, int] = field(default_factory=dict)
     waits: Sequence[float] = ()
+    paused: Sequence[PausedInstance] = ()
+    lapsed: int = 0
     released: int = 0
     retried: int = 0
     dead: int = 0
+
+    def count_paused(self, codes: Container[str]) -> int:
+        return sum(instance.code in codes for instance in self.paused)
 
 
 @dataclass(frozen=True, slots=True)

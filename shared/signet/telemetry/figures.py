@@ -104,6 +104,8 @@ class Figures:
         self._task_rows = _Counter(
             "signet_housekeeping_rows_total", "Rows that they have dealt with.", ("task",)
         )
+        self._paused = _Counter("signet_pauses_total", "Instances that a wave has paused.", ("code",))
+        self._lapsed = _Counter("signet_votes_lapsed_total", "Votes that a gate could not use any more.", ())
         self._outcomes = _Counter(
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
         )
@@ -126,6 +128,10 @@ class Figures:
                     self._step_seconds.add(work.seconds / work.steps, node_type, times=work.steps)
             for effect_type, count in report.effects.items():
                 self._effects.add(count, effect_type)
+            for paused in report.paused:
+                self._paused.add(1, paused.code)
+            if report.lapsed:
+                self._lapsed.add(report.lapsed)
             self._add_outcomes(done=len(report.waits), retried=report.retried, dead=report.dead)
 
     def add_effect(self, report: EffectReport) -> None:
@@ -155,6 +161,7 @@ class Figures:
                         self._waits,
                     ),
                     *(self._steps, self._step_seconds, self._effects, self._outcomes),
+                    *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),
                     *(self._task_runs, self._task_rows),
                 )

@@ -13,6 +13,7 @@ import orjson
 from aws_lambda_powertools import Logger
 
 from signet.engine.telemetry import (
+    UNPROVEN_CODES,
     EffectReport,
     HousekeepingReport,
     RequestReport,
@@ -75,9 +76,16 @@ class Log:
             "released": report.released,
             "retried": report.retried,
             "dead": report.dead,
+            "lapsed": report.lapsed,
+            "paused": len(report.paused),
             "duration_ms": round(report.seconds * 1_000, 3),
         }
         self._write(logging.INFO, "wave", fields)
+        for paused in report.paused:
+            # An approval without its proof was written past the API.
+            level = logging.ERROR if paused.code in UNPROVEN_CODES else logging.WARNING
+            about = {"tenant_id": report.tenant_id, "trace_id": report.trace_id}
+            self._write(level, "instance paused", {**about, "instance_id": paused.id, "code": paused.code})
 
     def write_effect(self, report: EffectReport) -> None:
         fields = {

@@ -12,7 +12,15 @@ import orjson
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
 
-from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, SweptQueue, WaveReport
+from signet.engine.telemetry import (
+    PEOPLE_CODES,
+    UNPROVEN_CODES,
+    EffectReport,
+    HousekeepingReport,
+    RequestReport,
+    SweptQueue,
+    WaveReport,
+)
 
 # The format's limit for one metric in a line.
 MAX_VALUES = 100
@@ -47,6 +55,9 @@ class Metrics:
             "Steps": (MetricUnit.Count, [float(sum(report.steps.values()))]),
             "TriggersRetried": (MetricUnit.Count, [float(report.retried)]),
             "DeadLetters": (MetricUnit.Count, [float(report.dead)]),
+            "VotesLapsed": (MetricUnit.Count, [float(report.lapsed)]),
+            "ApprovalsUnproven": (MetricUnit.Count, [float(report.count_paused(UNPROVEN_CODES))]),
+            "PausesForPeople": (MetricUnit.Count, [float(report.count_paused(PEOPLE_CODES))]),
         }
         if report.waits:
             values["TriggerWait"] = (MetricUnit.Milliseconds, [wait * 1_000 for wait in report.waits])

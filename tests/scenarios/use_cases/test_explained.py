@@ -71,8 +71,9 @@ def test_who_decided_for_whom_and_who_may_still_decide(invoices: Story) -> None:
     assert [(each.person, each.on_behalf_of) for each in finance.voters if each.obstacle is None] == [
         ("fiona", None),
         ("frank", None),
-        ("sam", "frank"),
     ]
+    kept = {each.person: each.code for each in finance.voters if each.code is not None}
+    assert kept == {"ada": "SEPARATION_OF_DUTIES", "sam": "PERMISSION_DENIED"}, "sam stands in for frank"
 
 
 def test_the_same_as_json(invoices: Story, owner_url: str) -> None:

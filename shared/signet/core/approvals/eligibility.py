@@ -208,7 +208,7 @@ def _find_obstacle(
         barred = voting.find_barring_grant(person, represented)
         if barred is not None:
             return barred
-    counted = _list_counted(seats)
+    counted = list_counted(seats)
     for voter in voters:
         if voter in counted:
             return Denial("APPROVAL_SEAT_TAKEN", f"the vote of {voter} is counted already")
@@ -224,7 +224,7 @@ def _find_obstacle(
             return Denial("APPROVAL_SEAT_TAKEN", f"{claim.seat.decided_by} has decided here already")
 
 
-def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
+def list_counted(seats: Iterable[Seat]) -> frozenset[str]:
     """Return everyone already counted in the stage: voters, and the people they voted for."""
     return frozenset(
         person
@@ -233,6 +233,11 @@ def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
         for person in (seat.decided_by, seat.on_behalf_of)
         if person is not None
     )
+
+
+def list_approving_voices(seats: Iterable[Seat]) -> frozenset[str]:
+    """Return everyone whose approval stands on these seats, and the people they voted for."""
+    return list_counted(seat for seat in seats if seat.status == "approved")
 
 
 def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tuple[str, ...] | None:

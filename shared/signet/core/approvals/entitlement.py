@@ -1,20 +1,42 @@
-"""The permissions that a voter needs beside a seat, when the vote is cast and again when a gate uses it.
+"""Entitlement to vote: the permissions that voters need, and the one check of votes on a stage.
 
 The permission of an automatic transition, with its condition, belongs to each voter whose vote leads there:
 only the system passes its gate. The permission of a requested one belongs to its requester. A policy may name
 one more for its voters.
+
+A vote is refused by the check. The inbox, the view of a request and explanations ask it too, so that people
+read what they would be answered.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
 
-from signet.core.approvals.eligibility import ConflictCheck
-from signet.core.approvals.policy import Policy
+from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
+from signet.core.approvals.eligibility import (
+    Allowed,
+    AuthoredDocument,
+    ConflictCheck,
+    Delegation,
+    Seat,
+    VotingContext,
+    choose_seat,
+    separation_conflict,
+)
+from signet.core.approvals.pins import Pins, list_pinned_persons, read_pinned
+from signet.core.approvals.policy import Policy, Stage
+from signet.core.approvals.votes import count_votes
+from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.expressions import Environment
 from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.eligibility_changes import EligibilityChange
+from signet.core.tenants.responsible import ResponsiblePersons
 
 MakeEnvironment = Callable[[str], Environment]
+# Makes the environment of a condition on a voter, with these roles.
+MakeVoterEnvironment = Callable[[str, Collection[str]], Environment]
 
 
 def list_voter_permissions(workflow: Workflow, node_id: str, policy: Policy) -> tuple[str, ...]:
@@ -57,3 +79,89 @@ def check_all(*checks: ConflictCheck) -> ConflictCheck:
         return next((denial for denial in denials if denial is not None), None)
 
     return find_denial
+
+
+class VotedDocument(AuthoredDocument, Protocol):
+    """The document that is voted on, with the persons behind what is asked of it now."""
+
+    @property
+    def entity_type(self) -> str: ...
+
+    @property
+    def requester_responsible(self) -> Collection[str]: ...
+
+    @property
+    def responsible(self) -> ResponsiblePersons: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteCheck:
+    """Everything that decides who may vote on one stage, as of one moment."""
+
+    contract: CompiledContract
+    document: VotedDocument
+    # The persons behind the request, and the moment since which grants may bar a vote.
+    requesters: ResponsiblePersons
+    opened_at: datetime
+    pins: Pins
+    # The permissions that voters need beside a seat.
+    needed_permissions: Sequence[str]
+    # Those whose approval counts already in another stage, or in another approval that the same gate uses.
+    approved_elsewhere: Collection[str]
+    stage: Stage
+    seats: Sequence[Seat]
+    # Of the active members that matter here: their roles now, and what these permit.
+    roles: Mapping[str, Collection[str]]
+    permissions: Mapping[str, Sequence[str]]
+    delegations: Sequence[Delegation]
+    # Changes of eligibility that may bar a vote.
+    changes: Sequence[EligibilityChange]
+    now: datetime
+    make_env: MakeVoterEnvironment
+
+    def choose(self, person: str, vote: Vote = "approved") -> Allowed | Denial:
+        """Return the seat that the person would fill by this vote, or the reason for none."""
+        # A decided stage is closed, although the wave has yet to begin the next one or to escalate.
+        is_open = not count_votes(self.stage, self.seats).is_decided
+        return choose_seat(person, self.seats, self.make_context(), vote=vote, is_open=is_open)
+
+    def make_context(self) -> VotingContext:
+        entitlement = Entitlement(
+            self.contract, self.needed_permissions, self.permissions, self._make_env_of_member
+        )
+        return VotingContext(
+            entity_type=self.document.entity_type,
+            now=self.now,
+            roles=self.roles,
+            delegations=self.delegations,
+            find_conflict=check_all(self.make_conflict_check(), entitlement.find_denial),
+            approved_elsewhere=self.approved_elsewhere,
+            find_barring_grant=self._find_barring_grant,
+        )
+
+    def make_conflict_check(self) -> ConflictCheck:
+        """Return the check of separation of duties alone."""
+        requesters = self.requesters.union(self.document.requester_responsible)
+        return separation_conflict(self.contract, self.document, requesters, self.pins)
+
+    def make_voter_env(self, person: str, roles: Collection[str]) -> Environment:
+        """Make the environment of a condition on a voter: they see other documents as they were pinned."""
+        return {**self.make_env(person, roles), "refs": read_pinned(self.pins)}
+
+    def _make_env_of_member(self, person: str) -> Environment:
+        return self.make_voter_env(person, self.roles.get(person, ()))
+
+    def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
+        """Return why the vote rests on what its own people granted or took since the request was opened."""
+        voices = [voter] if represented is None else [voter, represented]
+        responsible = self.document.responsible | self.requesters
+        basis = VoteBasis(
+            voter=voter,
+            represented=represented,
+            own_roles={role for voice in voices for role in self.roles.get(voice, ())},
+            holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
+            seat_roles={seat.holder_role for seat in self.seats if seat.holder_role is not None},
+            responsible=responsible | list_pinned_persons(self.pins),
+            opened_at=self.opened_at,
+        )
+        return find_barring_change(basis, self.changes)

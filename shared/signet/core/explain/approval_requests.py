@@ -1,13 +1,12 @@
 """The approvals of an instance in sentences: votes, causes that used them up or voided them, open seats."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Delegation, Origin, Seat
-from signet.core.approvals.votes import has_escalated
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.explain.controls import EDITED, find_act, name_control
 from signet.core.explain.instance_record import (
     ApprovalRecord,
@@ -24,14 +23,8 @@ from signet.core.explain.phrases import (
     end_sentence,
 )
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
+from signet.core.explain.voters import LapsedVoteExplanation, describe_open, describe_terms, explain_lapsed
 from signet.core.runtime.projection import CONTROL
-
-MAX_SHOWN_PEOPLE = 20
-_ORIGINS: Mapping[Origin, str] = {
-    "resolved": "",
-    "escalated": ", of the wider circle",
-    "break_glass": ", seated by break-glass of two operators",
-}
 
 
 @dataclass(frozen=True)
@@ -87,6 +80,8 @@ class RequestExplanation:
     chain_version: int | None
     stage: int
     votes: tuple[Vote, ...]
+    # The votes that a gate could not use; their seats are asked again.
+    lapsed: tuple[LapsedVoteExplanation, ...]
     open_seats: tuple[Seat, ...]
     voters: tuple[VoterRecord, ...]
     used_by: Used | None
@@ -105,11 +100,14 @@ def explain_requests(
         overtaken = _explain_overtaken(outline, record, request) if request.status == "voided" else None
         open_seats = tuple(seat for seat in request.seats if seat.status == "open")
         sentences = [_describe_standing(outline, request, used), _describe_about(outline, request)]
+        sentences += describe_terms(outline, request)
         sentences += [vote.text for vote in votes]
+        lapsed = tuple(explain_lapsed(request))
+        sentences += [vote.text for vote in lapsed]
         if overtaken is not None:
             sentences.append(overtaken.text)
         if request.status == "open":
-            sentences += _describe_open(record, request, open_seats)
+            sentences += describe_open(record, request, open_seats)
         yield RequestExplanation(
             request_id=request.id,
             node=request.node_id,
@@ -125,6 +123,7 @@ def explain_requests(
             chain_version=request.chain_version,
             stage=request.stage,
             votes=votes,
+            lapsed=lapsed,
             open_seats=open_seats,
             voters=tuple(request.voters),
             used_by=used,
@@ -202,57 +201,6 @@ def _describe_delegation(delegation: Delegation) -> str:
         f" to {escape(delegation.delegate_id)} about {scope},"
         f" from {describe_time(delegation.from_time)} to {describe_time(delegation.to_time)}{revoked}"
     )
-
-
-# --- who may still decide ---
-
-
-def _describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Sequence[Seat]) -> Iterator[str]:
-    if record.document is not None and record.document.version != request.document_version:
-        yield (
-            f"The document is at version {record.document.version} by now: nobody can decide about version"
-            f" {request.document_version} any more."
-        )
-        return
-    if not seats:
-        yield "Nobody is asked any more: the workflow has not taken the decision yet."
-        return
-    for seat in seats:
-        yield f"Seat {seat.position} of stage {seat.stage} is open, for {_describe_holder(seat)}."
-    yield _describe_voters([_name_voter(voter) for voter in request.voters if voter.obstacle is None])
-    yield from (
-        end_sentence(f"Not {escape(voter.person)}: {voter.obstacle}")
-        for voter in request.voters[:MAX_SHOWN_PEOPLE]
-        if voter.obstacle is not None
-    )
-    if request.escalate_at is not None and not has_escalated(seats):
-        yield f"If it is still undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
-    if request.expire_at is not None:
-        yield f"It expires at {describe_time(request.expire_at)}."
-
-
-def _describe_holder(seat: Seat) -> str:
-    holder = (
-        escape(seat.holder_user_id) if seat.holder_role is None else f"the role {escape(seat.holder_role)}"
-    )
-    if seat.handed_over_from is not None:
-        holder = f"{holder}, handed over from {escape(seat.handed_over_from)}"
-    return f"{holder}{_ORIGINS[seat.origin]}"
-
-
-def _name_voter(voter: VoterRecord) -> str:
-    if voter.on_behalf_of is None:
-        return escape(voter.person)
-    return f"{escape(voter.person)} for {escape(voter.on_behalf_of)} (delegation {voter.delegation_id})"
-
-
-def _describe_voters(names: Sequence[str]) -> str:
-    if not names:
-        return "Nobody may fill it now."
-    shown = list(names[:MAX_SHOWN_PEOPLE])
-    if len(names) > len(shown):
-        shown.append(f"{len(names) - len(shown)} more")
-    return f"Who may decide now: {describe_list(shown)}."
 
 
 # --- what used it up, and what voided it ---

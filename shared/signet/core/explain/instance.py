@@ -25,6 +25,7 @@ from signet.core.explain.instance_sentences import (
 )
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_time
+from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
 from signet.core.explain.vocabulary import Vocabulary, describe_json, escape
 from signet.core.explain.waits import describe_wait, describe_waking
 
@@ -102,6 +103,8 @@ class InstanceExplanation:
     happened: tuple[Happened, ...]
     turns: tuple[HistoryLine, ...]
     approvals: tuple[RequestExplanation, ...]
+    # The stages that nobody may decide, with what can be done.
+    stuck_stages: tuple[StuckStage, ...]
     # The events that would move it, or the reason that nothing does.
     waking: tuple[str, ...]
     # The authors of the definition, the contract and the chains that it runs under.
@@ -153,6 +156,7 @@ def explain_instance(
             for turn in record.turns
         ),
         approvals=tuple(explain_requests(outline, record, by_hash)),
+        stuck_stages=tuple(explain_stuck_stages(outline, record)),
         waking=tuple(describe_waking(outline, record)),
         control=control,
     )
@@ -262,6 +266,12 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield from ("", "Its approvals")
     for approval in explained.approvals:
         first, *details = approval.text
+        yield f"  {first}"
+        yield from (f"    {sentence}" for sentence in details)
+    if explained.stuck_stages:
+        yield from ("", "What to do where nobody may decide")
+    for stuck in explained.stuck_stages:
+        first, *details = stuck.text
         yield f"  {first}"
         yield from (f"    {sentence}" for sentence in details)
     yield from ("", "Its life")

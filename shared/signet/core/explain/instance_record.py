@@ -27,6 +27,8 @@ class ExplainedInstance:
     active_tokens: Sequence[Mapping[str, Any]]
     started_at: datetime
     updated_at: datetime
+    # The persons behind the actor.
+    responsible: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,52 @@ class DecisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class VoterRecord:
-    """A person that an open seat was for when this was read; `obstacle` says why they may not fill it."""
+    """A person that an open seat was for when this was read; `obstacle` says why they may not approve.
+
+    `code` is the answer that their approval would get. A person who may not approve may still reject.
+    """
 
     person: str
     on_behalf_of: str | None = None
     delegation_id: UUID | None = None
     obstacle: str | None = None
+    code: str | None = None
+    may_reject: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LapsedVoteRecord:
+    """A vote that a gate could not use; `reason` is why its people may not give it now, if that is known."""
+
+    stage: int
+    position: int
+    decided_by: str
+    on_behalf_of: str | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StuckStageRecord:
+    """A stage that nobody may decide: of an open request, or one that could not begin.
+
+    `voters` are those of a stage that could not begin. `additions` lack the asked roles or their permission,
+    and nothing else.
+    """
+
+    node_id: str
+    stage: int
+    request_id: UUID | None
+    # The roles that are asked, and the permissions that a voter needs.
+    roles: Sequence[str]
+    permissions: Sequence[str]
+    chain_name: str | None
+    voters: Sequence[VoterRecord] = ()
+    additions: Sequence[str] = ()
+    # Why approvers gave no seat, in words.
+    unseated: Sequence[str] = ()
+    # Whether the same person is what keeps anybody, and those who may still reject.
+    lacks_another_person: bool = False
+    rejecters: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +199,12 @@ class ApprovalRecord:
     ended_at: datetime | None
     seats: Sequence[Seat] = ()
     decisions: Sequence[DecisionRecord] = ()
-    # Set for an open request.
+    voter_permissions: Sequence[str] | None = None
+    allows_same_person: bool = False
+    # Set for an open request: who may vote, or why nobody may.
     voters: Sequence[VoterRecord] = ()
+    refusal: str | None = None
+    lapsed: Sequence[LapsedVoteRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,5 +232,6 @@ class InstanceRecords:
     turns: Sequence[TurnRecord]
     approvals: Sequence[ApprovalRecord] = ()
     edits: Sequence[EditRecord] = ()
+    stuck_stages: Sequence[StuckStageRecord] = ()
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

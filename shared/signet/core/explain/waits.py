@@ -164,6 +164,7 @@ AWAITED: Mapping[str, str] = MappingProxyType(
     {
         "state": "A person's request, or an edit of the document.",
         "approval": "The decision of the people who were asked.",
+        "lifecycle_gate": "The decision of the people who are asked again, because votes have lapsed.",
         "wait_timer": "The end of its wait.",
         "wait_event": "The event from outside, or the end of its wait.",
         "webhook_out": "The answer from outside.",

@@ -118,6 +118,8 @@ _BEGIN_AGAIN = (
     "Leave it under the definition that it runs under, or cancel it."
     " A new request then begins under the newest definition."
 )
+# A gate waits where votes have lapsed, and their seats are asked again.
+_ASKING = ("approval", "lifecycle_gate")
 
 
 def assess(old: Definition, new: Definition, position: MoveInput) -> Report:
@@ -254,7 +256,7 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
         if _policies_of(old, token.node) != _policies_of(new, token.node):
             sentence = f"{token.node} was allowed by a policy that has changed"
             yield Obstacle("POLICY_CHANGED", sentence, _GO_ON)
-    elif token.state is TokenState.WAITING and before.type.name == "approval":
+    elif token.state is TokenState.WAITING and before.type.name in _ASKING:
         if old.hash != new.hash:
             sentence = f"people are still asked at {token.node} under the old definition"
             remedy = "Have them decide, or withdraw the question by an edit or another request."

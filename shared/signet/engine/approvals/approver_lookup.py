@@ -33,7 +33,7 @@ class ApproverLookup:
     def gather(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> ApproverData:
         """Gather everything that makes seats of the approvers."""
         needs = list_needs(approvers)
-        values = {text: _compile(text).value(about.env) for text in needs.expressions}
+        values = {text: compile_approver_text(text).value(about.env) for text in needs.expressions}
         people = {str(values[text]) for text in needs.managers_of if isinstance(values[text], str)}
         managers = read_managers(self._connection, self._tenant_id, people, MAX_LEVELS) if people else {}
         members: dict[str, Collection[str]] = {}
@@ -68,7 +68,7 @@ class ApproverLookup:
 
 
 @lru_cache(maxsize=MAX_EXPRESSIONS)
-def _compile(text: str) -> Compiled:
+def compile_approver_text(text: str) -> Compiled:
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
         raise Defect("APPROVAL_EXPRESSION_UNREADABLE", f"a published policy holds '{text}'")

@@ -5,22 +5,14 @@ of two votes for the last seat the second finds it taken. The tables are the aut
 wave, which goes on from what it finds there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
-from signet.core.approvals.eligibility import (
-    Allowed,
-    VotingContext,
-    can_anyone_vote,
-    choose_seat,
-    separation_conflict,
-)
-from signet.core.approvals.entitlement import Entitlement, check_all
-from signet.core.approvals.pins import list_pinned_persons, read_pinned
+from signet.core.approvals.eligibility import Allowed, Seat, can_anyone_vote
+from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck, VotedDocument
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
@@ -34,11 +26,14 @@ from signet.core.approvals.votes import (
 )
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
-from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.errors import Defect, FieldError, Rejected, SignetError
 from signet.core.expressions import Environment
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.responsible import MAX_PERSONS
+from signet.engine.approvals.ballots import READ_AGAIN, ReferencesChanged, StandingDocument, Voters
+from signet.engine.approvals.ballots import Ballot as Ballot
+from signet.engine.approvals.ballots import VoteResult as VoteResult
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -51,43 +46,6 @@ EVENT = "approval_decided"
 _VOTES = get_args(Vote)
 # The status of a request that ends, by the action that follows from its last stage.
 _ENDS: dict[NextAction, str] = {NextAction.APPROVE: "approved", NextAction.REJECT: "rejected"}
-
-
-@dataclass(frozen=True, slots=True)
-class VoteResult:
-    """The effect of a counted vote. `stage_state` is open, approved, rejected or deadlocked."""
-
-    request_id: UUID
-    decision_id: UUID
-    stage: int
-    position: int
-    vote: Vote
-    on_behalf_of: str | None
-    delegation_id: UUID | None
-    stage_state: str
-    request_status: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """One person's vote about a request."""
-
-    request_id: UUID
-    vote: Vote
-    reason: str | None = None
-
-
-class ReferencesChanged(Rejected):
-    """A vote about documents that say something else now: its workflow must ask again."""
-
-    def __init__(self, instance_id: UUID, sentence: str, changed: Sequence[str] = ()) -> None:
-        super().__init__(
-            "APPROVAL_STALE",
-            sentence,
-            remedy="Read it again: the workflow asks again for the approvals that it still needs.",
-            details={"changed": list(changed)},
-        )
-        self.instance_id = instance_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,50 +67,27 @@ class _LockedSubject:
     def person(self) -> str:
         return self.caller.principal.subject
 
-    def voting_context(self) -> VotingContext:
-        requesters = self.request.requesters | self.document.requester_responsible
-        separation = separation_conflict(self.contract, self.document, requesters, self.request.pins or {})
-        people = self.locked.people
-        entitlement = Entitlement(
+    def make_check(self, policy: Policy) -> VoteCheck:
+        """Make the check of votes on the present stage."""
+        locked = self.locked
+        return make_check(
+            self.request,
+            self.document,
             self.contract,
-            self.request.voter_permissions or (),
-            {user_id: person.permissions for user_id, person in people.items()},
-            self._make_env,
-        )
-        return VotingContext(
-            entity_type=self.document.entity_type,
+            policy.stage(self.request.stage),
+            locked.seats,
+            Voters(locked.people, locked.delegations, locked.changes),
             now=self.now,
-            roles={user_id: person.roles for user_id, person in people.items()},
-            delegations=self.locked.delegations,
-            find_conflict=check_all(separation, entitlement.find_denial),
-            approved_elsewhere=self.request.approved_elsewhere,
-            find_barring_grant=self._find_barring_grant,
+            make_env=self._make_env,
         )
 
-    def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
-        """Return why the vote rests on what its own people granted or took since the request was opened."""
-        seats, people = self.locked.seats, self.locked.people
-        voices = [voter] if represented is None else [voter, represented]
-        responsible = self.document.responsible | self.request.requesters
-        basis = VoteBasis(
-            voter=voter,
-            represented=represented,
-            own_roles={role for voice in voices if voice in people for role in people[voice].roles},
-            holder_ids={seat.holder_user_id for seat in seats if seat.holder_user_id is not None},
-            seat_roles={seat.holder_role for seat in seats if seat.holder_role is not None},
-            responsible=responsible | list_pinned_persons(self.request.pins or {}),
-            opened_at=self.request.created_at,
-        )
-        return find_barring_change(basis, self.locked.changes)
-
-    def _make_env(self, person: str) -> Environment:
+    def _make_env(self, person: str, roles: Collection[str]) -> Environment:
         """Make the environment of a condition on the voter, with their roles of the member tables."""
-        held = self.locked.people.get(person)
-        principal = Principal(self.caller.principal.tenant_id, person, tuple(held.roles if held else ()))
-        voter = replace(self.caller, principal=principal)
-        context = self.documents.make_context(voter, self.contract, self.document)
-        env = context.env(context.data, status=self.document.status, version=self.document.version)
-        return {**env, "refs": read_pinned(self.request.pins or {})}
+        principal = Principal(self.caller.principal.tenant_id, person, tuple(roles))
+        context = self.documents.make_context(
+            replace(self.caller, principal=principal), self.contract, self.document
+        )
+        return context.env(context.data, status=self.document.status, version=self.document.version)
 
 
 def decide(
@@ -164,8 +99,76 @@ def decide(
     """
     subject = _lock(caches, pipeline, caller, ballot.request_id)
     policy = _require_open(subject)
-    seat = _choose_seat(subject, policy.stage(subject.request.stage), ballot)
-    return _record(subject, pipeline, policy, seat, ballot)
+    check = subject.make_check(policy)
+    seat = _choose_seat(subject, check, ballot)
+    return _record(subject, pipeline, policy, check, seat, ballot)
+
+
+def find_refusal(request: RequestRow, document: StandingDocument, now: datetime) -> SignetError | None:
+    """Return why the request takes no vote: it has ended, or people were asked about something else."""
+    if request.status != "open":
+        return Rejected("APPROVAL_CLOSED", f"this approval is {request.status}")
+    if document.version != request.document_version:
+        # The workflow will void the request. Until then the version alone shows the edit.
+        return _describe_edit(request.document_version, document.version)
+    if document.snapshot_hash != request.snapshot_hash:
+        sentence = "the snapshot is not the one that the approval was pinned to"
+        return Defect("APPROVAL_SNAPSHOT_ALTERED", sentence)
+    if request.expire_at is not None and request.expire_at <= now:
+        return Rejected("APPROVAL_CLOSED", "the time to decide is over")
+    if document.instance_id != request.instance_id:
+        return Rejected("APPROVAL_CLOSED", "the workflow that asked has ended")
+    return _find_changed_references(request)
+
+
+def make_check(
+    request: RequestRow,
+    document: VotedDocument,
+    contract: CompiledContract,
+    stage: Stage,
+    seats: Sequence[Seat],
+    voters: Voters,
+    *,
+    now: datetime,
+    make_env: MakeVoterEnvironment,
+) -> VoteCheck:
+    """Make the check of votes on the present stage of a request."""
+    return VoteCheck(
+        contract=contract,
+        document=document,
+        requesters=request.requesters,
+        opened_at=request.created_at,
+        pins=request.pins or {},
+        needed_permissions=request.voter_permissions or (),
+        approved_elsewhere=request.approved_elsewhere,
+        stage=stage,
+        seats=seats,
+        roles={user_id: person.roles for user_id, person in voters.people.items()},
+        permissions={user_id: person.permissions for user_id, person in voters.people.items()},
+        delegations=voters.delegations,
+        changes=voters.changes,
+        now=now,
+        make_env=make_env,
+    )
+
+
+def _find_changed_references(request: RequestRow) -> ReferencesChanged | None:
+    if request.voter_permissions is None or request.pins is None:
+        sentence = "the approval is of an older release, and is asked again"
+        return ReferencesChanged(request.instance_id, sentence)
+    if request.changed_pins:
+        sentence = f"what the document refers to has changed: {', '.join(request.changed_pins)}"
+        return ReferencesChanged(request.instance_id, sentence, request.changed_pins)
+    return None
+
+
+def _describe_edit(asked: int, current: int) -> Rejected:
+    return Rejected(
+        "APPROVAL_STALE",
+        f"the approval is about version {asked}; the document is at version {current}",
+        remedy=READ_AGAIN,
+        details={"current_version": current, "request_version": asked},
+    )
 
 
 def require_ballot(vote: str, reason: str | None) -> None:
@@ -212,63 +215,40 @@ def _lock(
 
 def _require_open(subject: _LockedSubject) -> Policy:
     """Return the policy that the request is pinned to, or raise why the request takes no vote."""
-    request, document = subject.request, subject.document
-    if request.status != "open":
-        raise Rejected("APPROVAL_CLOSED", f"this approval is {request.status}")
-    if document.version != request.document_version:
-        # The workflow will void the request. Until then the version alone shows the edit.
-        raise Rejected(
-            "APPROVAL_STALE",
-            f"the approval is about version {request.document_version};"
-            f" the document is at version {document.version}",
-            remedy="Read it again: the workflow asks again for the approvals that it still needs.",
-            details={"current_version": document.version, "request_version": request.document_version},
-        )
-    if document.snapshot_hash != request.snapshot_hash:
-        raise Defect(
-            "APPROVAL_SNAPSHOT_ALTERED", "the snapshot is not the one that the approval was pinned to"
-        )
-    if request.expire_at is not None and request.expire_at <= subject.now:
-        raise Rejected("APPROVAL_CLOSED", "the time to decide is over")
-    if document.instance_id != request.instance_id:
-        raise Rejected("APPROVAL_CLOSED", "the workflow that asked has ended")
-    if request.voter_permissions is None or request.pins is None:
-        raise ReferencesChanged(
-            request.instance_id, "the approval is of an older release, and is asked again"
-        )
-    if request.changed_pins:
-        sentence = f"what the document refers to has changed: {', '.join(request.changed_pins)}"
-        raise ReferencesChanged(request.instance_id, sentence, request.changed_pins)
-    return parse_policy(request.policy, request.policy_hash)
+    refusal = find_refusal(subject.request, subject.document, subject.now)
+    if refusal is not None:
+        raise refusal
+    return parse_policy(subject.request.policy, subject.request.policy_hash)
 
 
-def _choose_seat(subject: _LockedSubject, stage: Stage, ballot: Ballot) -> Allowed:
-    seats = subject.locked.seats
-    # A decided stage is closed, although the wave has yet to begin the next one or to escalate.
-    is_open = not count_votes(stage, seats).is_decided
-    voting = subject.voting_context()
-    choice = choose_seat(subject.person, seats, voting, vote=ballot.vote, is_open=is_open)
+def _choose_seat(subject: _LockedSubject, check: VoteCheck, ballot: Ballot) -> Allowed:
+    choice = check.choose(subject.person, ballot.vote)
     if isinstance(choice, Denial):
         raise Rejected(choice.code, choice.sentence)
-    if is_reason_missing(stage, ballot.vote, ballot.reason):
+    if is_reason_missing(check.stage, ballot.vote, ballot.reason):
         raise _reason_required(ballot.vote)
     return choice
 
 
 def _record(
-    subject: _LockedSubject, pipeline: PipelinedTransaction, policy: Policy, seat: Allowed, ballot: Ballot
+    subject: _LockedSubject,
+    pipeline: PipelinedTransaction,
+    policy: Policy,
+    check: VoteCheck,
+    seat: Allowed,
+    ballot: Ballot,
 ) -> VoteResult:
     request = subject.request
-    stage = policy.stage(request.stage)
     seats = record_vote(
-        stage,
+        check.stage,
         subject.locked.seats,
         seat.position,
         ballot.vote,
         decided_by=subject.person,
         on_behalf_of=seat.on_behalf_of,
     )
-    verdict = count_votes(stage, seats, can_vote=can_anyone_vote(seats, subject.voting_context()))
+    can_vote = can_anyone_vote(seats, check.make_context())
+    verdict = count_votes(check.stage, seats, can_vote=can_vote)
     follows = next_action(
         policy,
         request.stage,

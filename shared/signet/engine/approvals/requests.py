@@ -79,6 +79,11 @@ class ApprovalRequests:
         # The moments at which an instance must be woken again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
+    @property
+    def lapsed_count(self) -> int:
+        """Return how many votes of this wave's gates have lapsed."""
+        return len(self._rows.lapsed_seats)
+
     def load(self, instance_ids: Sequence[UUID]) -> None:
         if not instance_ids:
             return

@@ -1,9 +1,9 @@
 """The context of a mutation, and the change of a document that is decided in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from signet.core.approvals.pins import Pins
@@ -17,6 +17,66 @@ from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.documents.commands import Create
 from signet.engine.documents.references import RefQuery, Refs
 from signet.store.documents.write import DocumentRow, TransactionContext, WorkflowOfType
+
+
+class DatedDocument(Protocol):
+    """A document with its id, and with its author and times as expressions read them."""
+
+    @property
+    def id(self) -> UUID | None: ...
+
+    @property
+    def creator_id(self) -> str: ...
+
+    @property
+    def created_at(self) -> datetime: ...
+
+    @property
+    def updated_at(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _NewDocument:
+    """A document that is being made: it has no id yet."""
+
+    id: UUID | None
+    creator_id: str
+    created_at: datetime
+    updated_at: datetime
+
+
+def describe_entity(
+    document: DatedDocument, data: Mapping[str, Any], *, status: str, version: int
+) -> dict[str, Any]:
+    """Return what expressions read of a document under `entity`."""
+    return {
+        **data,
+        "id": str(document.id) if document.id is not None else None,
+        "status": status,
+        "version": version,
+        "creator": document.creator_id,
+        "created_at": format_moment(document.created_at),
+        "updated_at": format_moment(document.updated_at),
+    }
+
+
+def make_environment(
+    entity: Mapping[str, Any],
+    actor_id: str,
+    roles: Collection[str],
+    *,
+    org: Mapping[str, Any],
+    now: datetime,
+) -> dict[str, Any]:
+    """Make the environment of an expression that follows no ref."""
+    return {
+        "entity": entity,
+        "refs": {},
+        "actor": {"user_id": actor_id, "roles": list(roles)},
+        "org": org,
+        "now": format_moment(now),
+        "context": {},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +108,11 @@ class MutationContext:
         return instance_id is not None and self.row is not None and instance_id == self.row.instance_id
 
     def env(self, data: Mapping[str, Any], *, status: str, version: int) -> dict[str, Any]:
-        row, principal = self.row, self.caller.principal
-        entity = {
-            **data,
-            "id": str(row.id) if row else None,
-            "status": status,
-            "version": version,
-            "creator": row.creator_id if row else principal.subject,
-            "created_at": format_moment(row.created_at if row else self.transaction.now),
-            "updated_at": format_moment(row.updated_at if row else self.transaction.now),
-        }
-        return {
-            "entity": entity,
-            "refs": self._read_refs(data) if self.followed else {},
-            "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
-            "org": self.org,
-            "now": format_moment(self.transaction.now),
-            "context": {},
-        }
+        principal, now = self.caller.principal, self.transaction.now
+        row = self.row or _NewDocument(None, principal.subject, now, now)
+        entity = describe_entity(row, data, status=status, version=version)
+        env = make_environment(entity, principal.subject, principal.roles, org=self.org, now=now)
+        return {**env, "refs": self._read_refs(data)} if self.followed else env
 
     def _read_refs(self, data: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         """Read other documents: behind a gate as they were approved, elsewhere as they are."""
@@ -220,8 +267,12 @@ def format_moment(moment: datetime) -> str:
 
 def make_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]:
     """Make the values that expressions read under `org`."""
-    values = TenantSettings.model_validate(transaction.settings).make_values()
-    return {**values, "id": str(tenant_id), "name": transaction.tenant_name}
+    return describe_org(tenant_id, transaction.tenant_name, transaction.settings)
+
+
+def describe_org(tenant_id: UUID, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    values = TenantSettings.model_validate(settings).make_values()
+    return {**values, "id": str(tenant_id), "name": name}
 
 
 def make_version(

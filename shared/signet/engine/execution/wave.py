@@ -253,6 +253,7 @@ class _Wave:
 
     def end(self) -> None:
         """Write approvals, documents and the rows of the wave, in the last statements of the transaction."""
+        self.result.stats.lapsed = self._approvals.lapsed_count
         self._approvals.write()
         self._documents.write(self._pipeline)
         end_wave(self._pipeline, self._claim.tenant_id, self._rows, self._opened.transaction.now)
@@ -373,6 +374,8 @@ class _Wave:
             refuse_after_end(context)
             self._rows.instances.append(make_instance_row(context))
             self._rows.history.extend(make_history_rows(context))
+            if execution.projection.status == "paused" != context.row.status:
+                self.result.stats.count_pause(context.row.id, execution.projection.reason)
             self.result.instances += 1
         if has_ready_tokens(context) and context.row.id not in self.result.failed:
             self._documents.batch.events.append(make_continuation(context))

@@ -152,6 +152,8 @@ def make_report(claimed: Claim, result: WaveResult, trace_id: str, seconds: floa
         work=stats.work,
         effects=stats.effects,
         waits=stats.waits,
+        paused=stats.paused,
+        lapsed=stats.lapsed,
         released=stats.released,
         retried=stats.retried,
         dead=stats.dead,

@@ -1,31 +1,26 @@
 """Explanation of an instance: its record as of one moment, in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat, separation_conflict
 from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.explain.instance import Earlier, InstanceExplanation, explain_instance
-from signet.core.explain.instance_record import (
-    ApprovalRecord,
-    ExplainedDocument,
-    ExplainedInstance,
-    InstanceRecords,
-    VoterRecord,
-)
+from signet.core.explain.instance_record import ExplainedInstance, InstanceRecords
 from signet.core.runtime.projection import MOVED
+from signet.engine.approvals.vote_reader import VoteReader
 from signet.engine.cache import ContractCache
 from signet.engine.control.authorship import read_control_of_artifact
+from signet.engine.documents.change import describe_org
 from signet.engine.execution.rebuild import instance_not_found
-from signet.store.approvals.requests import read_delegations, read_holders
+from signet.engine.instances.explained_voters import add_voters
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import read_compiled
 from signet.store.instances.record import read_record
 from signet.store.tenants.machine_labels import read_machine_labels
-from signet.store.tenants.tenants import read_now
+from signet.store.tenants.tenants import find_tenant, read_now
 
 
 def explain(
@@ -50,7 +45,7 @@ def explain(
                     connection, contracts, tenant_id, instance, left.get("contract_version")
                 )
                 earlier.append(Earlier(step.seq, held, of_then.contract if of_then else None))
-        record = _add_voters(connection, tenant_id, record, contract)
+        record = _add_voters(connection, tenant_id, contracts, record, artifact, contract)
         machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
         record = replace(record, machines=machines)
         control = read_control_of_artifact(
@@ -94,49 +89,16 @@ def _read_contract(
 
 
 def _add_voters(
-    connection: Connection, tenant_id: UUID, record: InstanceRecords, contract: CompiledContract | None
-) -> InstanceRecords:
-    document = record.document
-    if contract is None or document is None:
-        return record
-    asking = record.request.responsible if record.request is not None else ()
-    approvals = [
-        replace(request, voters=_list_voters(connection, tenant_id, request, document, contract, asking))
-        if request.status == "open" and request.document_version == document.version
-        else request
-        for request in record.approvals
-    ]
-    return replace(record, approvals=approvals)
-
-
-def _list_voters(
     connection: Connection,
     tenant_id: UUID,
-    request: ApprovalRecord,
-    document: ExplainedDocument,
-    contract: CompiledContract,
-    asking: Sequence[str],
-) -> list[VoterRecord]:
-    """List the people who may fill an open seat now.
-
-    People barred by the contract, or whose vote is counted, are listed with the obstacle.
-    """
-    now, seats = read_now(connection), [seat for seat in request.seats if seat.stage == request.stage]
-    users = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    roles = {seat.holder_role for seat in seats if seat.holder_role is not None}
-    holders = read_holders(connection, tenant_id, users, roles, now)
-    voting = VotingContext(
-        contract.contract.contract,
-        now,
-        holders,
-        read_delegations(connection, tenant_id, holders, now),
-        separation_conflict(contract, document, (*request.responsible, *asking), request.pins or {}),
-    )
-    voters = []
-    for person in sorted(holders):
-        choice = choose_seat(person, seats, voting)
-        if isinstance(choice, Allowed):
-            voters.append(VoterRecord(person, choice.on_behalf_of, choice.delegation_id))
-        elif choice.code != "APPROVAL_NOT_YOURS":
-            voters.append(VoterRecord(person, obstacle=choice.sentence))
-    return voters
+    contracts: ContractCache,
+    record: InstanceRecords,
+    artifact: Artifact,
+    contract: CompiledContract | None,
+) -> InstanceRecords:
+    tenant = find_tenant(connection, tenant_id)
+    if contract is None or record.document is None or tenant is None:
+        return record
+    org = describe_org(tenant_id, tenant.name, tenant.settings)
+    reader = VoteReader(connection, tenant_id, contracts, org, read_now(connection))
+    return add_voters(reader, artifact, contract, record)

@@ -85,23 +85,18 @@ class LockedRequest:
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
+    """A request that asks a person; `on_behalf_of` is set where only their delegators have a seat."""
+
     request_id: UUID
     document_id: UUID
     entity_type: str
-    contract_version: int
     document_version: int
     node_id: str
     stage: int
-    position: int
     requester_id: str
     created_at: datetime
     expire_at: datetime | None
     on_behalf_of: str | None
-    creator_responsible: list[str]
-    editor_responsible: list[str]
-    # The persons behind the request, and behind the transition request for the document that is open.
-    requesters: list[str]
-    pins: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +215,12 @@ def list_inbox(
     values = {"tenant_id": tenant_id, "user_id": user_id, "after": after, "limit": limit}
     with connection.cursor(row_factory=class_row(InboxRow)) as cursor:
         return cursor.execute(_SQL.list_inbox, values).fetchall()
+
+
+def read_requests(connection: Connection, tenant_id: UUID, ids: Collection[UUID]) -> list[RequestRow]:
+    """Read requests as votes would find them. Nothing is locked, so that they may go on meanwhile."""
+    with connection.cursor(row_factory=class_row(RequestRow)) as cursor:
+        return cursor.execute(_SQL.read_requests, {"tenant_id": tenant_id, "ids": list(ids)}).fetchall()
 
 
 def read_request(connection: Connection, tenant_id: UUID, request_id: UUID) -> RequestRecord | None:

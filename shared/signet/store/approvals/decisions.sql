@@ -2,8 +2,8 @@
 -- Find the document of a request: its row is locked before the request's.
 SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
--- name: lock_request
--- Lock and read a request, so that only one vote at a time counts.
+-- part: request_as_voted
+-- Read a request with all that its votes are judged by.
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
        escalate_at, expire_at, created_at, ended_at,
@@ -24,6 +24,16 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
                                  AND s.position = v.position AND s.status = 'lapsed')
                AND NOT coalesce(other.policy::jsonb ->> 'same_person' = 'allowed'
                                 AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere
+
+-- name: read_requests
+-- Read requests as a vote would find them, without a lock.
+{request_as_voted}
+FROM approval_requests r
+WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s)
+
+-- name: lock_request
+-- Lock and read a request, so that only one vote at a time counts.
+{request_as_voted}
 FROM approval_requests r
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
@@ -137,15 +147,13 @@ WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s AND status = 'open'
 SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
 FROM approval_seats s
 CROSS JOIN LATERAL (
-    SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at,
-           q.responsible AS requester_set, q.pins
+    SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
     FROM approval_requests q
     WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
     LIMIT 1
 ) AS request
 CROSS JOIN LATERAL (
-    SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids, d.creator_responsible AS creator_set,
-           d.editor_responsible AS editor_set
+    SELECT d.entity_type
     FROM documents d
     WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
       AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
@@ -156,7 +164,7 @@ CROSS JOIN LATERAL (
 -- Leave out stages in which the person or the voice is counted already, and go on from the last page.
 s.status = 'open' AND s.request_id > %(after)s
 AND (SELECT count(*) FROM approval_seats c
-     WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage
+     WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage AND c.status <> 'lapsed'
        AND (c.decided_by IN (%(user_id)s, voice.user_id)
             OR c.on_behalf_of IN (%(user_id)s, voice.user_id))) = 0
 
@@ -195,18 +203,8 @@ WITH voice AS (
         LIMIT %(limit)s
     ) AS shared
 )
-SELECT request_id, document_id, entity_type, contract_version, document_version, node_id, stage, position, requester_id,
-       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of,
-       coalesce((SELECT p.persons FROM responsible_sets p
-                 WHERE p.tenant_id = %(tenant_id)s AND p.hash = creator_set), ARRAY[creator_id]) AS creator_responsible,
-       coalesce((SELECT p.persons FROM responsible_sets p
-                 WHERE p.tenant_id = %(tenant_id)s AND p.hash = editor_set), editor_ids) AS editor_responsible,
-       ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
-             WHERE p.tenant_id = %(tenant_id)s AND p.hash = ANY (
-                 requester_set || ARRAY(SELECT t.responsible FROM transition_requests t
-                                        WHERE t.tenant_id = %(tenant_id)s AND t.document_id = chosen.document_id
-                                          AND t.status = 'open'))) || requester_id AS requesters,
-       pins
+SELECT request_id, document_id, entity_type, document_version, node_id, stage, requester_id, created_at, expire_at,
+       CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of
 FROM (
     -- of several seats the one that a vote would fill
     SELECT DISTINCT ON (request_id) *

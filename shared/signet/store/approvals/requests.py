@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import Pins
 from signet.core.compiler.node_configurations import Vote
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -210,14 +210,6 @@ def read_holders(
         "limit": MAX_HOLDERS,
     }
     return {str(row[0]): list(row[1]) for row in connection.execute(_SQL.read_holders, values).fetchall()}  # type: ignore[call-overload]
-
-
-def read_delegations(
-    connection: Connection, tenant_id: UUID, user_ids: Collection[str], now: datetime
-) -> list[Delegation]:
-    values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "now": now, "limit": MAX_HOLDERS}
-    with connection.cursor(row_factory=class_row(Delegation)) as cursor:
-        return cursor.execute(_SQL.read_delegations, values).fetchall()
 
 
 def read_managers(

@@ -158,15 +158,6 @@ WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
 ORDER BY m.user_id
 LIMIT %(limit)s
 
--- name: read_delegations
--- List the delegations that these people have given and that hold now.
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
-FROM approval_delegations
-WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at IS NULL
-  AND from_time <= %(now)s AND to_time > %(now)s
-ORDER BY id
-LIMIT %(limit)s
-
 -- name: read_managers
 -- Read the lines of the org chart above these people, no further up than a request may ask.
 WITH RECURSIVE above AS (

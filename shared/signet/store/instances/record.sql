@@ -1,7 +1,10 @@
 -- name: read_instance
 -- Read the row of an instance, for its explanation.
 SELECT id, definition_id, definition_version, entity_type, entity_id, status, reason, version, actor_id, request_id,
-       active_tokens, started_at, updated_at
+       active_tokens, started_at, updated_at,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.responsible),
+                ARRAY[actor_id]) AS responsible
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
@@ -85,7 +88,8 @@ SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definiti
        coalesce((SELECT s.persons FROM responsible_sets s
                  WHERE s.tenant_id = newest.tenant_id AND s.hash = newest.responsible),
                 ARRAY[requester_id]) AS responsible,
-       pins, stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
+       pins, voter_permissions, coalesce(policy::jsonb ->> 'same_person' = 'allowed', false) AS allows_same_person,
+       stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
 FROM (
     SELECT r.*
     FROM approval_requests r

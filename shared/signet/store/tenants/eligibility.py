@@ -1,15 +1,18 @@
 """Records of changed eligibility. The statements that change it write them."""
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
 from signet.core.tenants.eligibility_changes import ChangeAuthor, EligibilityChange
 from signet.ids import make_id
 from signet.store.database import Connection
+from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -40,6 +43,41 @@ def read_eligibility_changes(
     }
     with connection.cursor(row_factory=class_row(EligibilityChange)) as cursor:
         return cursor.execute(_SQL.read_eligibility_changes, values).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeQuery:
+    """A request, and whose changes since it was opened may bar votes on it."""
+
+    request_id: UUID
+    since: datetime
+    user_ids: Collection[str]
+    roles: Collection[str]
+    concerned: Collection[str]
+
+
+def read_changes_of_requests(
+    connection: Connection, queries: Sequence[ChangeQuery]
+) -> dict[UUID, list[EligibilityChange]]:
+    """Read the changes for many requests in one statement, by request."""
+    changes: dict[UUID, list[EligibilityChange]] = defaultdict(list)
+    if not queries:
+        return changes
+    rows = [
+        {
+            "id": query.request_id,
+            "since": query.since,
+            "user_ids": sorted(query.user_ids),
+            "roles": sorted(query.roles),
+            "concerned": sorted(query.concerned),
+        }
+        for query in queries
+    ]
+    with connection.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(_SQL.read_changes_of_requests, {"rows": to_json(rows)}).fetchall()
+    for row in found:
+        changes[row.pop("request_id")].append(EligibilityChange(**row))
+    return changes
 
 
 def has_lost_holder(

@@ -3,6 +3,14 @@
 SELECT kind, changed_at, actor_id, persons, user_id, role, other_user_id
 FROM eligibility_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[])
 
+-- name: read_changes_of_requests
+-- Read for each request what its concerned persons have changed since it was opened.
+SELECT asked.id AS request_id, change.kind, change.changed_at, change.actor_id, change.persons, change.user_id,
+       change.role, change.other_user_id
+FROM json_to_recordset(%(rows)s::json)
+     AS asked (id uuid, since timestamptz, user_ids text[], roles text[], concerned text[])
+CROSS JOIN LATERAL eligibility_changes_since(asked.since, asked.user_ids, asked.roles, asked.concerned) AS change
+
 -- name: has_lost_holder
 -- Find out whether one of these people, or a holder of one of these roles, lost eligibility since a moment.
 SELECT EXISTS (

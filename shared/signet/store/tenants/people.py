@@ -56,6 +56,15 @@ def find_member(connection: Connection, tenant_id: UUID, user_id: str) -> Member
         return cursor.execute(_SQL.find_member, values).fetchone()
 
 
+def read_display_names(connection: Connection, tenant_id: UUID, people: Collection[str]) -> dict[str, str]:
+    """Read the names of those who are members, also of disabled ones."""
+    if not people:
+        return {}
+    values = {"tenant_id": tenant_id, "people": sorted(people)}
+    rows: list[Any] = connection.execute(_SQL.read_display_names, values).fetchall()
+    return dict(rows)
+
+
 def set_member_status(
     connection: Connection,
     tenant_id: UUID,

@@ -26,6 +26,10 @@ SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
 FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s
 
+-- name: read_display_names
+-- Read the names that people are shown by, also of disabled members.
+SELECT user_id, display_name FROM members WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(people)s)
+
 -- name: set_member_status
 -- Change the status of a member, and answer the roles that this touches. Without a row nothing changes. It is noted
 -- for the member and for each of their roles, so that it is found by the roles that seats ask.

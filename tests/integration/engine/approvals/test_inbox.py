@@ -36,7 +36,8 @@ def test_an_item_says_what_it_is_about(asking: Asking) -> None:
     ((since,),) = asking.rows("SELECT created_at FROM approval_requests")
     assert (item.request_id, item.document_id, item.entity_type) == (request_id, made.document_id, "invoice")
     assert (item.document_version, item.node_id, item.stage) == (1, "usr:approval:finance", 1)
-    assert (item.requester_id, item.since, item.on_behalf_of, item.barred) == ("rita", since, None, None)
+    assert (item.requester_id, item.since, item.on_behalf_of) == ("rita", since, None)
+    assert (item.may_decide, item.may_reject, item.why_not) == (True, True, None)
 
 
 def test_what_one_stands_in_for_is_there_with_the_name_and_ones_own_goes_first(asking: Asking) -> None:
@@ -85,13 +86,15 @@ def test_what_waits_is_what_one_may_decide_unless_duties_bar_it(asking: Asking) 
     asking.delegate("cleo", "emil")
     for person in ("anna", "ben", "cleo", "dora", "emil", "rita"):
         for item in asking.approvals.inbox(asking.company.caller(person)):
-            if item.barred is None:
+            if item.why_not is None:
+                assert item.may_decide
                 asking.decide(item.request_id, person, "abstained")
                 assert item.request_id not in waiting_for(asking, person)
                 continue
             with pytest.raises(Rejected) as caught:
                 asking.decide(item.request_id, person)
-            assert caught.value.code == item.barred.code == "SEPARATION_OF_DUTIES"
+            assert caught.value.code == item.why_not.code == "SEPARATION_OF_DUTIES"
+            assert not item.may_decide
 
 
 def test_pages_meet_without_gap_or_repetition(asking: Asking) -> None:

@@ -81,7 +81,7 @@ def test_who_asks_instead_of_another_may_not_decide_nor_may_the_other(
             for each in approvals.inbox(stage.standing.company.caller("mona"), limit=200)
             if each.document_id == document.id
         ]
-        assert item.barred is not None and item.barred.code == "SEPARATION_OF_DUTIES"
+        assert item.why_not is not None and item.why_not.code == "SEPARATION_OF_DUTIES"
 
 
 def test_where_nobody_else_is_left_the_instance_pauses_and_says_why(stage: WorkflowStage) -> None:

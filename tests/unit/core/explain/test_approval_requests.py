@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.approvals.eligibility import Delegation, Seat
-from signet.core.explain.approval_requests import MAX_SHOWN_PEOPLE, RequestExplanation
+from signet.core.explain.approval_requests import RequestExplanation
 from signet.core.explain.instance import explain_instance
 from signet.core.explain.instance_record import (
     ApprovalRecord,
@@ -16,6 +16,7 @@ from signet.core.explain.instance_record import (
     ExplainedStep,
     VoterRecord,
 )
+from signet.core.explain.voters import MAX_SHOWN_PEOPLE
 from tests.support.core.instance_records import CONTRACT, FINANCE, LATER, NOW, WORKFLOW, record, step, tell
 
 ASKED = UUID(int=50)

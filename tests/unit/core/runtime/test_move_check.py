@@ -136,6 +136,8 @@ STAMP, DRAFT = "usr:checks:stamp", "sys:state:draft"
         (turn_into_event, at(TOLD), "NODE_TYPE_CHANGED"),
         (ask_elsewhere, at(CREDIT, WAITING), "WAIT_CHANGED"),
         (ask_elsewhere, at(FINANCE, WAITING), "APPROVAL_OPEN"),
+        # A gate waits where votes have lapsed: people are asked again.
+        (ask_elsewhere, at("sys:gate:approve", WAITING), "APPROVAL_OPEN"),
         (third_branch, at(FORK, PARTED), "BLOCK_CHANGED"),
         (any_of_them, at(FORK, PARTED), "BLOCK_CHANGED"),
         (other_head, at(FORK, PARTED), "BLOCK_CHANGED"),

@@ -19,14 +19,19 @@ from signet.core.approvals.policy import Policy
 from signet.core.compiler.node_configurations import Vote
 from signet.core.control.authorship import ControlAuthors
 from signet.core.validation.strict_model import Strict
+from signet.engine.approvals.ballots import Ballot, VoteResult
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
-from signet.engine.approvals.decide import Ballot, VoteResult
-from signet.engine.approvals.inbox import (
-    MAX_DECISIONS,
+from signet.engine.approvals.inbox import MAX_DECISIONS, InboxItem
+from signet.engine.approvals.request_view import (
     ApprovalDecisionRecord,
     BreakGlassProposal,
-    InboxItem,
+    EarlierRejection,
+    NamedPerson,
+    PinnedReference,
+    ResponsibleParts,
+    VoterNeed,
 )
+from signet.engine.approvals.vote_reader import VoteStanding
 
 
 class NewDecision(Strict):
@@ -63,6 +68,9 @@ class ApprovalRequest:
     requester_id: str
     # The key that requested it, with its owner; null where a person did.
     requester_label: str | None
+    requester_owner: NamedPerson | None
+    # The persons who stand behind the document and the request.
+    responsible: ResponsibleParts
     chain_name: str | None
     chain_version: int | None
     snapshot_hash: str
@@ -75,6 +83,14 @@ class ApprovalRequest:
     policy: Policy
     # The document as it was pinned, with personal values as they are now.
     document: Mapping[str, Any]
+    # The fields of other documents that the definition reads: steps behind the gate use these values.
+    pins: Sequence[PinnedReference]
+    # The votes that rejected the same content before, the newest first.
+    rejected_before: Sequence[EarlierRejection]
+    # The permissions that a voter needs beside a seat.
+    voters_need: Sequence[VoterNeed]
+    # Whether the caller may decide now.
+    standing: VoteStanding
     seats: Sequence[Seat]
     decisions: Sequence[ApprovalDecisionRecord]
     # The seats that two operators have added, each with both names and the reason.
@@ -116,21 +132,13 @@ def add_approval_routes(routes: Routes) -> None:
         record = request.record
         tenant_id, data = call.principal.tenant_id, request.document["data"]
         last = compare_with_last_approved(call.use.database, tenant_id, record.document_id, record.id, data)
-        shown = {name: getattr(record, name) for name in ApprovalRequest.__slots__ if hasattr(record, name)}
-        return ApprovalRequest(
-            **{
-                **shown,
-                "requester_label": request.requester_label,
-                "policy": request.policy,
-                "document": request.document,
-                "seats": request.seats,
-                "decisions": request.decisions,
-                "break_glass": request.break_glass,
-                "control": request.control,
-                "seated_authors": request.seated_authors,
-                "last_approved": last,
-            }
-        )
+        shown = {
+            name: getattr(holder, name)
+            for holder in (record, request)
+            for name in ApprovalRequest.__slots__
+            if hasattr(holder, name)
+        }
+        return ApprovalRequest(**{**shown, "last_approved": last})
 
     @routes.post("/v1/approvals/<approval_id>/decision", "Decide", VoteResult)
     def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> VoteResult:

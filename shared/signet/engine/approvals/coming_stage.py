@@ -1,0 +1,129 @@
+"""Stages that have not begun: who would be asked, as far as can be told without taking a turn or a lock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
+from signet.core.approvals.pins import Pins, read_pinned
+from signet.core.approvals.policy import Policy, Stage, parse_policy, policy_of_chain, policy_of_node
+from signet.core.approvals.seats import (
+    ApproverData,
+    SeatAssignment,
+    ask_rejecters_again,
+    list_needs,
+    seat_stage,
+)
+from signet.core.approvals.votes import (
+    NextAction,
+    count_votes,
+    has_escalated,
+    list_approved_stages,
+    next_action,
+)
+from signet.core.compiler.node_configurations import Approver, ByRole
+from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.expressions import Environment
+from signet.core.runtime.workflow import Workflow, WorkflowNode
+from signet.core.tenants.responsible import ResponsiblePersons
+from signet.engine.approvals.approver_lookup import MAX_LEVELS, compile_approver_text
+from signet.engine.approvals.vote_reader import ReadRequest, VoteReader
+from signet.engine.documents.references import RefQuery, Refs
+from signet.store.approvals.requests import read_managers, read_published_chain
+from signet.store.approvals.voters import VotedDocumentRow
+
+
+@dataclass(frozen=True, slots=True)
+class UnopenedApproval:
+    """An approval node that has asked nobody yet, with all that its request would be judged by."""
+
+    node: WorkflowNode
+    policy: Policy
+    document: VotedDocumentRow
+    contract: CompiledContract
+    pins: Pins
+    requesters: ResponsiblePersons
+    # Those whose approval the same gate uses already.
+    approved_elsewhere: frozenset[str]
+    # The seats of the request that was rejected before, if there is one.
+    rejected_seats: Sequence[Seat]
+
+
+def find_next_stage(found: ReadRequest) -> int | None:
+    """Return the stage that follows a stage that is approved, where one does."""
+    request = found.request
+    policy = parse_policy(request.policy, request.policy_hash)
+    seats = [seat for seat in found.seats if seat.stage == request.stage]
+    following = next_action(
+        policy,
+        request.stage,
+        count_votes(policy.stage(request.stage), seats),
+        escalated=has_escalated(seats),
+        approved=list_approved_stages(policy, found.seats),
+    )
+    return following.stage if following.act is NextAction.BEGIN_STAGE else None
+
+
+def seat_coming_stage(reader: VoteReader, number: int, stage: Stage, env: Environment) -> SeatAssignment:
+    """Make the seats that the stage would have. A role that takes turns is asked as a whole."""
+    approvers = tuple(map(_ask_all, stage.approvers))
+    needs = list_needs(approvers)
+    values = {text: compile_approver_text(text).value(env) for text in needs.expressions}
+    people = {value for text in needs.managers_of if isinstance(value := values[text], str)}
+    managers = read_managers(reader.connection, reader.tenant_id, people, MAX_LEVELS) if people else {}
+    asked = stage.model_copy(update={"approvers": approvers})
+    return seat_stage(number, asked, ApproverData(values, managers))
+
+
+def read_policy(reader: VoteReader, node: WorkflowNode) -> Policy | None:
+    """Read the policy that the node would ask by, or None where its chain is not published."""
+    name = node.config["chain"]
+    if name is None:
+        return policy_of_node(node.config)
+    chain = read_published_chain(reader.connection, reader.tenant_id, name)
+    if chain is None:
+        return None
+    return policy_of_chain(chain.steps, same_person=chain.same_person, permission=chain.permission)[0]
+
+
+def read_pins(
+    reader: VoteReader, workflow: Workflow, document: VotedDocumentRow, contract: CompiledContract
+) -> Pins:
+    """Read what a request would pin of other documents."""
+    followed = workflow.followed_fields(contract).union(*contract.refs_of_conditions.values())
+    if not followed:
+        return {}
+    data = reader.content_of(document).data
+    return Refs(reader.connection, reader.tenant_id, {}).pins_of(RefQuery(contract, followed, data))
+
+
+def make_unopened_check(
+    reader: VoteReader, workflow: Workflow, approval: UnopenedApproval, env: Environment
+) -> tuple[VoteCheck, SeatAssignment]:
+    """Make the check of votes on the first stage, and its seats. The people in it are still to be read."""
+    stage = approval.policy.stage(1)
+    assignment = seat_coming_stage(reader, 1, stage, {**env, "refs": read_pinned(approval.pins)})
+    check = VoteCheck(
+        contract=approval.contract,
+        document=approval.document,
+        requesters=approval.requesters,
+        opened_at=reader.now,
+        pins=approval.pins,
+        needed_permissions=list_voter_permissions(workflow, approval.node.id, approval.policy),
+        approved_elsewhere=approval.approved_elsewhere,
+        stage=stage,
+        seats=ask_rejecters_again(assignment.seats, approval.rejected_seats),
+        roles={},
+        permissions={},
+        delegations=(),
+        changes=(),
+        now=reader.now,
+        make_env=reader.make_voter_env(approval.document),
+    )
+    return check, assignment
+
+
+def _ask_all(approver: Approver) -> Approver:
+    return (
+        approver.model_copy(update={"pick": "first_available"}) if isinstance(approver, ByRole) else approver
+    )

@@ -1,0 +1,286 @@
+"""One request as the people read it who decide: what it is about, who stands behind it, what a vote needs."""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.policy import Policy, parse_policy
+from signet.core.control.authorship import ControlAuthors, list_seated_authors
+from signet.core.explain.vocabulary import Vocabulary
+from signet.core.tenants.caller import Caller
+from signet.core.tenants.permissions import grants
+from signet.engine.access.read import ReadTransaction, reading
+from signet.engine.approvals.decide import approval_not_found
+from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
+from signet.engine.cache import ContractCache
+from signet.engine.control.authorship import read_control_of_request
+from signet.engine.documents.change import make_org
+from signet.engine.documents.read import resolve
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.store.approvals import decisions as store
+from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassProposal
+from signet.store.approvals.break_glass import list_seated
+from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
+from signet.store.approvals.decisions import RequestRecord
+from signet.store.approvals.voters import RejectionRow, list_rejected_before
+from signet.store.database import Connection, Database
+from signet.store.tenants.machine_labels import read_machine_labels
+from signet.store.tenants.people import read_display_names
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPerson:
+    """A person with the name that the tenant shows; null where they are no member."""
+
+    user_id: str
+    display_name: str | None
+
+
+NamePerson = Callable[[str], NamedPerson]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsibleParts:
+    """The persons who may not decide, by their part. A contract may let a part decide."""
+
+    creator: Sequence[NamedPerson]
+    editors: Sequence[NamedPerson]
+    requesters: Sequence[NamedPerson]
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedReference:
+    """The values that the definition reads of another document, as people are asked about them.
+
+    `changed_by` last changed these values and counts as an editor. `is_changed` says that the other document
+    says something else now: then nobody can vote, and people are asked again.
+    """
+
+    field: str
+    document_id: UUID
+    entity_type: str
+    version: int
+    hash: str | None
+    values: Mapping[str, Any]
+    changed_by: Sequence[NamedPerson]
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRejection:
+    """A vote that rejected the same content before it was asked for again."""
+
+    request_id: UUID
+    document_version: int
+    stage: int
+    rejected_by: NamedPerson
+    on_behalf_of: NamedPerson | None
+    reason: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VoterNeed:
+    """A permission that voters need beside a seat, and its condition, which is about the voter."""
+
+    permission: str
+    condition: str | None
+    # The condition in words.
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedRequest:
+    """A request with its document as it was pinned; personal values are read as they are now.
+
+    `control` names the authors of what it is pinned to. `seated_authors` changed a part of that alone, and
+    have a seat themselves.
+    """
+
+    record: RequestRecord
+    policy: Policy
+    document: dict[str, Any]
+    seats: Sequence[Seat]
+    decisions: Sequence[ApprovalDecisionRecord]
+    # The seats that two operators have added.
+    break_glass: Sequence[BreakGlassProposal]
+    control: ControlAuthors
+    seated_authors: Sequence[str]
+    # The key that requested it, with its owner.
+    requester_label: str | None
+    requester_owner: NamedPerson | None
+    responsible: ResponsibleParts
+    pins: Sequence[PinnedReference]
+    rejected_before: Sequence[EarlierRejection]
+    voters_need: Sequence[VoterNeed]
+    # Whether the reader may decide.
+    standing: VoteStanding
+
+
+def read_pinned_request(
+    database: Database, caches: DocumentCaches, caller: Caller, request_id: UUID
+) -> PinnedRequest:
+    """Read a request as a person asked, its requester or a reader of its type; others get 404."""
+    tenant_id = caller.principal.tenant_id
+    with reading(database, caller.principal) as read:
+        connection = read.connection
+        record = store.read_request(connection, tenant_id, request_id)
+        if record is None:
+            raise approval_not_found(request_id)
+        seats = store.read_seats(connection, tenant_id, request_id)
+        if not _may_read(read, record, seats):
+            raise approval_not_found(request_id)
+        return _read_view(read, caches.contracts, record, seats)
+
+
+def _read_view(
+    read: ReadTransaction, contracts: ContractCache, record: RequestRecord, seats: Sequence[Seat]
+) -> PinnedRequest:
+    connection, tenant_id, person = read.connection, read.principal.tenant_id, read.principal.subject
+    org = make_org(tenant_id, read.transaction)
+    reader = VoteReader(connection, tenant_id, contracts, org, read.transaction.now)
+    found = reader.read([record.id], [person])[record.id]
+    label = read_machine_labels(connection, tenant_id, [record.requester_id]).get(record.requester_id)
+    rejected = list_rejected_before(connection, tenant_id, record.id)
+    owners = [] if label is None else [label.owner_id]
+    names = read_display_names(connection, tenant_id, {*_list_people(found, rejected), *owners})
+
+    def name(user_id: str) -> NamedPerson:
+        return NamedPerson(user_id, names.get(user_id))
+
+    control = _read_control(connection, tenant_id, record)
+    return PinnedRequest(
+        record=record,
+        policy=parse_policy(record.policy, record.policy_hash),
+        document=_read_snapshot(connection, tenant_id, record.snapshot),
+        seats=seats,
+        decisions=store.read_decisions(connection, tenant_id, record.id),
+        break_glass=list_seated(connection, tenant_id, record.id),
+        control=control,
+        seated_authors=_list_seated_authors(connection, tenant_id, record, seats, control),
+        requester_label=None if label is None else label.describe(),
+        requester_owner=None if label is None else name(label.owner_id),
+        responsible=_show_responsible(found, name),
+        pins=_show_pins(found, name),
+        rejected_before=[_show_rejection(row, name) for row in rejected],
+        voters_need=_list_needs(reader, found),
+        standing=found.stand(person),
+    )
+
+
+def _list_people(found: ReadRequest, rejected: Collection[RejectionRow]) -> Iterator[str]:
+    yield from found.document.responsible
+    yield from found.request.requesters
+    for pin in (found.request.pins or {}).values():
+        yield from pin.get("responsible", ())
+    for row in rejected:
+        yield row.decided_by
+        if row.on_behalf_of is not None:
+            yield row.on_behalf_of
+
+
+def _show_responsible(found: ReadRequest, name: NamePerson) -> ResponsibleParts:
+    document = found.document
+    requesters = found.request.requesters.union(document.requester_responsible)
+    return ResponsibleParts(
+        *(
+            [name(person) for person in sorted(part)]
+            for part in (document.creator_responsible, document.editor_responsible, requesters)
+        )
+    )
+
+
+def _show_pins(found: ReadRequest, name: NamePerson) -> list[PinnedReference]:
+    changed = frozenset(found.request.changed_pins)
+    return [
+        PinnedReference(
+            field=field,
+            document_id=UUID(pin["document_id"]),
+            entity_type=pin["entity_type"],
+            version=pin["version"],
+            hash=pin["hash"],
+            values=pin["values"],
+            changed_by=[name(person) for person in pin.get("responsible", ())],
+            is_changed=field in changed,
+        )
+        for field, pin in sorted((found.request.pins or {}).items())
+    ]
+
+
+def _show_rejection(row: RejectionRow, name: NamePerson) -> EarlierRejection:
+    return EarlierRejection(
+        request_id=row.request_id,
+        document_version=row.document_version,
+        stage=row.stage,
+        rejected_by=name(row.decided_by),
+        on_behalf_of=None if row.on_behalf_of is None else name(row.on_behalf_of),
+        reason=row.reason,
+        at=row.created_at,
+    )
+
+
+def _list_needs(reader: VoteReader, found: ReadRequest) -> list[VoterNeed]:
+    document = found.document
+    contract = reader.contracts.read(
+        reader.connection, reader.tenant_id, document.entity_type, document.contract_version
+    )
+    declared = contract.contract if contract is not None else None
+    words = Vocabulary(document.entity_type, declared)
+    needs = []
+    for permission in found.request.voter_permissions or ():
+        condition = declared.conditions.get(permission) if declared is not None else None
+        text = None if condition is None else words.describe_condition(condition)
+        needs.append(VoterNeed(permission, condition, text))
+    return needs
+
+
+def _may_read(read: ReadTransaction, record: RequestRecord, seats: Sequence[Seat]) -> bool:
+    person, tenant_id = read.principal.subject, read.principal.tenant_id
+    if person == record.requester_id or grants(read.permissions, f"{record.entity_type}:read"):
+        return True
+    if any(person in (seat.decided_by, seat.on_behalf_of) for seat in seats):
+        return True
+    counted_people = store.read_represented_people(read.connection, tenant_id, person, record.entity_type)
+    return any(seat.belongs_to(counted, roles) for seat in seats for counted, roles in counted_people.items())
+
+
+def _read_control(connection: Connection, tenant_id: UUID, record: RequestRecord) -> ControlAuthors:
+    return read_control_of_request(
+        connection,
+        tenant_id,
+        entity_type=record.entity_type,
+        contract_version=record.contract_version,
+        definition_hash=record.definition_hash,
+        instance_id=record.instance_id,
+        chains={} if record.chain_name is None else {record.chain_name: record.chain_version},
+    )
+
+
+def _list_seated_authors(
+    connection: Connection,
+    tenant_id: UUID,
+    record: RequestRecord,
+    seats: Sequence[Seat],
+    control: ControlAuthors,
+) -> list[str]:
+    """List the people who changed the control alone and may fill a seat, have filled one, or stand in."""
+    seated = set()
+    for author in control.list_alone():
+        people = store.read_represented_people(connection, tenant_id, author, record.entity_type)
+        if any(
+            author in (seat.decided_by, seat.on_behalf_of)
+            or any(seat.belongs_to(person, roles) for person, roles in people.items())
+            for seat in seats
+        ):
+            seated.add(author)
+    return list_seated_authors(control, seated)
+
+
+def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(snapshot)
+    document["data"] = resolve(connection, tenant_id, document["data"])
+    return document

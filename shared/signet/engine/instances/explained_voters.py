@@ -1,0 +1,267 @@
+"""The people that an instance waits for, for its explanation: who may vote, and what keeps the others.
+
+They are judged by the check that refuses votes. Where nobody may decide, the record says who could be added.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from signet.core.approvals.additions import list_additions
+from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
+from signet.core.approvals.entitlement import VoteCheck
+from signet.core.approvals.policy import Policy, parse_policy
+from signet.core.approvals.seats import Deadlock, UnseatedApprover
+from signet.core.compiler.artifact import Artifact
+from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.explain.instance_record import (
+    ApprovalRecord,
+    InstanceRecords,
+    LapsedVoteRecord,
+    StuckStageRecord,
+    VoterRecord,
+)
+from signet.core.expressions import Environment
+from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.responsible import ResponsiblePersons
+from signet.engine.approvals.ballots import Voters
+from signet.engine.approvals.coming_stage import (
+    UnopenedApproval,
+    find_next_stage,
+    make_unopened_check,
+    read_pins,
+    read_policy,
+    seat_coming_stage,
+)
+from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
+from signet.store.approvals.requests import read_holders, read_last_requester
+from signet.store.approvals.voters import VotedDocumentRow, list_active_members, read_documents
+
+NOT_ASKED, SAME_PERSON = "APPROVAL_NOT_YOURS", "APPROVAL_SAME_PERSON"
+_DEADLOCKS = frozenset(deadlock.value for deadlock in Deadlock)
+
+
+def add_voters(
+    reader: VoteReader, artifact: Artifact, contract: CompiledContract, record: InstanceRecords
+) -> InstanceRecords:
+    """Add who may vote on the open requests, and the stages that nobody may decide."""
+    document_id = record.instance.entity_id
+    if document_id is None or not _concerns_people(record):
+        return record
+    workflow = Workflow(artifact)
+    document = read_documents(reader.connection, reader.tenant_id, [document_id])[document_id]
+    reader.read_contents([document])
+    explainer = _VoterExplainer(reader, workflow, contract, document, record)
+    requests = explainer.read_requests()
+    approvals = [_explain_request(request, requests.get(request.id)) for request in record.approvals]
+    stuck = [explainer.find_stuck(request, requests.get(request.id)) for request in approvals]
+    stuck += [explainer.find_unopened_stuck(node_id) for node_id in _find_unopened(record, workflow)]
+    return replace(record, approvals=approvals, stuck_stages=[stage for stage in stuck if stage is not None])
+
+
+def _concerns_people(record: InstanceRecords) -> bool:
+    """Return whether anybody is asked, a vote has lapsed, or nobody could be asked."""
+    return _is_deadlocked(record) or any(
+        request.status == "open" or any(seat.status == "lapsed" for seat in request.seats)
+        for request in record.approvals
+    )
+
+
+def _is_deadlocked(record: InstanceRecords) -> bool:
+    code = (record.instance.reason or "").partition(":")[0]
+    return record.instance.status == "paused" and code in _DEADLOCKS
+
+
+@dataclass(frozen=True, slots=True)
+class _VoterExplainer:
+    """The reads about one instance; the content of its document has been read."""
+
+    reader: VoteReader
+    workflow: Workflow
+    contract: CompiledContract
+    document: VotedDocumentRow
+    record: InstanceRecords
+
+    def read_requests(self) -> Mapping[UUID, ReadRequest]:
+        version = self.document.version
+        asking = [r for r in self.record.approvals if r.status == "open" and r.document_version == version]
+        seats = [seat for request in asking for seat in request.seats]
+        people = self._find_holders(seats) if asking else set()
+        people |= {voice for seat in seats if seat.status == "lapsed" for voice in _list_voices(seat)}
+        return self.reader.read([request.id for request in asking], people)
+
+    def find_stuck(self, request: ApprovalRecord, found: ReadRequest | None) -> StuckStageRecord | None:
+        """Return the stage of an open request that nobody may decide: its present one, or the next."""
+        if found is None or found.check is None or _has_voter(request.voters):
+            return None
+        number = find_next_stage(found)
+        if number is not None:
+            return self._find_stuck_next(request, found.check, number)
+        if all(seat.status != "open" for seat in found.check.seats):
+            return None
+        # The request itself says what keeps each person who is asked.
+        stuck = self._make_stuck(request.node_id, found.check, request.voters, request)
+        return replace(stuck, voters=(), rejecters=[v.person for v in request.voters if v.may_reject])
+
+    def _find_stuck_next(
+        self, request: ApprovalRecord, present: VoteCheck, number: int
+    ) -> StuckStageRecord | None:
+        found = self.reader.read([request.id], ())[request.id].request
+        stage = parse_policy(found.policy, found.policy_hash).stage(number)
+        env = present.make_voter_env(self.record.instance.actor_id, ())
+        assignment = seat_coming_stage(self.reader, number, stage, env)
+        people, coming = self._find_holders(assignment.seats), NextStage(number, assignment.seats)
+        check = self.reader.read([request.id], people, {request.id: coming})[request.id].check
+        voters = [] if check is None else _list_voters(check)
+        if check is None or _has_voter(voters):
+            return None
+        stuck = self._make_stuck(request.node_id, check, voters, request)
+        return replace(stuck, stage=number, unseated=_list_unseated(assignment.missing))
+
+    def find_unopened_stuck(self, node_id: str) -> StuckStageRecord | None:
+        """Return the first stage of an approval that could ask nobody."""
+        node = self.workflow.nodes[node_id]
+        policy = read_policy(self.reader, node)
+        if policy is None:
+            return None
+        of_node = [request for request in self.record.approvals if request.node_id == node_id]
+        rejected = of_node[-1].seats if of_node and of_node[-1].status == "rejected" else ()
+        approval = UnopenedApproval(
+            node,
+            policy,
+            self.document,
+            self.contract,
+            read_pins(self.reader, self.workflow, self.document, self.contract),
+            self._find_requesters(),
+            self._list_approved_elsewhere(policy),
+            rejected,
+        )
+        check, assignment = make_unopened_check(self.reader, self.workflow, approval, self._make_env())
+        check = _let_vote(check, self.reader.read_voters(self._find_holders(check.seats)))
+        voters = _list_voters(check)
+        if _has_voter(voters):
+            return None
+        stuck = self._make_stuck(node_id, check, voters, None)
+        unseated = _list_unseated(assignment.missing)
+        return replace(stuck, chain_name=node.config["chain"], unseated=unseated)
+
+    def _make_stuck(
+        self, node_id: str, check: VoteCheck, voters: Sequence[VoterRecord], request: ApprovalRecord | None
+    ) -> StuckStageRecord:
+        asked = [seat for seat in check.seats if seat.status == "open"]
+        roles = sorted({seat.holder_role for seat in asked if seat.holder_role is not None})
+        members = list_active_members(self.reader.connection, self.reader.tenant_id) if roles else {}
+        return StuckStageRecord(
+            node_id=node_id,
+            stage=request.stage if request is not None else 1,
+            request_id=request.id if request is not None else None,
+            roles=roles,
+            permissions=check.needed_permissions,
+            chain_name=request.chain_name if request is not None else None,
+            voters=voters,
+            additions=list_additions(check, members, roles),
+            lacks_another_person=any(voter.code == SAME_PERSON for voter in voters),
+        )
+
+    def _make_env(self) -> Environment:
+        return self.reader.make_voter_env(self.document)(self.record.instance.actor_id, ())
+
+    def _find_holders(self, seats: Iterable[Seat]) -> set[str]:
+        """Find the people who hold the seats, by themselves or by a role, with their delegates."""
+        listed, reader = list(seats), self.reader
+        users = {seat.holder_user_id for seat in listed if seat.holder_user_id is not None}
+        roles = {seat.holder_role for seat in listed if seat.holder_role is not None}
+        return set(read_holders(reader.connection, reader.tenant_id, users, roles, reader.now))
+
+    def _find_requesters(self) -> ResponsiblePersons:
+        """Find the persons behind the request in progress, or else behind the one performed last."""
+        instance = self.record.instance
+        if instance.request_id is not None:
+            return frozenset(instance.responsible)
+        last = read_last_requester(self.reader.connection, self.reader.tenant_id, self.document.id)
+        return frozenset(instance.responsible) if last is None else last[1]
+
+    def _list_approved_elsewhere(self, policy: Policy) -> frozenset[str]:
+        """List those whose approvals the same gate will use, where the policy wants another person."""
+        return frozenset(
+            voice
+            for request in self.record.approvals
+            if request.status in ("open", "approved")
+            and not request.applied
+            and request.document_version == self.document.version
+            and not (policy.same_person and request.allows_same_person)
+            for voice in list_approving_voices(request.seats)
+        )
+
+
+def _find_unopened(record: InstanceRecords, workflow: Workflow) -> Iterator[str]:
+    """Yield the approvals that the instance is paused at, because they could ask nobody."""
+    for token in record.instance.active_tokens if _is_deadlocked(record) else ():
+        node = workflow.nodes.get(token["node"])
+        if token["state"] == "ready" and node is not None and node.type.name == "approval":
+            yield node.id
+
+
+def _explain_request(request: ApprovalRecord, found: ReadRequest | None) -> ApprovalRecord:
+    lapsed = [
+        LapsedVoteRecord(
+            seat.stage, seat.position, seat.decided_by, seat.on_behalf_of, _find_lapse(seat, found)
+        )
+        for seat in request.seats
+        if seat.status == "lapsed" and seat.decided_by is not None
+    ]
+    request = replace(request, lapsed=lapsed)
+    if found is None:
+        return request
+    if found.check is None:
+        return replace(request, refusal=found.refusal.sentence if found.refusal is not None else None)
+    return replace(request, voters=_list_voters(found.check))
+
+
+def _find_lapse(seat: Seat, found: ReadRequest | None) -> str | None:
+    """Return why the people of a lapsed vote may not give it now, where that is known."""
+    if found is None or found.check is None:
+        return None
+    find_conflict = found.check.make_context().find_conflict
+    for voice in _list_voices(seat):
+        if voice not in found.check.roles:
+            return f"{voice} is no active member any more"
+        denial = find_conflict(voice)
+        if denial is not None:
+            return f"{voice} {denial.sentence}" if denial.code.startswith("PERMISSION") else denial.sentence
+    return None
+
+
+def _let_vote(check: VoteCheck, voters: Voters) -> VoteCheck:
+    """Return the check with these people in it."""
+    return replace(
+        check,
+        roles={user_id: person.roles for user_id, person in voters.people.items()},
+        permissions={user_id: person.permissions for user_id, person in voters.people.items()},
+        delegations=voters.delegations,
+    )
+
+
+def _list_voices(seat: Seat) -> list[str]:
+    return [voice for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
+
+
+def _list_voters(check: VoteCheck) -> list[VoterRecord]:
+    """List the people who may fill an open seat now, and those who may not with what keeps them."""
+    voters = []
+    for person in sorted(check.roles):
+        choice = check.choose(person)
+        if isinstance(choice, Allowed):
+            voters.append(VoterRecord(person, choice.on_behalf_of, choice.delegation_id, may_reject=True))
+        elif choice.code != NOT_ASKED:
+            may_reject = isinstance(check.choose(person, "rejected"), Allowed)
+            voters.append(VoterRecord(person, None, None, choice.sentence, choice.code, may_reject))
+    return voters
+
+
+def _has_voter(voters: Iterable[VoterRecord]) -> bool:
+    return any(voter.obstacle is None for voter in voters)
+
+
+def _list_unseated(missing: Iterable[UnseatedApprover]) -> list[str]:
+    return [unseated.sentence for unseated in missing]

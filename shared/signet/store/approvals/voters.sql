@@ -1,0 +1,85 @@
+-- name: read_documents
+-- Read the documents of requests as a vote would find them, without a lock and without their content.
+SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.creator_id, d.created_at, d.updated_at,
+       (SELECT i.id FROM workflow_instances i
+        WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+          AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
+        LIMIT 1) AS instance_id,
+       (SELECT v.hash FROM document_versions v
+        WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+        LIMIT 1) AS snapshot_hash,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible),
+                ARRAY[d.creator_id]) AS creator_responsible,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible),
+                d.editor_ids) AS editor_responsible,
+       coalesce((SELECT coalesce((SELECT s.persons FROM responsible_sets s
+                                  WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible), ARRAY[q.actor_id])
+                 FROM transition_requests q
+                 WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
+                 LIMIT 1), '{}') AS requester_responsible
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s)
+
+-- name: read_contents
+-- Read the content of documents, with the personal values that it refers to. Only conditions on voters want it.
+SELECT d.id, d.data, coalesce((SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
+                               WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL), '{}')
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s)
+
+-- name: list_seats
+-- List the seats of these requests.
+SELECT request_id, stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of,
+       handed_over_from
+FROM approval_seats
+WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(ids)s)
+ORDER BY request_id, stage, position
+
+-- name: list_delegations
+-- List what these people may rely on now as delegates.
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+FROM approval_delegations
+WHERE tenant_id = %(tenant_id)s AND delegate_id = ANY (%(people)s) AND revoked_at IS NULL
+  AND from_time <= %(now)s AND to_time > %(now)s
+ORDER BY id
+LIMIT %(limit)s
+
+-- name: read_people
+-- Read these people as far as they are active members, with what they may by their roles.
+SELECT m.user_id,
+       ARRAY(SELECT r.role FROM member_roles r
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
+       ARRAY(SELECT DISTINCT unnest(p.permissions) FROM member_roles r
+             JOIN roles p ON p.tenant_id = r.tenant_id AND p.role = r.role
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS permissions
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.user_id = ANY (%(people)s) AND m.status = 'active'
+
+-- name: list_active_members
+-- List active members with their roles, by id.
+SELECT m.user_id,
+       ARRAY(SELECT r.role FROM member_roles r
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
+ORDER BY m.user_id
+LIMIT %(limit)s
+
+-- name: list_rejected_before
+-- List the rejections that a request repeats with the same content, the newest first.
+WITH RECURSIVE earlier AS (
+    SELECT r.repeats_request_id AS id, 1 AS distance
+    FROM approval_requests r WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
+    UNION ALL
+    SELECT r.repeats_request_id, earlier.distance + 1
+    FROM earlier JOIN approval_requests r ON r.tenant_id = %(tenant_id)s AND r.id = earlier.id
+    WHERE earlier.distance < %(limit)s
+)
+SELECT q.id AS request_id, q.document_version, v.stage, v.decided_by, v.on_behalf_of, v.reason, v.created_at
+FROM earlier
+JOIN approval_requests q ON q.tenant_id = %(tenant_id)s AND q.id = earlier.id
+JOIN approval_decisions v ON v.tenant_id = q.tenant_id AND v.request_id = q.id AND v.decision = 'rejected'
+ORDER BY earlier.distance, v.created_at DESC, v.id DESC
+LIMIT %(limit)s

@@ -1,0 +1,112 @@
+"""Views of authority: each promise that they make to people, broken on purpose."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+READER = f"{SIGNET}/engine/approvals/vote_reader.py"
+VIEW = f"{SIGNET}/engine/approvals/request_view.py"
+SCENES = "tests/scenarios/authority"
+VIEWS, EXPLAINED = f"{SCENES}/test_views.py::test_", f"{SCENES}/test_explanations.py::test_"
+ADDITIONS = "tests/unit/core/approvals/test_additions.py::test_"
+FIGURES = "tests/integration/telemetry/test_approval_figures.py::test_"
+
+VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
+    Mutation(
+        "the inbox knows nothing of grants",
+        3,
+        READER,
+        "subject, replace(voters, changes=changes.get(subject.request.id, ()))",
+        "subject, replace(voters, changes=())",
+        (f"{VIEWS}a_role_that_the_requester_gave_meanwhile",),
+    ),
+    Mutation(
+        "the inbox lets people vote on what takes no vote",
+        3,
+        READER,
+        "        if refusal is not None:\n            return ReadRequest",
+        "        if False:\n            return ReadRequest",
+        (f"{VIEWS}what_takes_no_vote_says_so",),
+    ),
+    Mutation(
+        "who approved before is told that they may reject no more",
+        3,
+        READER,
+        'rejection = self.check.choose(person, "rejected")',
+        "rejection = approval",
+        (f"{VIEWS}a_person_who_approved_before_may_still_reject",),
+    ),
+    Mutation(
+        "the content of each document is read by itself",
+        3,
+        READER,
+        "        self.read_contents([subject.document for subject in subjects if subject.has_condition])",
+        "        for subject in subjects:\n            self.read_contents([subject.document])",
+        (f"{VIEWS}a_page_takes_as_many_statements_as_one_item",),
+    ),
+    Mutation(
+        "a person whose vote lapsed is not asked again",
+        3,
+        f"{SIGNET}/store/approvals/decisions.sql",
+        " AND c.status <> 'lapsed'",
+        "",
+        (f"{VIEWS}a_person_whose_vote_lapsed_is_asked_like_everybody",),
+    ),
+    Mutation(
+        "a pin does not say that the other document has changed",
+        3,
+        VIEW,
+        "is_changed=field in changed,",
+        "is_changed=False,",
+        (f"{VIEWS}what_takes_no_vote_says_so",),
+    ),
+    Mutation(
+        "a stage to come forgets who approved the one before",
+        3,
+        READER,
+        "if subject.next_stage is not None and policy.same_person is None:",
+        "if False:",
+        (f"{EXPLAINED}nobody_else_for_the_second_stage",),
+    ),
+    Mutation(
+        "who took part is named as an addition",
+        3,
+        f"{SIGNET}/core/approvals/additions.py",
+        "        and find_conflict(person) is None\n",
+        "",
+        (f"{ADDITIONS}duties_another_approval_and_a_vote_in_the_stage_rule_a_member_out",),
+    ),
+    Mutation(
+        "an addition need not fulfil the condition",
+        3,
+        f"{SIGNET}/core/approvals/additions.py",
+        "        and _fulfils_conditions(check, person, given.union(members[person]))\n",
+        "",
+        (f"{ADDITIONS}a_condition_is_asked_of_them_with_the_role",),
+    ),
+    Mutation(
+        "an instance whose gate asks again moves to another definition",
+        3,
+        f"{SIGNET}/core/runtime/move_check.py",
+        '_ASKING = ("approval", "lifecycle_gate")',
+        '_ASKING = ("approval",)',
+        ("tests/unit/core/runtime/test_move_check.py::test_a_token_that_cannot_go_on_is_blocked",),
+    ),
+    Mutation(
+        "an approval that is not proven is counted as any pause",
+        3,
+        f"{SIGNET}/engine/telemetry.py",
+        'UNPROVEN_CODES = frozenset({"APPROVAL_UNPROVEN", "APPROVAL_SAME_PERSON"})',
+        "UNPROVEN_CODES: frozenset[str] = frozenset()",
+        (f"{FIGURES}an_approval_that_was_written_past_the_api_is_told_at_once",),
+    ),
+    Mutation(
+        "nobody counts the votes that lapse",
+        3,
+        f"{SIGNET}/engine/execution/wave.py",
+        "        self.result.stats.lapsed = self._approvals.lapsed_count\n",
+        "",
+        (f"{FIGURES}votes_that_lapse_are_counted",),
+    ),
+)

@@ -1,0 +1,55 @@
+"""Members who could be added to a stage: nothing keeps them but the role that is asked."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from signet.core.approvals.additions import list_additions
+from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.entitlement import VoteCheck
+from tests.support.core.approval_policies import make_stage, role
+from tests.unit.core.contracts.test_compiled_contract import load
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Document:
+    entity_type: str = "invoice"
+    creator_responsible: tuple[str, ...] = ("carl",)
+    editor_responsible: tuple[str, ...] = ()
+    requester_responsible: tuple[str, ...] = ("rita",)
+    responsible: frozenset[str] = frozenset({"carl", "rita"})
+
+
+CHECK = VoteCheck(
+    contract=load(separation_of_duties={}),
+    document=Document(),
+    requesters=frozenset({"rolf"}),
+    opened_at=NOW,
+    pins={},
+    needed_permissions=(),
+    approved_elsewhere=("app1",),
+    stage=make_stage(role("approver")),
+    seats=(Seat(1, 1, None, "approver", status="approved", decided_by="app2"), Seat(1, 2, None, "approver")),
+    roles={},
+    permissions={},
+    delegations=(),
+    changes=(),
+    now=NOW,
+    make_env=lambda person, roles: {"actor": {"user_id": person, "roles": sorted(roles)}},
+)
+
+
+def test_duties_another_approval_and_a_vote_in_the_stage_rule_a_member_out() -> None:
+    members = dict.fromkeys(("app1", "app2", "carl", "dora", "emil", "rita", "rolf"), ())
+    assert list_additions(CHECK, members, ["approver"]) == ["dora", "emil"]
+
+
+def test_a_condition_is_asked_of_them_with_the_role() -> None:
+    conditions = {"invoice:approve": "!('owner' in actor.roles) && 'approver' in actor.roles"}
+    contract = load(conditions=conditions, separation_of_duties={})
+    needed = ("invoice:approve", "invoice:sign")
+    check = replace(CHECK, contract=contract, needed_permissions=needed)
+    members = {"dora": ("clerk",), "emil": ("owner",)}
+    assert list_additions(check, members, ["approver"]) == ["dora"]
+    assert list_additions(check, members, ["finance"]) == []

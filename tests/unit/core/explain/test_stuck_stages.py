@@ -1,0 +1,86 @@
+"""Ways out of a stage that nobody may decide, by what keeps the people and where it stands."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from signet.core.explain.instance import explain_instance, write_instance
+from signet.core.explain.instance_record import StuckStageRecord, VoterRecord
+from signet.core.explain.stuck_stages import StuckStage
+from tests.support.core.instance_records import CONTRACT, FINANCE, WORKFLOW, record
+
+REQUEST = UUID(int=40)
+STUCK = StuckStageRecord(
+    node_id=FINANCE,
+    stage=2,
+    request_id=REQUEST,
+    roles=["approver"],
+    permissions=["invoice:approve"],
+    chain_name=None,
+    voters=[VoterRecord("ada", obstacle="ada has approved this before", code="APPROVAL_SAME_PERSON")],
+    additions=["dora", "emil"],
+    unseated=["the organisation names no such manager of carl"],
+    lacks_another_person=True,
+)
+ADD = "Give the role approver to dora or emil, or to a new member: nothing else keeps them."
+NOBODY = "Add a new member with the role approver: something else keeps every member of today."
+BY_NAME = "The policy asks people by name, so that no other member can be added."
+CANCEL = "Or cancel the workflow, where nobody wants this any more."
+KEEPS = "An open request keeps its policy: cancel the workflow then, and ask again."
+MOVE = "Then move the instance to the definition with that policy."
+CHAIN = "The chain large is read again when the instance is retried."
+BREAK_GLASS = "If the tenant can do none of this, two operators may seat a member by break-glass."
+RETRY = "When nothing keeps the people any more, retry the instance."
+
+
+def explained(stuck: StuckStageRecord, status: str = "paused") -> StuckStage:
+    found = record(stuck_stages=[stuck], status=status)
+    (only,) = explain_instance(WORKFLOW, CONTRACT, found).stuck_stages
+    return only
+
+
+def test_it_names_the_stage_what_keeps_each_person_and_the_ways_out() -> None:
+    stage = explained(STUCK)
+    assert (stage.node, stage.stage, stage.request_id) == (FINANCE, 2, REQUEST)
+    assert stage.additions == ("dora", "emil")
+    assert stage.text[0].endswith("nobody may decide stage 2.")
+    assert stage.text[1:3] == (
+        "the organisation names no such manager of carl.",
+        "Not ada: ada has approved this before.",
+    )
+    assert stage.text[3:] == stage.remedies
+    assert stage.remedies == (
+        ADD,
+        "Their roles must grant invoice:approve.",
+        "A person must do that who is not responsible for the document: otherwise it bars the vote.",
+        CANCEL,
+        "Or publish a policy with fewer stages or with same_person: allowed.",
+        KEEPS,
+        BREAK_GLASS,
+        RETRY,
+    )
+    lines = write_instance(explain_instance(WORKFLOW, CONTRACT, record(stuck_stages=[STUCK])))
+    assert "What to do where nobody may decide" in lines
+    assert f"    {ADD}" in lines
+
+
+@pytest.mark.parametrize(
+    ("stuck", "has", "has_not"),
+    [
+        (replace(STUCK, additions=[], permissions=[]), {NOBODY}, {ADD}),
+        (replace(STUCK, roles=[]), {BY_NAME}, {ADD, NOBODY}),
+        (replace(STUCK, rejecters=["ada", "ben"]), {"Or reject it: ada or ben may."}, set()),
+        (replace(STUCK, request_id=None), {MOVE}, {KEEPS, BREAK_GLASS}),
+        (replace(STUCK, request_id=None, chain_name="large"), {CHAIN}, {MOVE, KEEPS}),
+        (replace(STUCK, lacks_another_person=False), {"Or publish a policy with fewer stages."}, set()),
+    ],
+)
+def test_each_way_stands_where_it_helps(stuck: StuckStageRecord, has: set[str], has_not: set[str]) -> None:
+    remedies = set(explained(stuck).remedies)
+    assert has <= remedies
+    assert remedies.isdisjoint(has_not)
+
+
+def test_what_is_not_paused_needs_no_retry() -> None:
+    assert RETRY not in explained(STUCK, "running").remedies
