@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import psycopg
 
-from bench.company import BenchTenant, durable_server, make_tenants, open_database
+from bench.company import BenchTenant, durable_server, let_references_write, make_tenants, open_database
 from bench.counting import count_wire, read_wal
 from bench.pgbench import CLIENTS, run_pgbench
 from signet.engine.documents.commands import Operation, Update
@@ -133,6 +133,7 @@ def _run_pgbench(url: str, tenants: Sequence[BenchTenant], seconds: float) -> fl
             rows = [(n, *pair) for n, pair in enumerate(pairs, start=1)]
             cursor.executemany("INSERT INTO bench_ids VALUES (%s, %s, %s)", rows)
         admin.execute("GRANT SELECT ON bench_ids TO signet_api")
+        let_references_write(admin)
         admin.execute("GRANT USAGE ON SEQUENCE bench_version TO signet_api")
         admin.execute("VACUUM ANALYZE")
     return run_pgbench(url, "signet_api", {SCRIPT.format(count=len(pairs)): 1}, seconds)

@@ -1169,6 +1169,17 @@ $$;
 
 ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_lost_editors() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'editors of a document are not taken away: %', OLD.id USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_lost_editors() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1268,6 +1279,36 @@ END
 $$;
 
 ALTER FUNCTION public.reject_second_use() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_smaller_set_of_editors() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM responsible_sets n
+        WHERE n.tenant_id = NEW.tenant_id AND n.hash = NEW.editor_responsible
+          AND coalesce((SELECT o.persons FROM responsible_sets o
+                        WHERE o.tenant_id = OLD.tenant_id AND o.hash = OLD.editor_responsible),
+                       OLD.editor_ids) <@ n.persons) THEN
+        RAISE EXCEPTION 'persons behind a document are not taken away: %', NEW.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.reject_smaller_set_of_editors() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_unversioned_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'a document changes only with its version: %', OLD.id USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_unversioned_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -1454,7 +1495,7 @@ $$;
 ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -1464,11 +1505,13 @@ CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_
 DECLARE
     ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(document_rows) AS row (id uuid));
     written bigint;
+    versions bigint;
+    entries bigint;
 BEGIN
     UPDATE documents d
     SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
         editor_responsible = coalesce(row.editor_responsible, d.editor_responsible),
-        field_versions = coalesce(row.field_versions, d.field_versions),
+        field_versions = d.field_versions || coalesce(row.field_versions, '{}'),
         deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
         t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
         n4 = row.n4, d1 = row.d1, d2 = row.d2
@@ -1477,27 +1520,33 @@ BEGIN
         editor_responsible bytea, field_versions jsonb,
         t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
         d1 timestamptz, d2 timestamptz)
-    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (ids) AND d.id = row.id AND d.version = row.seen_version;
+    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (ids) AND d.id = row.id AND d.version = row.seen_version
+      -- A field is never said to have changed before this edit.
+      AND NOT EXISTS (SELECT FROM jsonb_each(row.field_versions) AS field WHERE field.value::bigint <= d.version);
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> cardinality(ids) THEN
         RAISE EXCEPTION 'of % documents % were at the version that was seen', cardinality(ids), written
             USING ERRCODE = 'SG004';
     END IF;
-    WITH version AS (
-        INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, responsible,
-                                       created_at)
-        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, responsible, written_at
-        FROM json_to_recordset(version_rows) AS row (
-            document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text, responsible bytea)
-    ), audit AS (
-        INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
-                               actor_id, created_at, epoch, xid)
-        SELECT current_tenant_id(), id, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
-               created_at, epoch, xid
-        FROM json_to_recordset(audit_rows) AS row (
-            id uuid, subject_type text, subject_id text, seq bigint, previous_hash text, hash text, content text,
-            action text, actor_id text, created_at timestamptz, epoch integer, xid xid8)
-    ), event AS (
+    INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, responsible,
+                                   created_at)
+    SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, responsible, written_at
+    FROM json_to_recordset(version_rows) AS row (
+        document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text, responsible bytea);
+    GET DIAGNOSTICS versions = ROW_COUNT;
+    INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
+                           actor_id, created_at, epoch, xid)
+    SELECT current_tenant_id(), id, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
+           created_at, epoch, xid
+    FROM json_to_recordset(audit_rows) AS row (
+        id uuid, subject_type text, subject_id text, seq bigint, previous_hash text, hash text, content text,
+        action text, actor_id text, created_at timestamptz, epoch integer, xid xid8);
+    GET DIAGNOSTICS entries = ROW_COUNT;
+    IF least(versions, entries) < written THEN
+        RAISE EXCEPTION '% documents have % versions and % rows in the audit trail', written, versions, entries
+            USING ERRCODE = 'SG002';
+    END IF;
+    WITH event AS (
         -- The same event twice in one batch is one event.
         SELECT DISTINCT ON (instance_id, idempotency_key) * FROM json_to_recordset(event_rows) AS row (
             id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
@@ -3253,6 +3302,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id
 
 CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
 
+CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
+
 CREATE TRIGGER reject_published_mutation BEFORE INSERT OR DELETE OR UPDATE ON public.approval_chain_steps FOR EACH ROW EXECUTE FUNCTION public.reject_published_chain_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.approval_chains FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_chain_change();
@@ -3270,6 +3321,8 @@ CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_requests FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
 
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
+
+CREATE CONSTRAINT TRIGGER reject_smaller_set_of_editors AFTER UPDATE OF editor_responsible ON public.documents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.editor_responsible IS DISTINCT FROM old.editor_responsible)) EXECUTE FUNCTION public.reject_smaller_set_of_editors();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.api_key_owners FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -3306,6 +3359,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_event_default 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN (((new.version < old.version) OR ((new.version = old.version) AND ((new.status IS DISTINCT FROM old.status) OR (new.data IS DISTINCT FROM old.data))))) EXECUTE FUNCTION public.reject_unversioned_change();
 
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
 
@@ -3899,6 +3954,8 @@ REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_lost_editors() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_chain_change() FROM PUBLIC;
@@ -3910,6 +3967,10 @@ REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) FROM PUBLIC;
 
@@ -4149,81 +4210,15 @@ GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
 
 GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
 
-GRANT UPDATE(status) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(version) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(version) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(data) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(data) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(editor_ids) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(editor_ids) ON TABLE public.documents TO signet_worker;
-
 GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
 
 GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
 
-GRANT UPDATE(deleted_at) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(deleted_at) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(t1) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(t1) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(t2) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(t2) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(t3) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(t3) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(t4) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(t4) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(n1) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(n1) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(n2) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(n2) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(n3) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(n3) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(n4) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(n4) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(d1) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(d1) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(d2) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(d2) ON TABLE public.documents TO signet_worker;
-
 GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
 
 GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(field_versions) ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.draft_authors TO signet_api;
 

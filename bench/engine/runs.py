@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from bench.company import open_database
+from bench.company import let_references_write, open_database
 from bench.counting import Admin, read_wal
 from bench.engine import plain_client, worker
 from bench.engine.company import BenchCompany
@@ -68,6 +68,7 @@ class EngineRun:
 def opened_arena(url: str, tenants: int) -> Iterator["Arena"]:
     """Open an arena on a superuser's server, with so many tenants beside the first."""
     with psycopg.connect(url, autocommit=True) as admin, closing(open_database(url, 1)) as database:
+        let_references_write(admin)
         yield Arena(url, admin, BenchCompany(database), tenants)
 
 

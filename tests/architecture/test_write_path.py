@@ -125,7 +125,7 @@ def test_no_function_of_the_database_writes_documents_for_others(admin: Admin) -
     ).fetchall()
     writing = {str(name): rest for name, body, *rest in functions if find_written(str(body))}
     assert writing == {
-        **{name: [False, list(WRITERS)] for name in ROUTINES},
+        **{name: [True, list(WRITERS)] for name in ROUTINES},
         **{name: [True, ["signet_janitor"]] for name in PURGING},
     }
     bodies = {str(name): find_written(str(body)) for name, body, *_ in functions}

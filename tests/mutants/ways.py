@@ -8,6 +8,7 @@ SIGNET = "shared/signet"
 CONTRACT = f"{SIGNET}/core/contracts/compiled_contract.py"
 AUTHORSHIP = f"{SIGNET}/engine/documents/authorship.py"
 PROVING = "migrations/0011_prove_approvals.sql"
+EDITORS = "migrations/0021_keep_editors.sql"
 TABLE = (
     "tests/scenarios/authority/test_by_which_ways.py::test_nobody_has_a_document_approved_by_their_own_will"
 )
@@ -99,6 +100,54 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         "REVOKE UPDATE ON transition_requests FROM signet_api, signet_worker;\n",
         "",
         (cell("requester", "SQL as worker"),),
+    ),
+    Mutation(
+        "an editor is taken out of a document",
+        3,
+        EDITORS,
+        "    WHEN (NOT OLD.editor_ids <@ NEW.editor_ids\n",
+        "    WHEN (false\n",
+        (cell("editor", "SQL as worker"),),
+    ),
+    Mutation(
+        "a document changes without its version",
+        3,
+        EDITORS,
+        "          OR (NEW.version = OLD.version AND ",
+        "          OR (false AND NEW.version = OLD.version AND ",
+        (cell("creator", "SQL as worker"),),
+    ),
+    Mutation(
+        "a document changes without evidence",
+        3,
+        EDITORS,
+        "    IF least(versions, entries) < written THEN\n",
+        "    IF least(versions, entries) < written AND false THEN\n",
+        (cell("creator", "SQL as worker"),),
+    ),
+    Mutation(
+        "a field is said to be older than it is",
+        3,
+        EDITORS,
+        "AS field WHERE field.value::bigint <= d.version)",
+        "AS field WHERE field.value::bigint < 0)",
+        (cell("reference editor", "SQL as worker"),),
+    ),
+    Mutation(
+        "the worker writes documents by any statement",
+        3,
+        EDITORS,
+        "REVOKE UPDATE (status, version, data, editor_ids,",
+        "REVOKE UPDATE (version, data,",
+        (cell("creator", "SQL as worker"), cell("editor", "SQL as worker")),
+    ),
+    Mutation(
+        "another set of editors stands for the first",
+        3,
+        EDITORS,
+        "                       OLD.editor_ids) <@ n.persons) THEN\n",
+        "                       OLD.editor_ids) <@ n.persons) AND false THEN\n",
+        ("tests/integration/store/test_kept_editors.py::test_a_set_of_editors_only_grows",),
     ),
     Mutation(
         "the worker writes other creators",

@@ -13,12 +13,28 @@ from tests.support.ways.cells import Cell, Played, Step
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, SAME
 from tests.support.ways.scene import NOT_REFUSED, AuthorityScene
 
-# The states of SQL: no privilege, a row that cannot become another one, a check.
-NO_RIGHT, KEPT, CHECKED = "42501", "SG002", "23514"
+# The states of SQL: no privilege, a row that cannot become another one, a version that is not there, a check.
+NO_RIGHT, KEPT, LOST, CHECKED = "42501", "SG002", "SG004", "23514"
 # What is forged, as a sentence; its statement; the state that it ends in.
 Forgery = tuple[str, str, str]
 _DOCUMENT = " WHERE id = %(document)s"
 _REQUEST = " WHERE id = %(request)s"
+
+def _write(**columns: str) -> str:
+    """Return a call of the function by which edits are written, with these columns and no evidence."""
+    kept = {
+        "id": "id",
+        "status": "status",
+        "seen_version": "version",
+        "version": "version + 1",
+        "data": "data",
+        "editor_ids": "editor_ids",
+        "is_deleted": "false",
+    }
+    row = ", ".join(f"'{name}', {value}" for name, value in {**kept, **columns}.items())
+    rows = f"(SELECT json_agg(json_build_object({row})) FROM documents{_DOCUMENT})"
+    return f"SELECT write_edits({rows}, '[]', '[]', '[]', now())"
+
 
 FORGERIES: Mapping[str, Sequence[Forgery]] = {
     "creator": (
@@ -28,6 +44,9 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
             "UPDATE documents SET creator_responsible = NULL" + _DOCUMENT,
             NO_RIGHT,
         ),
+        ("writes the status", "UPDATE documents SET status = 'active'" + _DOCUMENT, NO_RIGHT),
+        ("writes the status as the version has it", _write(status="'active'", version="version"), KEPT),
+        ("writes the status without evidence", _write(status="'active'"), KEPT),
     ),
     "editor": (
         (
@@ -35,6 +54,17 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
             "UPDATE document_versions SET actor_id = 'eve' WHERE document_id = %(document)s",
             NO_RIGHT,
         ),
+        (
+            "takes themselves out of the editors",
+            "UPDATE documents SET editor_ids = '{}'" + _DOCUMENT,
+            NO_RIGHT,
+        ),
+        (
+            "writes another set of editors",
+            "UPDATE documents SET editor_responsible = creator_responsible" + _DOCUMENT,
+            NO_RIGHT,
+        ),
+        ("has an edit written without editors", _write(editor_ids="ARRAY[]::text[]"), KEPT),
     ),
     "requester": (
         (
@@ -67,6 +97,13 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
     ),
     "reference editor": (
         ("takes the pinned fields away", "UPDATE approval_requests SET pins = '{}'" + _REQUEST, NO_RIGHT),
+        (
+            "writes that an older version of the other document changed the field",
+            "UPDATE documents SET field_versions = field_versions || '{\"number\": 1}'"
+            " WHERE id = (SELECT (data ->> 'vendor')::uuid FROM documents" + _DOCUMENT + ")",
+            NO_RIGHT,
+        ),
+        ("has a field written as older than it is", _write(field_versions="'{\"amount\": 1}'::json"), LOST),
     ),
     "delegator": (
         ("deletes the vote of their delegate", "DELETE FROM approval_decisions", NO_RIGHT),
@@ -127,6 +164,8 @@ def _execute(scene: AuthorityScene, statement: str) -> str:
         connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(scene.tenant_id),))
         try:
             connection.execute(statement.encode(), named)
+            # What is checked at the commit is checked now.
+            connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         except psycopg.Error as refused:
             return refused.sqlstate or ""
         finally:

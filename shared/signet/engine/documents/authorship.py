@@ -33,8 +33,8 @@ def join_editors(change: DocumentChange, stored: Mapping[str, Any]) -> Responsib
     return wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
 
 
-def list_field_versions(change: DocumentChange, stored: Mapping[str, Any]) -> dict[str, int]:
-    """Return, by field, the version that changed it last; older releases noted none."""
+def list_changed_fields(change: DocumentChange, stored: Mapping[str, Any]) -> dict[str, int]:
+    """Return the fields that the change gives other values, each with its version."""
     before, version = change.before, change.after.version
     if before is None:
         return {EVERY_OTHER_FIELD: version}
@@ -42,7 +42,7 @@ def list_field_versions(change: DocumentChange, stored: Mapping[str, Any]) -> di
     changed = {name: version for name in names if before.data.get(name) != stored.get(name)}
     if before.status != change.after.status:
         changed[STATUS] = version
-    return {**before.field_versions, **changed}
+    return changed
 
 
 def persons_of_version(change: DocumentChange) -> ResponsiblePersons:

@@ -27,8 +27,8 @@ from signet.core.runtime.tokens import Position, begin
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.authorship import (
     join_editors,
+    list_changed_fields,
     list_editors,
-    list_field_versions,
     persons_of_version,
 )
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
@@ -117,8 +117,8 @@ class RowMaker:
 
     def _add_document(self, change: DocumentChange) -> _StoredVersion:
         data, personal = self._add_personal(change)
-        field_versions, editors = list_field_versions(change, data), join_editors(change, data)
-        people = {"editor_responsible": self._keep(editors), "field_versions": field_versions}
+        changed, editors = list_changed_fields(change, data), join_editors(change, data)
+        people = {"editor_responsible": self._keep(editors), "field_versions": changed}
         if change.before is None:
             people["creator_responsible"] = self._keep(change.caller.principal.responsible)
             self.batch.inserted_documents.append(make_document_row(change, data) | people)
@@ -126,12 +126,15 @@ class RowMaker:
             # A document that is written twice must still be at its version before the first change.
             earlier = self.batch.updated_documents.get(change.document_id)
             seen_version = earlier["seen_version"] if earlier else change.before.version
+            if earlier:
+                people["field_versions"] = {**earlier["field_versions"], **changed}
             update = make_document_update(change, data, seen_version) | people
             self.batch.updated_documents[change.document_id] = update
         row = make_version_row(change, data, make_id())
         row["responsible"] = self._keep(persons_of_version(change))
         self.batch.versions.append(row)
-        return _StoredVersion(data, field_versions, editors, row["id"], row["hash"], personal)
+        known = change.before.field_versions if change.before is not None else {}
+        return _StoredVersion(data, {**known, **changed}, editors, row["id"], row["hash"], personal)
 
     def _add_personal(self, change: DocumentChange) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with references for personal values, and the new values by reference.

@@ -1,0 +1,51 @@
+"""The set of a document's editors, which the API's role may write because an erasure adds to it."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from signet.engine.documents.commands import Update
+from tests.support.database.runtime_roles import as_role
+from tests.support.workflow_stage import WorkflowStage, standing_stage
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        yield made
+
+
+def write_set(stage: WorkflowStage, document_id: UUID, persons: str) -> str:
+    """Write a set of editors as the API's role; return the state in which it ends."""
+    with psycopg.connect(as_role(stage.standing.admin_url, "signet_api")) as connection:
+        connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(stage.tenant_id),))
+        named = {"document": document_id, "persons": persons}
+        connection.execute(
+            "INSERT INTO responsible_sets (tenant_id, hash, persons)"
+            " VALUES (current_tenant_id(), sha256(%(persons)s::text::bytea), %(persons)s::text[])"
+            " ON CONFLICT DO NOTHING",
+            named,
+        )
+        try:
+            connection.execute(
+                "UPDATE documents SET editor_responsible = sha256(%(persons)s::text::bytea)"
+                " WHERE id = %(document)s",
+                named,
+            )
+            # The commit checks the same.
+            connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        except psycopg.Error as refused:
+            return refused.sqlstate or ""
+        finally:
+            connection.rollback()
+    return "written"
+
+
+def test_a_set_of_editors_only_grows(stage: WorkflowStage) -> None:
+    document = stage.create(stage.publish())
+    stage.mutate(Update(document.id, 1, {"amount": 7}), "anna")
+    assert write_set(stage, document.id, "{anna,zoe}") == "written"
+    assert write_set(stage, document.id, "{carl,zoe}") == "SG002"
+    assert write_set(stage, document.id, "{}") == "SG002"
