@@ -98,12 +98,16 @@ VOTES_AND_GATES = (
         "a token widens what a voter may",
         3,
         f"{SIGNET}/engine/approvals/decide.py",
-        "            {user_id: person.permissions for user_id, person in people.items()},\n",
-        "            {\n"
-        "                user_id: [*person.permissions, *self.documents.transaction.permissions_of("
-        "self.caller.principal.roles)]\n"
-        "                for user_id, person in people.items()\n"
-        "            },\n",
+        "            Voters(locked.people, locked.delegations, locked.changes),\n",
+        "            Voters(\n"
+        "                {\n"
+        "                    user_id: replace(person, permissions=[*person.permissions,"
+        " *self.documents.transaction.permissions_of(self.caller.principal.roles)])\n"
+        "                    for user_id, person in locked.people.items()\n"
+        "                },\n"
+        "                locked.delegations,\n"
+        "                locked.changes,\n"
+        "            ),\n",
         (f"{VOTERS}a_token_widens_no_role_of_a_voter",),
     ),
     Mutation(
@@ -224,8 +228,8 @@ PINS_AND_TIME = (
         "a requester acts with roles that they lost",
         3,
         CONTEXT,
-        '        held = member["roles"] if member["status"] == "active" else ()\n',
-        '        held = actor.roles if member["status"] == "active" else ()\n',
+        '    held = member["roles"] if is_active else ()\n',
+        "    held = actor.roles if is_active else ()\n",
         (
             f"{LEFT}a_step_has_only_the_roles_that_are_left",
             f"{LEFT}the_requested_gate_asks_for_the_permission_again",
