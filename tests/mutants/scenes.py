@@ -224,8 +224,8 @@ PINS_AND_TIME = (
         "a requester acts with roles that they lost",
         3,
         CONTEXT,
-        '        held = member["roles"] if member["status"] == "active" else ()\n',
-        '        held = actor.roles if member["status"] == "active" else ()\n',
+        '    held = member["roles"] if is_active else ()\n',
+        "    held = actor.roles if is_active else ()\n",
         (
             f"{LEFT}a_step_has_only_the_roles_that_are_left",
             f"{LEFT}the_requested_gate_asks_for_the_permission_again",
