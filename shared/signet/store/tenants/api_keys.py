@@ -45,7 +45,6 @@ class KeyOwnerRow:
 class RunningKeyRow:
     """A key that has asked for something, with its owner as a member now; no status where they are none."""
 
-    owner_id: str
     roles: list[str]
     owner_status: str | None
     owner_permissions: list[str]

@@ -30,7 +30,7 @@ WHERE k.tenant_id = %(tenant_id)s AND k.id = %(id)s
 
 -- name: read_running_key
 -- Read what a key that has asked for something may still do: its roles, and its owner's permissions as a member now.
-SELECT k.owner_id, k.roles, m.status AS owner_status,
+SELECT k.roles, m.status AS owner_status,
        ARRAY(SELECT DISTINCT unnest(r.permissions) FROM member_roles h
              JOIN roles r ON r.tenant_id = h.tenant_id AND r.role = h.role
              WHERE h.tenant_id = k.tenant_id AND h.user_id = k.owner_id) AS owner_permissions,
