@@ -6,6 +6,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from signet.core.tenants.responsible import hash_responsible
 from signet.engine.documents.commands import Update
 from tests.support.database.runtime_roles import as_role
 from tests.support.workflow_stage import WorkflowStage, standing_stage
@@ -17,21 +18,21 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         yield made
 
 
-def write_set(stage: WorkflowStage, document_id: UUID, persons: str) -> str:
+def write_set(stage: WorkflowStage, document_id: UUID, *persons: str) -> str:
     """Write a set of editors as the API's role; return the state in which it ends."""
     with psycopg.connect(as_role(stage.standing.admin_url, "signet_api")) as connection:
         connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(stage.tenant_id),))
-        named = {"document": document_id, "persons": persons}
+        digest = bytes.fromhex(hash_responsible(frozenset(persons)))
+        named = {"document": document_id, "persons": sorted(persons), "digest": digest}
         connection.execute(
             "INSERT INTO responsible_sets (tenant_id, hash, persons)"
-            " VALUES (current_tenant_id(), sha256(%(persons)s::text::bytea), %(persons)s::text[])"
+            " VALUES (current_tenant_id(), %(digest)s, %(persons)s)"
             " ON CONFLICT DO NOTHING",
             named,
         )
         try:
             connection.execute(
-                "UPDATE documents SET editor_responsible = sha256(%(persons)s::text::bytea)"
-                " WHERE id = %(document)s",
+                "UPDATE documents SET editor_responsible = %(digest)s WHERE id = %(document)s",
                 named,
             )
             # The commit checks the same.
@@ -46,5 +47,5 @@ def write_set(stage: WorkflowStage, document_id: UUID, persons: str) -> str:
 def test_a_set_of_editors_only_grows(stage: WorkflowStage) -> None:
     document = stage.create(stage.publish())
     stage.mutate(Update(document.id, 1, {"amount": 7}), "anna")
-    assert write_set(stage, document.id, "{anna,zoe}") == "written"
-    assert write_set(stage, document.id, "{carl,zoe}") == "SG002"
+    assert write_set(stage, document.id, "anna", "zoe") == "written"
+    assert write_set(stage, document.id, "carl", "zoe") == "SG002"

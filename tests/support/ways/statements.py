@@ -20,6 +20,7 @@ Forgery = tuple[str, str, str]
 _DOCUMENT = " WHERE id = %(document)s"
 _REQUEST = " WHERE id = %(request)s"
 
+
 def _write(**columns: str) -> str:
     """Return a call of the function by which edits are written, with these columns and no evidence."""
     kept = {
