@@ -84,8 +84,6 @@ BEGIN
     JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key;
 END
 $$;
-REVOKE EXECUTE ON FUNCTION write_edits(json, json, json, json, timestamptz) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION write_edits(json, json, json, json, timestamptz) TO signet_api, signet_worker;
 -- What is left: `updated_at`, without which no role may lock a row, the contract of a document that is moved, and the
 -- set of editors, which an erasure adds to.
 REVOKE UPDATE (status, version, data, editor_ids, editor_responsible, field_versions, deleted_at, t1, t2, t3, t4, n1,
@@ -104,7 +102,7 @@ CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsib
           OR (OLD.editor_responsible IS NOT NULL AND NEW.editor_responsible IS NULL))
     EXECUTE FUNCTION reject_lost_editors();
 
--- What a document says changes only with its version.
+-- What a document says changes only with its version, until the janitor empties what was deleted long ago.
 CREATE FUNCTION reject_unversioned_change() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
@@ -114,7 +112,8 @@ $$;
 CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON documents
     FOR EACH ROW
     WHEN (NEW.version < OLD.version
-          OR (NEW.version = OLD.version AND (NEW.status, NEW.data) IS DISTINCT FROM (OLD.status, OLD.data)))
+          OR (NEW.version = OLD.version AND NEW.purged_at IS NULL
+              AND (NEW.status, NEW.data) IS DISTINCT FROM (OLD.status, OLD.data)))
     EXECUTE FUNCTION reject_unversioned_change();
 
 -- At the commit, because a new set is written at the end of its transaction.
@@ -146,7 +145,6 @@ DROP TRIGGER reject_lost_editors ON documents;
 DROP FUNCTION reject_lost_editors();
 GRANT UPDATE (status, version, data, editor_ids, editor_responsible, field_versions, deleted_at, t1, t2, t3, t4, n1,
               n2, n3, n4, d1, d2) ON documents TO signet_api, signet_worker;
-DROP FUNCTION write_edits(json, json, json, json, timestamptz);
 CREATE OR REPLACE FUNCTION write_edits(document_rows json, version_rows json, audit_rows json, event_rows json,
                             written_at timestamptz) RETURNS void
     LANGUAGE plpgsql VOLATILE

@@ -3360,7 +3360,7 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_execution
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
-CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN (((new.version < old.version) OR ((new.version = old.version) AND ((new.status IS DISTINCT FROM old.status) OR (new.data IS DISTINCT FROM old.data))))) EXECUTE FUNCTION public.reject_unversioned_change();
+CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN (((new.version < old.version) OR ((new.version = old.version) AND (new.purged_at IS NULL) AND ((new.status IS DISTINCT FROM old.status) OR (new.data IS DISTINCT FROM old.data))))) EXECUTE FUNCTION public.reject_unversioned_change();
 
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
 

@@ -113,8 +113,8 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         "a document changes without its version",
         3,
         EDITORS,
-        "          OR (NEW.version = OLD.version AND ",
-        "          OR (false AND NEW.version = OLD.version AND ",
+        "          OR (NEW.version = OLD.version AND NEW",
+        "          OR (false AND NEW.version = OLD.version AND NEW",
         (cell("creator", "SQL as worker"),),
     ),
     Mutation(

@@ -16,6 +16,7 @@ from signet.store.schema.server import create_database, use_database
 from tests.support.company import INVOICE, Company, make_company
 from tests.support.database.runtime_roles import as_role, expect_clean_sessions
 from tests.support.database.server import drop_database
+from tests.support.database.unguarded import execute_unguarded
 
 Admin = psycopg.Connection[tuple[Any, ...]]
 WAIT_SECONDS = 20.0
@@ -40,7 +41,7 @@ class CompanyWithWorkers:
 
     def put_at(self, document_id: UUID, status: str, window: str) -> None:
         """Write the status and the edit window that the engine would have written."""
-        self.run("UPDATE documents SET status = %s WHERE id = %s", status, document_id)
+        self.run_unguarded("UPDATE documents SET status = %s WHERE id = %s", status, document_id)
         self.run("UPDATE workflow_instances SET edit_window = %s WHERE entity_id = %s", window, document_id)
 
     def run(self, statement: LiteralString, *values: Any) -> None:
@@ -48,11 +49,7 @@ class CompanyWithWorkers:
 
     def run_unguarded(self, statement: LiteralString, *values: Any) -> None:
         """Run a statement past the triggers, as nobody but a superuser can."""
-        self.run("SET session_replication_role = replica")
-        try:
-            self.run(statement, *values)
-        finally:
-            self.run("SET session_replication_role = origin")
+        execute_unguarded(self.admin, statement, values)
 
     def rows(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
         return self.admin.execute(query, values).fetchall()

@@ -114,7 +114,7 @@ def apply_before_rules(
         for index, action in enumerate(compiled.rule.actions):
             if isinstance(action, RejectAction):
                 return _rejected(compiled.rule, action)
-            if isinstance(action, SetAction) and change.writes_document and not change.keeps_content:
+            if isinstance(action, SetAction) and _may_set(context, change):
                 values, _ = compiled.templates[index](env)
                 merged = {**change.after.data, **values}
                 data, mistakes = validate_fields(change.contract.contract.fields, merged)
@@ -124,6 +124,20 @@ def apply_before_rules(
                     change.content_responsible |= _find_sources(compiled, context, change)
                 change.after.data = data
     return None
+
+
+def _may_set(context: MutationContext, change: DocumentChange) -> bool:
+    """Return whether rules may set values. Nobody edits in a locked status, and a rule is no way around that.
+
+    A step of the document's own workflow may write there; its definition says what.
+    """
+    if not change.writes_document or change.keeps_content:
+        return False
+    before = change.before
+    if before is None or not context.is_own_workflow:
+        return True
+    state = change.contract.contract.states.get(before.status)
+    return state is None or state.edit != "locked"
 
 
 def _find_sources(

@@ -122,7 +122,7 @@ def test_a_history_with_new_chains_and_seals_is_found_by_its_anchor(
     audited.seal()
     anchor = [json.dumps(asdict(seal)) for seal in list_seals(audited.janitor, audited.tenant_id)]
     assert verify_tenant(audited.api, audited.tenant_id, anchor).is_sound
-    for table in ("audit_log", "audit_seals", "document_versions"):
+    for table in ("audit_log", "audit_seals", "document_versions", "documents"):
         tamper(superuser, f"DELETE FROM {table}")
     audited.write(document_id, [1, 2, 3], {"amount": 1_000_000})
     audited.seal()

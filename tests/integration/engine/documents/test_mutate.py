@@ -19,6 +19,7 @@ from signet.engine.documents.commands import (
     Update,
 )
 from tests.support.company import INVOICE, Company
+from tests.support.database.unguarded import execute_unguarded
 
 Admin = Connection[tuple[Any, ...]]
 
@@ -155,7 +156,7 @@ def test_permissions(company: Company) -> None:
 
 def put_at(admin: Admin, document_id: UUID, status: str, window: str, node: str) -> None:
     """Write the status and the edit window that the engine would have written."""
-    admin.execute("UPDATE documents SET status = %s WHERE id = %s", [status, document_id])
+    execute_unguarded(admin, "UPDATE documents SET status = %s WHERE id = %s", [status, document_id])
     admin.execute(
         "UPDATE workflow_instances SET edit_window = %s, edit_window_node = %s WHERE entity_id = %s",
         [window, node, document_id],
@@ -173,7 +174,7 @@ def test_a_locked_document_says_who_holds_it(company: Company, admin: Admin) -> 
 
 def test_an_active_document_stays_locked_after_its_workflow(company: Company, admin: Admin) -> None:
     applied = create(company)
-    admin.execute("UPDATE documents SET status = 'active'")
+    execute_unguarded(admin, "UPDATE documents SET status = 'active'")
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
     error = rejection(company, Update(applied.document_id, 1, {"cost_center": "C"}))
     assert (error.code, error.details["held_by"]) == ("WORKFLOW_EDIT_LOCKED", "status active")
@@ -223,7 +224,7 @@ def test_an_edit_while_it_is_approved_makes_an_amendment(company: Company, admin
 def test_an_explicit_amendment_where_the_contract_allows_it(company: Company, admin: Admin) -> None:
     applied = create(company)
     assert rejection(company, Amend(applied.document_id, 1, {})).code == "AMENDMENT_NOT_POSSIBLE"
-    admin.execute("UPDATE documents SET status = 'active'")
+    execute_unguarded(admin, "UPDATE documents SET status = 'active'")
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
     amended = do(company, Amend(applied.document_id, 1, {"grand_total": 5}, "price"))
     assert amended.original_id == applied.document_id
@@ -262,7 +263,7 @@ def test_requests_that_cannot_be(company: Company) -> None:
 
 def test_a_request_after_the_end_begins_a_new_instance_there(company: Company, admin: Admin) -> None:
     applied = create(company)
-    admin.execute("UPDATE documents SET status = 'active'")
+    execute_unguarded(admin, "UPDATE documents SET status = 'active'")
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
     again = do(company, RequestTransition(applied.document_id, 1, "cancel", "void"))
     assert again.instance_id not in (None, applied.instance_id)
