@@ -87,6 +87,24 @@ PERSONS_BEHIND = (
 
 VOTES_AND_GATES = (
     Mutation(
+        "a gate without any approval asks for no proof",
+        3,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        "        if not requests and _wants_approval(context, node, decision):\n",
+        "        if False:\n",
+        (
+            f"{SCENES}/test_statements_of_workers.py::test_a_token_that_was_put_before_the_gate_passes_nothing",
+        ),
+    ),
+    Mutation(
+        "a rule writes what nobody may edit",
+        3,
+        f"{SIGNET}/engine/documents/rules.py",
+        '    return state is None or state.edit != "locked"\n',
+        "    return True\n",
+        (f"{SCENES}/test_through_the_workflow.py::test_a_rule_changes_nothing_behind_the_gate",),
+    ),
+    Mutation(
         "a seat that nobody can ever fill has its people",
         3,
         REQUESTS,

@@ -107,12 +107,12 @@ def test_a_workflow_that_changes_no_content_makes_nobody_an_editor(stage: Workfl
     assert vote(stage, made.id, "app1") == APPROVED
 
 
-def add_setting_rule(stage: WorkflowStage, entity_type: str, author: str) -> None:
+def add_setting_rule(stage: WorkflowStage, entity_type: str, author: str, on: str = "create") -> None:
     body: Mapping[str, Any] = {
         "name": "fill",
         "entity_type": entity_type,
         "phase": "before",
-        "operations": ["create"],
+        "operations": [on],
         "condition": {"expression": "entity.amount > 10"},
         "actions": [{"kind": "set", "values": {"number": "DE-OF-APP1"}}],
     }
@@ -132,6 +132,32 @@ def test_the_author_of_a_rule_does_not_approve_what_it_set(stage: WorkflowStage)
     assert vote(stage, touched.id, "app1") == "SEPARATION_OF_DUTIES"
     assert vote(stage, touched.id, "app2") == APPROVED
     assert vote(stage, untouched.id, "app1") == APPROVED
+
+
+def test_a_rule_changes_nothing_behind_the_gate(stage: WorkflowStage) -> None:
+    """app1 saves a rule and approves; the rule is asked when a step of the workflow posts what was approved."""
+    post = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "system"}}
+    before, behind = (
+        stage.publish(**{slot: {"nodes": nodes} for slot, nodes in slots.items()})
+        for slots in ({"checks": [post], "approval": [LOOK]}, {"approval": [LOOK], "posting": [post]})
+    )
+    made = []
+    for entity_type in (before, behind):
+        add_setting_rule(stage, entity_type, "app1", on="action")
+        made.append(stage.create(entity_type, "mia", amount=500))
+        submit(stage, made[-1], "mia")
+    # In a status that may be edited it sets the value, and app1 counts as an editor.
+    assert read_number(stage, made[0]) == "DE-OF-APP1"
+    assert vote(stage, made[0].id, "app1") == "SEPARATION_OF_DUTIES"
+    number = read_number(stage, made[1])
+    assert vote(stage, made[1].id, "app1") == APPROVED
+    assert (stage.status_of(made[1].id), read_number(stage, made[1])) == ("active", number)
+    is_posted = stage.standing.row("SELECT data -> 'is_posted' FROM documents WHERE id = %s", made[1].id)
+    assert is_posted == (True,)
+
+
+def read_number(stage: WorkflowStage, document: Made) -> str:
+    return str(stage.standing.row("SELECT data ->> 'number' FROM documents WHERE id = %s", document.id)[0])
 
 
 def paying(stage: WorkflowStage) -> tuple[str, str]:

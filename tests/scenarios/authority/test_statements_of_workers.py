@@ -1,0 +1,61 @@
+"""Statements of a worker that was taken over: they put a token or a seat where the engine would not."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from signet.core.tenants.tenant_file import Member
+from signet.store.tenants.tenants import save_members
+from tests.scenarios.authority.acts import submit, vote
+from tests.support.core.approval_policies import role
+from tests.support.database.runtime_roles import as_role
+from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+
+LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")] * 2, "quorum": "all"}}
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        members = [
+            Member(user_id=name, display_name=name, roles=("voter", "admin"))
+            for name in ("app1", "app2", "carl")
+        ]
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_members(connection, made.tenant_id, tuple(members))
+        yield made
+
+
+def ask(stage: WorkflowStage) -> Made:
+    document = stage.create(stage.publish(approval={"nodes": [LOOK]}))
+    submit(stage, document, "carl")
+    return document
+
+
+def execute(stage: WorkflowStage, *statements: str) -> None:
+    with psycopg.connect(as_role(stage.standing.admin_url, "signet_worker")) as connection:
+        connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(stage.tenant_id),))
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def test_a_token_that_was_put_before_the_gate_passes_nothing(stage: WorkflowStage) -> None:
+    document = ask(stage)
+    execute(
+        stage,
+        "UPDATE workflow_step_executions SET status = 'completed', completed_at = now(), duration_ms = 1,"
+        ' end_seq = (SELECT max(seq) + 1 FROM workflow_step_executions), output_json = \'{"outcome": "approved"}\''
+        " WHERE node_id = 'usr:approval:look'",
+        "UPDATE workflow_instances SET current_nodes = '{sys:gate:approve}', active_tokens = jsonb_set(jsonb_set("
+        "active_tokens, '{0,node}', '\"sys:gate:approve\"'), '{0,state}', '\"ready\"')",
+    )
+    stage.wake(document.instance_id)
+    stage.drain()
+    instance = stage.instance(document.instance_id)
+    assert (instance["status"], instance["reason"].split(":")[0]) == ("paused", "APPROVAL_UNPROVEN")
+    assert stage.status_of(document.id) == "submitted"
+    # The engine's own way passes it.
+    lawful = ask(stage)
+    assert [vote(stage, lawful.id, person) for person in ("app1", "app2")] == ["open", "approved"]
+    assert stage.status_of(lawful.id) == "active"
