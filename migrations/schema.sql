@@ -548,14 +548,18 @@ CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
     AS $$
     SELECT ARRAY(
         SELECT pin.key FROM jsonb_each(coalesce(pins, '{}')) AS pin
-        WHERE NOT EXISTS (
+        WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (
             SELECT FROM documents d
             WHERE d.tenant_id = current_tenant_id() AND d.id = (pin.value ->> 'document_id')::uuid
               AND d.deleted_at IS NULL
-              AND NOT EXISTS (
-                  SELECT FROM jsonb_each(pin.value -> 'values') AS pinned
-                  WHERE pinned.value IS DISTINCT FROM CASE pinned.key
-                      WHEN 'status' THEN to_jsonb(d.status) ELSE coalesce(d.data -> pinned.key, 'null') END))
+              AND CASE
+                  WHEN pin.value -> 'version' IS NOT DISTINCT FROM 'null'
+                  THEN d.entity_type = pin.value ->> 'entity_type'
+                  ELSE NOT EXISTS (
+                      SELECT FROM jsonb_each(pin.value -> 'values') AS pinned
+                      WHERE pinned.value IS DISTINCT FROM CASE pinned.key
+                          WHEN 'status' THEN to_jsonb(d.status) ELSE coalesce(d.data -> pinned.key, 'null') END)
+                  END)
         ORDER BY pin.key)
 $$;
 

@@ -1,0 +1,35 @@
+"""Rules of what an approval holds fast of other documents, each broken on purpose."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+PINNED = "tests/scenarios/authority/test_pinned_refs.py::test_"
+
+PINNING: Sequence[Mutation] = (
+    Mutation(
+        "a document that appears changes no pin",
+        3,
+        "migrations/0026_pin_absent_documents.sql",
+        "WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (",
+        "WHERE pin.value -> 'version' <> 'null' AND NOT EXISTS (",
+        (f"{PINNED}a_vendor_that_appears_while_people_are_asked_is_asked_about_again",),
+    ),
+    Mutation(
+        "a document of any type is what a ref was to lead to",
+        3,
+        "migrations/0026_pin_absent_documents.sql",
+        "THEN d.entity_type = pin.value ->> 'entity_type'",
+        "THEN true",
+        (f"{PINNED}a_document_of_another_type_is_no_vendor",),
+    ),
+    Mutation(
+        "steps behind a gate read what was not there",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        "    others = {ref: values for ref, values in current.items() if ref not in held}\n",
+        "    others = dict(current)\n",
+        (f"{PINNED}a_vendor_that_appears_behind_the_gate_is_not_paid",),
+    ),
+)
