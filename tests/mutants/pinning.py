@@ -32,4 +32,31 @@ PINNING: Sequence[Mutation] = (
         "    others = dict(current)\n",
         (f"{PINNED}a_vendor_that_appears_behind_the_gate_is_not_paid",),
     ),
+    Mutation(
+        "pins end with their instance",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "    WHERE row.birth = 'reentered' AND",
+        "    WHERE row.birth = 'amended' AND",
+        (
+            f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",
+            f"{PINNED}a_cancelled_instance_forgets_nothing",
+        ),
+    ),
+    Mutation(
+        "an instance begins with pins of a document that was edited",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "ON earlier.entity_version = row.entity_version",
+        "ON true",
+        (f"{PINNED}an_edit_of_a_settled_document_drops_what_was_approved",),
+    ),
+    Mutation(
+        "a rebuilt instance has no pins of before",
+        15,
+        f"{SIGNET}/engine/execution/rebuild.py",
+        "        beginning.begin_pins,\n",
+        "",
+        (f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",),
+    ),
 )

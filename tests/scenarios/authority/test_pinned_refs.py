@@ -7,7 +7,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.tenants.tenant_file import Member
+from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Create, Update
+from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import newest, submit, vote
 from tests.support.core.approval_policies import role
@@ -114,3 +116,89 @@ def test_a_document_of_another_type_is_no_vendor(stage: WorkflowStage) -> None:
     edit(stage, other.id, "mia", number="DE-EVIL")
     assert vote(stage, made.id, "app1") == APPROVED
     assert paid(stage, made) == [{"account": ""}]
+
+
+def paying_later(
+    stage: WorkflowStage, *, settled: bool = True, edit_active: str = "locked"
+) -> tuple[str, str]:
+    """Publish vendors, and payments that are approved first, and paid when a person asks for it."""
+    vendor = stage.publish()
+    active = {"edit": edit_active, "settled": True} if settled else {"edit": edit_active}
+    states = {**CONTRACT["states"], "active": active, "paid": {"edit": "locked", "settled": True}}
+    pay = {"from": ["active"], "to": "paid", "kind": "requested"}
+    contract = {
+        **CONTRACT,
+        "fields": with_vendor(vendor),
+        "states": states,
+        "transitions": {**CONTRACT["transitions"], "pay": pay},
+        "slots": {**CONTRACT["slots"], "paying": {"transition": "pay"}},
+    }
+    return vendor, stage.publish(contract, approval={"nodes": [LOOK]}, paying={"nodes": [CALL]})
+
+
+def approved_payment(stage: WorkflowStage, vendor: str, payment: str) -> tuple[Made, Made]:
+    supplier = stage.create(vendor, "mia", number="DE-GOOD")
+    made = stage.create(payment, "carl", vendor=str(supplier.id))
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1") == APPROVED
+    assert stage.status_of(made.id) == "active"
+    return supplier, made
+
+
+def pay(stage: WorkflowStage, document: Made) -> list[Mapping[str, Any]]:
+    stage.ask(document.id, "pay", "carl")
+    stage.drain()
+    return paid(stage, document)
+
+
+def test_a_settled_payment_is_paid_as_it_was_approved(stage: WorkflowStage) -> None:
+    """The payment settles, dave changes the account, and a request begins another instance."""
+    supplier, made = approved_payment(stage, *paying_later(stage))
+    edit(stage, supplier.id, "dave", number="DE-EVIL")
+    assert pay(stage, made) == [{"account": "DE-GOOD"}]
+    again = stage.instance_of(made.id)
+    assert again != made.instance_id
+    stage.check_rebuild(again)
+
+
+def test_a_cancelled_instance_forgets_nothing(stage: WorkflowStage) -> None:
+    """An operator cancels the instance twice; each begins with what the one before knew."""
+    supplier, made = approved_payment(stage, *paying_later(stage, settled=False))
+    edit(stage, supplier.id, "dave", number="DE-EVIL")
+    company = stage.standing.company
+    operating = Instances(company.database, stage.caches(), CompiledCache())
+    for _ in range(2):
+        current = stage.instance_of(made.id)
+        version = stage.instance(current)["version"]
+        operating.cancel(company.caller("dave", "admin"), current, version, "stuck")
+        told = pay(stage, made)
+    assert told == [{"account": "DE-GOOD"}] * 2
+
+
+def test_an_edit_of_a_settled_document_drops_what_was_approved(stage: WorkflowStage) -> None:
+    """The lawful way beside it: an edit is of who made it, and steps read other documents as they are."""
+    supplier, made = approved_payment(stage, *paying_later(stage, edit_active="editable"))
+    edit(stage, supplier.id, "dave", number="DE-NEW")
+    edit(stage, made.id, "carl", amount=7)
+    assert pay(stage, made) == [{"account": "DE-NEW"}]
+
+
+def test_a_new_approval_goes_before_what_was_approved_earlier(stage: WorkflowStage) -> None:
+    """A payment that was sent back to its draft is approved again, with the account of now."""
+    vendor = stage.publish()
+    back = {"from": ["active"], "to": "draft", "kind": "requested"}
+    contract = {
+        **CONTRACT,
+        "fields": with_vendor(vendor),
+        "transitions": {**CONTRACT["transitions"], "reopen": back},
+    }
+    payment = stage.publish(contract, approval={"nodes": [LOOK]}, posting={"nodes": [CALL]})
+    supplier, made = approved_payment(stage, vendor, payment)
+    stage.answer(made.instance_id)
+    stage.drain()
+    edit(stage, supplier.id, "dave", number="DE-NEW")
+    stage.ask(made.id, "reopen", "carl")
+    stage.drain()
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1") == APPROVED
+    assert paid(stage, made) == [{"account": "DE-GOOD"}, {"account": "DE-NEW"}]

@@ -9,8 +9,8 @@ from typing import Any
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.tenants.responsible import ResponsiblePersons
 
-# By ref field, as JSON: document_id, entity_type, version, hash, values, responsible. Where the document was not
-# there, the version is null.
+# By ref field, as JSON: document_id, entity_type, version, hash, values, responsible. Where the document was
+# not there, the version is null.
 Pins = Mapping[str, Mapping[str, Any]]
 
 

@@ -1,8 +1,8 @@
 """Pins of an approval: their values, their authors and their hash."""
 
-from signet.core.approvals.pins import hash_pins, list_pinned_persons, read_as_approved, read_pinned
+from signet.core.approvals.pins import Pins, hash_pins, list_pinned_persons, read_as_approved, read_pinned
 
-PINS = {
+PINS: Pins = {
     "vendor": {
         "document_id": "1",
         "version": 3,
@@ -43,5 +43,5 @@ def test_everybody_who_changed_a_pinned_field_is_named() -> None:
 
 
 def test_the_hash_is_of_the_content_in_any_order() -> None:
-    assert hash_pins(PINS) == hash_pins(dict(reversed(PINS.items())))
+    assert hash_pins(PINS) == hash_pins(dict(reversed(list(PINS.items()))))
     assert hash_pins(PINS) != hash_pins({**PINS, "vendor": {**PINS["vendor"], "values": {"iban": "DE-EVIL"}}})
