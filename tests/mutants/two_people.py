@@ -139,6 +139,14 @@ TWO_PEOPLE = (
         (f"{HTTP}a_change_supersedes_what_was_proposed_beside_it",),
     ),
     Mutation(
+        "1 and true are the same to a person who confirms",
+        4,
+        "shared/signet/core/control/change.py",
+        "    return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)",
+        "    return bool(before == after)",
+        ("tests/unit/core/control/test_change.py::test_values_of_another_type_differ",),
+    ),
+    Mutation(
         "any number of proposals may be open",
         4,
         PROPOSALS,
