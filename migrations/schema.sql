@@ -821,11 +821,13 @@ DECLARE
 BEGIN
     PERFORM require_bounds(kept, interval '1 day', at_most);
     cutoff := least(now() - kept, (
-        SELECT min(q.created_at)
-        FROM workflow_step_executions s
-        JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.step_execution_id = s.id AND q.status = 'open'
-        WHERE s.tenant_id = current_tenant_id() AND s.status IN ('pending', 'running') AND s.node_type = 'approval'
-          AND s.created_at < now() - kept + interval '1 day'));
+        SELECT min(i.started_at)
+        FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.status IN ('running', 'paused') AND i.started_at < now() - kept
+          AND EXISTS (
+              SELECT FROM approval_requests q
+              WHERE q.tenant_id = i.tenant_id AND q.instance_id = i.id
+                AND (q.status = 'open' OR q.status = 'approved' AND NOT q.applied))));
     PERFORM set_config('signet.pruning', 'eligibility_changes', true);
     WITH old AS MATERIALIZED (
         SELECT o.id FROM eligibility_changes o
