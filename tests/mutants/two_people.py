@@ -155,6 +155,14 @@ TWO_PEOPLE = (
         (f"{HTTP}a_tenant_has_so_many_open_proposals",),
     ),
     Mutation(
+        "one person keeps all others from proposing",
+        4,
+        PROPOSALS,
+        ">= MAX_OPEN_CHANGES_OF_PERSON:",
+        "< 0:",
+        (f"{HTTP}a_person_has_so_many_open_proposals_and_others_have_theirs",),
+    ),
+    Mutation(
         "an endpoint that is stopped gets another address by one person",
         4,
         "shared/signet/engine/integrations/endpoints.py",

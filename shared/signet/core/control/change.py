@@ -8,6 +8,8 @@ from signet.core.canonical_json import canonical_bytes, hash_bytes
 
 KEPT_DAYS = 14
 MAX_OPEN_CHANGES = 100
+# So that one person cannot keep all others from proposing.
+MAX_OPEN_CHANGES_OF_PERSON = 20
 ChangeStatus = Literal["proposed", "confirmed", "rejected", "withdrawn", "expired", "superseded"]
 
 
