@@ -548,14 +548,18 @@ CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
     AS $$
     SELECT ARRAY(
         SELECT pin.key FROM jsonb_each(coalesce(pins, '{}')) AS pin
-        WHERE NOT EXISTS (
+        WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (
             SELECT FROM documents d
             WHERE d.tenant_id = current_tenant_id() AND d.id = (pin.value ->> 'document_id')::uuid
               AND d.deleted_at IS NULL
-              AND NOT EXISTS (
-                  SELECT FROM jsonb_each(pin.value -> 'values') AS pinned
-                  WHERE pinned.value IS DISTINCT FROM CASE pinned.key
-                      WHEN 'status' THEN to_jsonb(d.status) ELSE coalesce(d.data -> pinned.key, 'null') END))
+              AND CASE
+                  WHEN pin.value -> 'version' IS NOT DISTINCT FROM 'null'
+                  THEN d.entity_type = pin.value ->> 'entity_type'
+                  ELSE NOT EXISTS (
+                      SELECT FROM jsonb_each(pin.value -> 'values') AS pinned
+                      WHERE pinned.value IS DISTINCT FROM CASE pinned.key
+                          WHEN 'status' THEN to_jsonb(d.status) ELSE coalesce(d.data -> pinned.key, 'null') END)
+                  END)
         ORDER BY pin.key)
 $$;
 
@@ -817,11 +821,13 @@ DECLARE
 BEGIN
     PERFORM require_bounds(kept, interval '1 day', at_most);
     cutoff := least(now() - kept, (
-        SELECT min(q.created_at)
-        FROM workflow_step_executions s
-        JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.step_execution_id = s.id AND q.status = 'open'
-        WHERE s.tenant_id = current_tenant_id() AND s.status IN ('pending', 'running') AND s.node_type = 'approval'
-          AND s.created_at < now() - kept + interval '1 day'));
+        SELECT min(i.started_at)
+        FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.status IN ('running', 'paused') AND i.started_at < now() - kept
+          AND EXISTS (
+              SELECT FROM approval_requests q
+              WHERE q.tenant_id = i.tenant_id AND q.instance_id = i.id
+                AND (q.status = 'open' OR q.status = 'approved' AND NOT q.applied))));
     PERFORM set_config('signet.pruning', 'eligibility_changes', true);
     WITH old AS MATERIALIZED (
         SELECT o.id FROM eligibility_changes o
@@ -2644,6 +2650,8 @@ CREATE TABLE public.workflow_instances (
     begin_responsible bytea,
     responsible bytea,
     pins jsonb DEFAULT '{}'::jsonb NOT NULL,
+    begin_pins jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT workflow_instances_begin_pins_check CHECK ((jsonb_typeof(begin_pins) = 'object'::text)),
     CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
     CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
@@ -3249,6 +3257,8 @@ CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secr
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secrets ON public.inbound_endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('in', 'secrets');
 
 CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_begin_pins_change BEFORE UPDATE OF begin_pins ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_pins IS DISTINCT FROM old.begin_pins)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.api_key_owners FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 

@@ -243,9 +243,9 @@ BARRED_VOTES = (
     Mutation(
         "records go while an older approval is open",
         3,
-        MIGRATION,
-        "q.step_execution_id = s.id AND q.status = 'open'",
-        "q.step_execution_id = s.id AND q.status = 'voided'",
+        "migrations/0023_keep_pins_and_records.sql",
+        "AND (q.status = 'open' OR q.status = 'approved' AND NOT q.applied)",
+        "AND q.status = 'voided'",
         (
             "tests/integration/engine/housekeeping/test_pruning.py"
             "::test_records_of_eligibility_go_unless_an_open_approval_is_older",

@@ -29,6 +29,25 @@ PROVING: Sequence[Mutation] = (
         (f"{THROUGH}the_author_of_a_rule_does_not_approve_what_it_set",),
     ),
     Mutation(
+        "a document with as many persons as a set holds never ends",
+        3,
+        f"{SIGNET}/engine/documents/authorship.py",
+        "    if change.before is None or change.content_responsible or _may_write_content(change):\n",
+        "    if True:\n",
+        (
+            f"{SCENES}/test_full_documents.py::test_another_person_cancels_it",
+            f"{SCENES}/test_full_documents.py::test_another_person_decides_about_it",
+        ),
+    ),
+    Mutation(
+        "an edit makes more persons responsible than a set holds",
+        3,
+        f"{SIGNET}/engine/documents/authorship.py",
+        "    if change.before is None or change.content_responsible or _may_write_content(change):\n",
+        "    if False:\n",
+        (f"{SCENES}/test_full_documents.py::test_an_edit_by_another_person_is_refused",),
+    ),
+    Mutation(
         "who changed a pinned field may decide",
         3,
         f"{SIGNET}/core/approvals/pins.py",

@@ -13,6 +13,7 @@ from tests.mutants.leaving import LEAVING
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
+from tests.mutants.pinning import PINNING
 from tests.mutants.proving import PROVING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
@@ -37,4 +38,5 @@ MUTATIONS: Sequence[Mutation] = (
     *WAYS_MUTATIONS,
     *SCENES_OF_AUTHORITY,
     *VIEWS_OF_AUTHORITY,
+    *PINNING,
 )

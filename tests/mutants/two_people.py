@@ -139,12 +139,28 @@ TWO_PEOPLE = (
         (f"{HTTP}a_change_supersedes_what_was_proposed_beside_it",),
     ),
     Mutation(
+        "1 and true are the same to a person who confirms",
+        4,
+        "shared/signet/core/control/change.py",
+        "    return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)",
+        "    return bool(before == after)",
+        ("tests/unit/core/control/test_change.py::test_values_of_another_type_differ",),
+    ),
+    Mutation(
         "any number of proposals may be open",
         4,
         PROPOSALS,
         ">= MAX_OPEN_CHANGES:",
         "< 0:",
         (f"{HTTP}a_tenant_has_so_many_open_proposals",),
+    ),
+    Mutation(
+        "one person keeps all others from proposing",
+        4,
+        PROPOSALS,
+        ">= MAX_OPEN_CHANGES_OF_PERSON:",
+        "< 0:",
+        (f"{HTTP}a_person_has_so_many_open_proposals_and_others_have_theirs",),
     ),
     Mutation(
         "an endpoint that is stopped gets another address by one person",

@@ -135,7 +135,7 @@ def test_the_author_of_a_rule_does_not_approve_what_it_set(stage: WorkflowStage)
 
 
 def test_a_rule_changes_nothing_behind_the_gate(stage: WorkflowStage) -> None:
-    """app1 saves a rule and approves; the rule is asked when a step of the workflow posts what was approved."""
+    """app1 saves a rule and approves; the rule is asked when a step posts what was approved."""
     post = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "system"}}
     before, behind = (
         stage.publish(**{slot: {"nodes": nodes} for slot, nodes in slots.items()})

@@ -9,7 +9,8 @@ from typing import Any
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.tenants.responsible import ResponsiblePersons
 
-# By ref field, as JSON: document_id, entity_type, version, hash, values, responsible.
+# By ref field, as JSON: document_id, entity_type, version, hash, values, responsible. Where the document was
+# not there, the version is null.
 Pins = Mapping[str, Mapping[str, Any]]
 
 
@@ -18,10 +19,29 @@ def hash_pins(pins: Pins) -> str:
 
 
 def read_pinned(pins: Pins) -> dict[str, Mapping[str, Any]]:
-    """Return the pinned values by ref field, as an environment holds them under `refs`."""
-    return {ref: pin["values"] for ref, pin in pins.items()}
+    """Return the pinned values by ref field, as an environment holds them under `refs`.
+
+    A document that was not there has none.
+    """
+    return {ref: pin["values"] for ref, pin in pins.items() if not _is_absent(pin)}
+
+
+def read_as_approved(
+    pins: Pins, data: Mapping[str, Any], current: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the values behind refs with those that were approved in place of the current ones.
+
+    A ref that leads elsewhere by now is read as it is. A document that was not there stays away.
+    """
+    held = {ref: pin for ref, pin in pins.items() if pin["document_id"] == data.get(ref)}
+    others = {ref: values for ref, values in current.items() if ref not in held}
+    return others | {ref: {**current.get(ref, {}), **values} for ref, values in read_pinned(held).items()}
 
 
 def list_pinned_persons(pins: Pins) -> ResponsiblePersons:
     """Return who last changed what is pinned: they count as editors of what is decided about."""
     return frozenset(person for pin in pins.values() for person in pin.get("responsible", ()))
+
+
+def _is_absent(pin: Mapping[str, Any]) -> bool:
+    return pin["version"] is None

@@ -8,6 +8,8 @@ from signet.core.canonical_json import canonical_bytes, hash_bytes
 
 KEPT_DAYS = 14
 MAX_OPEN_CHANGES = 100
+# So that one person cannot keep all others from proposing.
+MAX_OPEN_CHANGES_OF_PERSON = 20
 ChangeStatus = Literal["proposed", "confirmed", "rejected", "withdrawn", "expired", "superseded"]
 
 
@@ -33,7 +35,10 @@ def hash_change(kind: str, name: str, act: str, base_version: int, body: str) ->
 
 
 def list_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ControlDifference]:
-    """List what differs, in the order of the pointers; lists are compared as a whole."""
+    """List what differs, in the order of the pointers; lists are compared as a whole.
+
+    Values are compared as JSON has them: 1 and true differ.
+    """
     return sorted(_find_differences("", before, after), key=lambda difference: difference.pointer)
 
 
@@ -42,5 +47,14 @@ def _find_differences(pointer: str, before: Any, after: Any) -> Iterator[Control
         for name in {*before, *after}:
             place = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
             yield from _find_differences(place, before.get(name), after.get(name))
-    elif before != after:
+    elif not _is_same(before, after):
         yield ControlDifference(pointer, before, after)
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    """Compare as JSON does. Python takes true for 1 and false for 0, at any depth."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        return before.keys() == after.keys() and all(_is_same(before[name], after[name]) for name in before)
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(map(_is_same, before, after))
+    return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)

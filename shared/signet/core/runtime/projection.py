@@ -131,7 +131,7 @@ class Projection:
     context: dict[str, Any] = field(default_factory=dict)
     actor: Actor = Actor("")
     request: str | None = None
-    # What a gate has used last of other documents, until the document is edited.
+    # What a gate used last of other documents, also in the last instance, until the document is edited.
     pins: Mapping[str, Any] = field(default_factory=dict)
     # The reason of a pause, a failure or a cancellation.
     reason: str | None = None
@@ -140,8 +140,13 @@ class Projection:
         return list(self.position.tokens.values())
 
 
-def start_projection(node: str, entity_version: int, actor: Actor = Actor("")) -> Projection:
-    projection = Projection(entity_version=entity_version, actor=actor)
+def start_projection(
+    node: str,
+    entity_version: int,
+    actor: Actor = Actor(""),
+    pins: Mapping[str, Any] = MappingProxyType({}),
+) -> Projection:
+    projection = Projection(entity_version=entity_version, actor=actor, pins=dict(pins))
     begin(projection.position, node, entity_version)
     return projection
 
@@ -153,12 +158,14 @@ def project(
     steps: Iterable[Step],
     actor: Actor = Actor(""),
     moved_to: Mapping[int, Workflow] = MappingProxyType({}),
+    pins: Mapping[str, Any] = MappingProxyType({}),
 ) -> Projection:
     """Apply the whole history, in the order in which steps began and ended.
 
-    `moved_to` holds the workflow of each step that moved the instance, by the step's number.
+    `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` are
+    those that it began with.
     """
-    projection = start_projection(node, entity_version, actor)
+    projection = start_projection(node, entity_version, actor, pins)
     events: list[tuple[int, int, Step]] = []
     for step in steps:
         if step.end_seq != step.seq:

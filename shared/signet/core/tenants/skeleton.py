@@ -1,8 +1,9 @@
 """Skeletons of names: two names that a reader takes for one another have the same skeleton.
 
-A skeleton forgets case, blanks at the ends, and forms of a letter that Unicode calls compatible. Letters of
-Cyrillic and Greek become the Latin letters that they look like. The table is small and fixed. It holds
-letters that common fonts draw alike, as the confusable characters of Unicode say (UTS 39). Digits stay
+A skeleton forgets case, blanks at the ends, how many blanks stand together, and forms of a letter that
+Unicode calls compatible. Letters of other scripts become the Latin letters that they look like, and so do
+small capitals. Every hyphen is one, and so is every apostrophe and every colon. The table is small and fixed.
+It holds what common fonts draw alike, as the confusable characters of Unicode say (UTS 39). Digits stay
 digits, and no letter is taken for two.
 """
 
@@ -10,9 +11,39 @@ import unicodedata
 
 MAX_SKELETON_CHARACTERS = 400
 # All in lower case. Where a capital looks like another letter than its small one, the small one counts.
-_CYRILLIC = dict(zip("авеѕіјкмнорстухһԁԛԝьүӏ", "abesijkmhopctyxhdqwbyl", strict=True))
-_GREEK = dict(zip("αβγεζηικνορστυχω", "abyeznikvopotuxw", strict=True))
-_LATIN = {"ı": "i", "ɑ": "a", "ɡ": "g", "ǀ": "l", "ӕ": "æ", "ѐ": "è", "ё": "ë", "ї": "ï"}
+_CYRILLIC = dict(zip("авеѕіјкмнорстухһԁԛԝьүӏгѵҽԍ", "abesijkmhopctyxhdqwbylrveg", strict=True))
+_GREEK = dict(zip("αβγεζηικμνορστυχω", "abyeznikmvopotuxw", strict=True))
+_ARMENIAN = dict(zip("օսհոռցզգյքլտ", "ouhnngqqjfls", strict=True))
+_CHEROKEE = dict(zip("ᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏒᏚᎢᏙᎳᏃᎩ", "abcdeghjklmprsivwzy", strict=True))
+_LISU = dict(zip("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "bpdtgkjczfmnlsrvhwxyaeiou", strict=True))
+_COPTIC = dict(zip("ⲟⲣⲥⲁⲕⲙⲛⲧⲭⲓ", "opcakmntxi", strict=True))
+_SMALL_CAPITALS = dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
+_LATIN = {
+    **{"ı": "i", "ɩ": "i", "ȷ": "j", "ɑ": "a", "ɡ": "g", "ǀ": "l"},
+    **{"ӕ": "æ", "ѐ": "è", "ё": "ë", "ї": "ï"},
+}
+# By their numbers, because nobody would see the difference here.
+_HYPHENS = (*range(0x2010, 0x2016), 0x02D7, 0x2043, 0x2212, 0x2796, 0x2CBA)
+_APOSTROPHES = (
+    0x2018,
+    0x2019,
+    0x201B,
+    0x02B9,
+    0x02BB,
+    0x02BC,
+    0x02BD,
+    0x02C8,
+    0x2032,
+    0x0060,
+    0x00B4,
+    0xA78C,
+)
+_COLONS = (0x02D0, 0x02F8, 0x0589, 0x05C3, 0x2236, 0xA789)
+_MARKS = {
+    **dict.fromkeys(map(chr, _HYPHENS), "-"),
+    **dict.fromkeys(map(chr, _APOSTROPHES), "'"),
+    **dict.fromkeys(map(chr, _COLONS), ":"),
+}
 # Letters and marks without any shape, which Unicode still counts as printable.
 _INVISIBLE = frozenset(
     map(
@@ -25,7 +56,8 @@ _INVISIBLE = frozenset(
         ),
     )
 )
-_LOOKS = str.maketrans({**_CYRILLIC, **_GREEK, **_LATIN, **dict.fromkeys(_INVISIBLE, "")})
+_SCRIPTS = {**_CYRILLIC, **_GREEK, **_ARMENIAN, **_CHEROKEE, **_LISU, **_COPTIC}
+_LOOKS = str.maketrans({**_SCRIPTS, **_SMALL_CAPITALS, **_LATIN, **_MARKS, **dict.fromkeys(_INVISIBLE, "")})
 # What lower case leaves of a capital i with a dot.
 _DOTTED_I = "i\u0307"
 
@@ -37,10 +69,14 @@ def write_skeleton(name: str) -> str:
     True
     """
     if name.isascii():
-        return name.lower().strip()[:MAX_SKELETON_CHARACTERS]
+        return _join_blanks(name.lower().replace("`", "'"))
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     drawn = folded.replace(_DOTTED_I, "i").translate(_LOOKS)
-    return unicodedata.normalize("NFKC", drawn).strip()[:MAX_SKELETON_CHARACTERS]
+    return _join_blanks(unicodedata.normalize("NFKC", drawn))
+
+
+def _join_blanks(drawn: str) -> str:
+    return " ".join(drawn.split())[:MAX_SKELETON_CHARACTERS]
 
 
 def has_invisible(name: str) -> bool:

@@ -9,7 +9,13 @@ from uuid import UUID
 
 from signet.core.canonical_json import canonical_bytes
 from signet.core.control.authorship import list_persons
-from signet.core.control.change import MAX_OPEN_CHANGES, ChangeStatus, ControlDifference, hash_change
+from signet.core.control.change import (
+    MAX_OPEN_CHANGES,
+    MAX_OPEN_CHANGES_OF_PERSON,
+    ChangeStatus,
+    ControlDifference,
+    hash_change,
+)
 from signet.core.errors import Defect, Rejected
 from signet.core.tenants.permissions import list_granting
 from signet.engine.access.admin import AdminTransaction
@@ -71,12 +77,7 @@ def propose(act: AdminTransaction, proposal: ControlProposal) -> ControlChange:
     """
     tenant_id, principal = act.caller.principal.tenant_id, act.caller.principal
     store.expire_changes(act.connection, tenant_id)
-    if store.count_open(act.connection, tenant_id) >= MAX_OPEN_CHANGES:
-        raise Rejected(
-            "CONTROL_CHANGE_TOO_MANY",
-            f"{MAX_OPEN_CHANGES} changes wait for another person already",
-            remedy="Confirm, reject or withdraw some of them first.",
-        )
+    _require_room(act)
     change_id, body = make_id(), canonical_bytes(proposal.body).decode()
     digest = hash_change(proposal.kind, proposal.name, proposal.act, proposal.base_version, body)
     store.insert_change(
@@ -97,6 +98,24 @@ def propose(act: AdminTransaction, proposal: ControlProposal) -> ControlChange:
     note_change(act, change, "propose_control_change", reason=proposal.reason)
     _tell(act, change, proposal.permission)
     return change
+
+
+def _require_room(act: AdminTransaction) -> None:
+    """Refuse more open changes than a tenant may have, or than one of the persons behind the caller."""
+    principal = act.caller.principal
+    in_tenant, of_persons = store.count_open(act.connection, principal.tenant_id, list_persons(principal))
+    if of_persons >= MAX_OPEN_CHANGES_OF_PERSON:
+        raise Rejected(
+            "CONTROL_CHANGE_TOO_MANY_OF_PERSON",
+            f"{MAX_OPEN_CHANGES_OF_PERSON} changes of one person wait for another person already",
+            remedy="Withdraw some of them first, or have them confirmed or rejected.",
+        )
+    if in_tenant >= MAX_OPEN_CHANGES:
+        raise Rejected(
+            "CONTROL_CHANGE_TOO_MANY",
+            f"{MAX_OPEN_CHANGES} changes wait for another person already",
+            remedy="Confirm, reject or withdraw some of them first.",
+        )
 
 
 def find_change(act: AdminTransaction, change_id: UUID) -> ControlChange | None:

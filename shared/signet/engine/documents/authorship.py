@@ -28,9 +28,16 @@ def join_editors(change: DocumentChange, stored: Mapping[str, Any]) -> Responsib
     wrote = change.wrote_before | change.content_responsible
     if change.before is None:
         return wrote
-    is_edit = change.caller.instance_id is None and change.writes_document and change.after.status != AMENDED
+    is_edit = change.caller.instance_id is None and _may_write_content(change)
     has_new_content = change.before.data != stored
     return wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
+
+
+def _may_write_content(change: DocumentChange) -> bool:
+    """Return whether the change may write content: a vote, a request, a gate and a deletion do not."""
+    after = change.after
+    ends_document = after.is_deleted or after.status == AMENDED
+    return change.writes_document and not change.keeps_content and not ends_document
 
 
 def list_changed_fields(change: DocumentChange, stored: Mapping[str, Any]) -> dict[str, int]:
@@ -58,6 +65,17 @@ def derive_caller(change: DocumentChange) -> Caller:
 
 
 def find_responsible_overflow(change: DocumentChange) -> Rejected | None:
-    """Return why more persons would be responsible for a document than a set holds."""
-    overflows = (find_overflow(part.wrote_before | part.responsible) for part in change.parts)
+    """Return why more persons would be responsible for a document than a set holds.
+
+    A change that makes nobody an editor is always possible, so that such a document can still be
+    rejected, cancelled and deleted.
+    """
+    overflows = (find_overflow(_list_persons(part)) for part in change.parts)
     return next((overflow for overflow in overflows if overflow is not None), None)
+
+
+def _list_persons(change: DocumentChange) -> ResponsiblePersons:
+    """List the persons of the largest set that the change writes."""
+    if change.before is None or change.content_responsible or _may_write_content(change):
+        return change.wrote_before | change.responsible
+    return change.responsible

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from signet.core.approvals.pins import Pins
+from signet.core.approvals.pins import Pins, read_as_approved
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.edit_window import LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected
@@ -119,12 +119,7 @@ class MutationContext:
         read = self.refs.of(RefQuery(self.contract, self.followed, data))
         if not self.is_own_workflow:
             return read
-        pinned = {
-            ref: {**read.get(ref, {}), **pin["values"]}
-            for ref, pin in self.pins.items()
-            if pin["document_id"] == data.get(ref)
-        }
-        return {**read, **pinned}
+        return read_as_approved(self.pins, data, read)
 
 
 @dataclass(slots=True)

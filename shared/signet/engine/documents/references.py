@@ -84,21 +84,12 @@ class Refs:
         return frozenset().union(*(self._find_persons(wanted) for wanted in _list_wanted(query).values()))
 
     def pins_of(self, query: RefQuery) -> dict[str, dict[str, Any]]:
-        """Return what the query reads as an approval pins it; a ref to nothing has no pin."""
+        """Return what the query reads as an approval pins it.
+
+        A ref whose document is not there has a pin without a version: it may appear later.
+        """
         self.load([query])
-        pins = {}
-        for ref, wanted in sorted(_list_wanted(query).items()):
-            referenced, values = self._find_document(wanted), self._find(wanted)
-            if referenced is not None and values is not None:
-                pins[ref] = {
-                    "document_id": str(wanted.document_id),
-                    "entity_type": wanted.entity_type,
-                    "version": referenced.version,
-                    "hash": referenced.snapshot_hash,
-                    "values": values,
-                    "responsible": sorted(self._find_persons(wanted)),
-                }
-        return pins
+        return {ref: self._make_pin(wanted) for ref, wanted in sorted(_list_wanted(query).items())}
 
     def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
         """Return the readable values by ref field.
@@ -111,6 +102,17 @@ class Refs:
             field: values
             for field, document in wanted.items()
             if (values := self._find(document)) is not None
+        }
+
+    def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
+        referenced = self._find_document(wanted)
+        return {
+            "document_id": str(wanted.document_id),
+            "entity_type": wanted.entity_type,
+            "version": referenced.version if referenced is not None else None,
+            "hash": referenced.snapshot_hash if referenced is not None else None,
+            "values": self._find(wanted) or {},
+            "responsible": sorted(self._find_persons(wanted)),
         }
 
     def _is_own(self, document_id: UUID) -> bool:

@@ -63,6 +63,7 @@ def rebuild_locked(
         [parse_step(row) for row in rows],
         _parse_first_actor(beginning),
         {seq: workflows[pin] for seq, pin in pins[1:]},
+        beginning.begin_pins,
     )
     definition_id, definition_version = last = pins[-1][1]
     written = {

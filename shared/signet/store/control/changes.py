@@ -45,10 +45,11 @@ def expire_changes(connection: Connection, tenant_id: UUID) -> None:
     connection.execute(_SQL.expire_changes, {"tenant_id": tenant_id})
 
 
-def count_open(connection: Connection, tenant_id: UUID) -> int:
-    with connection.cursor(row_factory=scalar_row) as cursor:
-        found: int | None = cursor.execute(_SQL.count_open, {"tenant_id": tenant_id}).fetchone()
-    return found or 0
+def count_open(connection: Connection, tenant_id: UUID, persons: Collection[str]) -> tuple[int, int]:
+    """Count the open changes, and the most of them behind which one of these persons stands."""
+    values = {"tenant_id": tenant_id, "persons": list(persons)}
+    row: Any = connection.execute(_SQL.count_open, values).fetchone()
+    return row[0], row[1]
 
 
 def insert_change(

@@ -8,8 +8,15 @@ UPDATE control_changes SET status = 'expired', ended_at = expires_at
 WHERE tenant_id = %(tenant_id)s AND status = 'proposed' AND expires_at <= now()
 
 -- name: count_open
--- Count the changes that wait for another person.
-SELECT count(*) FROM control_changes WHERE tenant_id = %(tenant_id)s AND status = 'proposed'
+-- Count the changes that wait for another person: all of them, and the most behind which one of these persons stands.
+SELECT count(*),
+       coalesce((SELECT max(of_person.changes)
+                 FROM (SELECT count(*) AS changes
+                       FROM control_changes c CROSS JOIN LATERAL unnest(c.responsible) AS behind
+                       WHERE c.tenant_id = %(tenant_id)s AND c.status = 'proposed'
+                         AND behind = ANY (%(persons)s::text[])
+                       GROUP BY behind) AS of_person), 0)
+FROM control_changes WHERE tenant_id = %(tenant_id)s AND status = 'proposed'
 
 -- name: insert_change
 -- Write a change that takes effect when another person confirms it.

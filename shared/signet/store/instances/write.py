@@ -29,6 +29,7 @@ class Beginning:
     begin_actor_id: str
     begin_actor_roles: list[str]
     begin_responsible: list[str] | None
+    begin_pins: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

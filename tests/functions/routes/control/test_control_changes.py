@@ -7,7 +7,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from signet.core.control.change import MAX_OPEN_CHANGES
+from signet.core.control.change import MAX_OPEN_CHANGES, MAX_OPEN_CHANGES_OF_PERSON
 from tests.support.http_client import Client, ClientAnswer
 from tests.support.two_people import TwoPeople, confirm
 
@@ -156,16 +156,32 @@ def test_a_proposal_expires(proposed: ClientAnswer, paul: Client, quinn: Client,
     assert rows == [("expired", True), ("proposed", None)]
 
 
-def test_a_tenant_has_so_many_open_proposals(proposed: ClientAnswer, paul: Client, admin: Admin) -> None:
+def copy_proposal(admin: Admin, to: int, person: str) -> None:
+    """Copy the only proposal until there are so many; this person stands behind the copies."""
     admin.execute(
         "INSERT INTO control_changes"
         " SELECT tenant_id, gen_random_uuid(), kind, name, act, body, base_version, hash,"
-        " proposed_by, responsible, reason, status, created_at, expires_at"
-        " FROM control_changes, generate_series(2, %s)",
-        (MAX_OPEN_CHANGES,),
+        " proposed_by, ARRAY[replace(%s, '#', copy::text)], reason, status, created_at, expires_at"
+        " FROM control_changes, generate_series(2, %s) AS copy",
+        (person, to),
     )
+
+
+def test_a_tenant_has_so_many_open_proposals(proposed: ClientAnswer, paul: Client, admin: Admin) -> None:
+    copy_proposal(admin, MAX_OPEN_CHANGES, "person#")
     refused = paul.post("/v1/endpoints", {**ERP, "name": "other"})
     assert (refused.status, refused.code) == (409, "CONTROL_CHANGE_TOO_MANY")
+    paul.post(f"{proposed.headers['location']}/withdraw")
+    assert paul.post("/v1/endpoints", {**ERP, "name": "other"}).status == 202
+
+
+def test_a_person_has_so_many_open_proposals_and_others_have_theirs(
+    proposed: ClientAnswer, paul: Client, quinn: Client, admin: Admin
+) -> None:
+    copy_proposal(admin, MAX_OPEN_CHANGES_OF_PERSON, "paul")
+    refused = paul.post("/v1/endpoints", {**ERP, "name": "other"})
+    assert (refused.status, refused.code) == (409, "CONTROL_CHANGE_TOO_MANY_OF_PERSON")
+    assert quinn.post("/v1/endpoints", {**ERP, "name": "of_quinn"}).status == 202
     paul.post(f"{proposed.headers['location']}/withdraw")
     assert paul.post("/v1/endpoints", {**ERP, "name": "other"}).status == 202
 

@@ -215,31 +215,49 @@ def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: 
     assert found.is_sound and found.tail_count == 0
 
 
-def test_records_of_eligibility_go_unless_an_open_approval_is_older(house: House) -> None:
-    """Keep what is newer than the oldest open request, however long ago that was."""
-    age = "INSERT INTO eligibility_changes SELECT tenant_id, gen_random_uuid(), now() - %s::interval,"
-    for days in ("500 days", "400 days", "366 days", "364 days"):
-        house.run(f"{age} 'role_given', 'mona', 'clerk', NULL, '{{carl}}', 'carl' FROM tenants", days)
-    step = (
+def make_old_request(house: House, node_type: str, step_age: str) -> UUID:
+    """Make an instance that began 450 days ago, with an open request and a step that waits at this node."""
+    house.company.documents.mutate(house.company.caller(), Create("invoice", {**INVOICE, "number": "R-old"}))
+    ((version_id, instance_id),) = house.rows(
+        "SELECT v.id, i.id FROM document_versions v JOIN workflow_instances i ON i.entity_id = v.document_id"
+        " ORDER BY v.created_at DESC LIMIT 1"
+    )
+    house.run("ALTER TABLE workflow_instances DISABLE TRIGGER USER")
+    house.run(
+        "UPDATE workflow_instances SET started_at = now() - interval '450 days' WHERE id = %s", instance_id
+    )
+    house.run("ALTER TABLE workflow_instances ENABLE TRIGGER USER")
+    house.run(
         "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, node_id,"
         " node_type, token_id, entity_version, version_after, status, idempotency_key, started_at,"
         " actor_user_id)"
-        " VALUES (%s, now() - interval '450 days', %s, %s, 1, 'a', 'approval', 'T', 1, 1, 'running',"
-        " sha256('a'), now(), 'x')"
+        " VALUES (%s, now() - %s::interval, %s, %s, 1, 'a', %s, 'T', 1, 1, 'running', sha256('a'),"
+        " now(), 'x')",
+        *(house.tenant_id, step_age, uuid4(), instance_id, node_type),
     )
-    house.company.documents.mutate(house.company.caller(), Create("invoice", {**INVOICE, "number": "R-old"}))
-    ((version_id,),) = house.rows("SELECT id FROM document_versions ORDER BY created_at DESC LIMIT 1")
-    house.run(step, house.tenant_id, version_id, version_id)
     house.run(
         "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id, document_id,"
         " document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash,"
         " requester_id, created_at)"
-        " SELECT tenant_id, id, id, id, 'a', document_id, 1, id, hash, hash, '{}', hash, 'carl',"
+        " SELECT tenant_id, id, %s, id, 'a', document_id, 1, id, hash, hash, '{}', hash, 'carl',"
         " now() - interval '450 days' FROM document_versions WHERE id = %s",
+        instance_id,
         version_id,
     )
+    return UUID(str(version_id))
+
+
+@pytest.mark.parametrize(("node_type", "step_age"), [("approval", "450 days"), ("lifecycle_gate", "1 hour")])
+def test_records_of_eligibility_go_unless_an_open_approval_is_older(
+    house: House, node_type: str, step_age: str
+) -> None:
+    """Keep what a vote may rest on, however old, also where a gate asks a seat again."""
+    age = "INSERT INTO eligibility_changes SELECT tenant_id, gen_random_uuid(), now() - %s::interval,"
+    for days in ("500 days", "400 days", "366 days", "364 days"):
+        house.run(f"{age} 'role_given', 'mona', 'clerk', NULL, '{{carl}}', 'carl' FROM tenants", days)
+    request_id = make_old_request(house, node_type, step_age)
     old = "SELECT count(*) FROM eligibility_changes WHERE changed_at < now() - interval '1 day'"
     assert (house.keep("prune_eligibility").rows, house.rows(old)) == (1, [(3,)])
-    house.run("UPDATE approval_requests SET status = 'voided', ended_at = now() WHERE id = %s", version_id)
+    house.run("UPDATE approval_requests SET status = 'voided', ended_at = now() WHERE id = %s", request_id)
     assert (house.keep("prune_eligibility").rows, house.rows(old)) == (2, [(1,)])
     assert house.keep("prune_eligibility").rows == 0

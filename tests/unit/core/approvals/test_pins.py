@@ -1,15 +1,40 @@
 """Pins of an approval: their values, their authors and their hash."""
 
-from signet.core.approvals.pins import hash_pins, list_pinned_persons, read_pinned
+from signet.core.approvals.pins import Pins, hash_pins, list_pinned_persons, read_as_approved, read_pinned
 
-PINS = {
-    "vendor": {"document_id": "1", "values": {"iban": "DE-GOOD"}, "responsible": ["ann", "ben"]},
-    "buyer": {"document_id": "2", "values": {"limit": 5}},
+PINS: Pins = {
+    "vendor": {
+        "document_id": "1",
+        "version": 3,
+        "values": {"iban": "DE-GOOD"},
+        "responsible": ["ann", "ben"],
+    },
+    "buyer": {"document_id": "2", "version": 1, "values": {"limit": 5}},
+    "agent": {"document_id": "3", "version": None, "values": {}, "responsible": []},
 }
+DATA = {"vendor": "1", "buyer": "2", "agent": "3"}
 
 
 def test_values_are_read_by_ref() -> None:
     assert read_pinned(PINS) == {"vendor": {"iban": "DE-GOOD"}, "buyer": {"limit": 5}}
+
+
+def test_what_was_approved_goes_before_what_is_there_now() -> None:
+    current = {"vendor": {"iban": "DE-EVIL", "city": "Bonn"}, "carrier": {"name": "Ada"}}
+    assert read_as_approved(PINS, DATA, current) == {
+        "vendor": {"iban": "DE-GOOD", "city": "Bonn"},
+        "buyer": {"limit": 5},
+        "carrier": {"name": "Ada"},
+    }
+
+
+def test_a_document_that_was_not_there_stays_away() -> None:
+    assert "agent" not in read_as_approved(PINS, DATA, {"agent": {"iban": "DE-EVIL"}})
+
+
+def test_a_ref_that_leads_elsewhere_is_read_as_it_is() -> None:
+    current = {"agent": {"iban": "DE-OTHER"}}
+    assert read_as_approved(PINS, {**DATA, "agent": "4"}, current)["agent"] == {"iban": "DE-OTHER"}
 
 
 def test_everybody_who_changed_a_pinned_field_is_named() -> None:
@@ -18,5 +43,5 @@ def test_everybody_who_changed_a_pinned_field_is_named() -> None:
 
 
 def test_the_hash_is_of_the_content_in_any_order() -> None:
-    assert hash_pins(PINS) == hash_pins(dict(reversed(PINS.items())))
+    assert hash_pins(PINS) == hash_pins(dict(reversed(list(PINS.items()))))
     assert hash_pins(PINS) != hash_pins({**PINS, "vendor": {**PINS["vendor"], "values": {"iban": "DE-EVIL"}}})

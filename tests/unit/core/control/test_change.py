@@ -31,3 +31,13 @@ def test_differences_are_listed_by_their_pointers() -> None:
 def test_a_thing_that_is_not_there_differs_as_a_whole() -> None:
     assert list_differences({"x": {"y": 1}}, {"x": None}) == [ControlDifference("/x", {"y": 1}, None)]
     assert list_differences({}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(1, True), (0, False), ([1, {"to": 0}], [1, {"to": False}]), ([1], [1, 1])]
+)
+def test_values_of_another_type_differ(before: object, after: object) -> None:
+    """A person who confirms sees that a limit of 1 became `true`."""
+    assert [found.pointer for found in list_differences({"limit": before}, {"limit": after})] == ["/limit"]
+    assert list_differences({"limit": after}, {"limit": after}) == []
+    assert list_differences({"limit": 1}, {"limit": 1.0}) == [], "JSON has one kind of number"

@@ -33,7 +33,7 @@ def test_what_looks_like_it_has_its_skeleton(name: str) -> None:
     assert write_skeleton(name) == "app1"
 
 
-@pytest.mark.parametrize("name", ["app2", "appl", "ap1", "app-1", "a pp1", "\u0431pp1"])
+@pytest.mark.parametrize("name", ["app2", "appl", "ap1", "app-1", "a pp1", "\u0431pp1", "\u0561pp1"])
 def test_what_differs_to_the_eye_differs(name: str) -> None:
     assert write_skeleton(name) != "app1"
 
@@ -46,6 +46,20 @@ def test_what_differs_to_the_eye_differs(name: str) -> None:
         ("\u0430\u0301", "\u00e1"),
         ("Stra\u00dfe", "STRASSE"),
         ("carl@\u0430.example", "carl@a.example"),
+        ("b\u0585b", "bob"),
+        ("\u054fam", "sam"),
+        ("\u1d04arl", "carl"),
+        ("\ua731am", "sam"),
+        ("\u13aany", "any"),
+        ("\ua4eedo", "ado"),
+        ("\u2c9flga", "olga"),
+        ("\u039cia", "mia"),
+        ("anna\u2010b", "anna-b"),
+        ("anna\u2212b", "anna-b"),
+        ("o\u2019hara", "o'hara"),
+        ("o`hara", "o'hara"),
+        ("anna  b", "anna b"),
+        ("anna \u2003 b\u00e9", "anna b\u00e9"),
     ],
 )
 def test_forms_of_one_letter_are_one(one: str, other: str) -> None:
@@ -60,7 +74,9 @@ def test_invisible_letters_are_found() -> None:
     assert has_invisible(f"a{FILLER}") and not has_invisible("a b")
 
 
-@pytest.mark.parametrize("name", ["key:erp", "KEY:erp", "\uff43li:x", "\u0441li:x", " signet:system"])
+@pytest.mark.parametrize(
+    "name", ["key:erp", "KEY:erp", "\uff43li:x", "\u0441li:x", " signet:system", "key\ua789erp"]
+)
 def test_the_beginnings_of_machines_are_reserved_as_they_look(name: str) -> None:
     assert is_reserved(name)
     assert not is_reserved("keyes") and not is_reserved("clive")

@@ -1,0 +1,62 @@
+"""Rules of what an approval holds fast of other documents, each broken on purpose."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+PINNED = "tests/scenarios/authority/test_pinned_refs.py::test_"
+
+PINNING: Sequence[Mutation] = (
+    Mutation(
+        "a document that appears changes no pin",
+        3,
+        "migrations/0022_pin_absent_documents.sql",
+        "WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (",
+        "WHERE pin.value -> 'version' <> 'null' AND NOT EXISTS (",
+        (f"{PINNED}a_vendor_that_appears_while_people_are_asked_is_asked_about_again",),
+    ),
+    Mutation(
+        "a document of any type is what a ref was to lead to",
+        3,
+        "migrations/0022_pin_absent_documents.sql",
+        "THEN d.entity_type = pin.value ->> 'entity_type'",
+        "THEN true",
+        (f"{PINNED}a_document_of_another_type_is_no_vendor",),
+    ),
+    Mutation(
+        "steps behind a gate read what was not there",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        "    others = {ref: values for ref, values in current.items() if ref not in held}\n",
+        "    others = dict(current)\n",
+        (f"{PINNED}a_vendor_that_appears_behind_the_gate_is_not_paid",),
+    ),
+    Mutation(
+        "pins end with their instance",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "    WHERE row.birth = 'reentered' AND",
+        "    WHERE row.birth = 'amended' AND",
+        (
+            f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",
+            f"{PINNED}a_cancelled_instance_forgets_nothing",
+        ),
+    ),
+    Mutation(
+        "an instance begins with pins of a document that was edited",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "ON earlier.entity_version = row.entity_version",
+        "ON true",
+        (f"{PINNED}an_edit_of_a_settled_document_drops_what_was_approved",),
+    ),
+    Mutation(
+        "a rebuilt instance has no pins of before",
+        15,
+        f"{SIGNET}/engine/execution/rebuild.py",
+        "        beginning.begin_pins,\n",
+        "",
+        (f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",),
+    ),
+)
