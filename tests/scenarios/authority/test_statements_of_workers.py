@@ -45,10 +45,12 @@ def test_a_token_that_was_put_before_the_gate_passes_nothing(stage: WorkflowStag
     execute(
         stage,
         "UPDATE workflow_step_executions SET status = 'completed', completed_at = now(), duration_ms = 1,"
-        ' end_seq = (SELECT max(seq) + 1 FROM workflow_step_executions), output_json = \'{"outcome": "approved"}\''
+        " end_seq = (SELECT max(seq) + 1 FROM workflow_step_executions),"
+        ' output_json = \'{"outcome": "approved"}\''
         " WHERE node_id = 'usr:approval:look'",
         "UPDATE workflow_instances SET current_nodes = '{sys:gate:approve}',"
-        " active_tokens = jsonb_set(jsonb_set(active_tokens, '{0,node}', '\"sys:gate:approve\"'), '{0,state}', '\"ready\"')",
+        " active_tokens = jsonb_set("
+        "jsonb_set(active_tokens, '{0,node}', '\"sys:gate:approve\"'), '{0,state}', '\"ready\"')",
     )
     stage.wake(document.instance_id)
     stage.drain()
