@@ -1801,8 +1801,10 @@ CREATE TABLE public.approval_seats (
     on_behalf_of text,
     decided_at timestamp with time zone,
     handed_over_from text,
+    needed_role text,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_needed_role_check CHECK (((needed_role IS NULL) OR (holder_user_id IS NOT NULL))),
     CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text, 'break_glass'::text]))),
     CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
 );
@@ -3029,6 +3031,7 @@ CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btr
 CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
 
 CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
+CREATE INDEX approval_seats_of_needed_role ON public.approval_seats USING btree (tenant_id, needed_role, request_id) WHERE ((status = 'open'::text) AND (needed_role IS NOT NULL));
 
 CREATE INDEX approval_seats_of_role ON public.approval_seats USING btree (tenant_id, holder_role, request_id) WHERE ((status = 'open'::text) AND (holder_role IS NOT NULL));
 

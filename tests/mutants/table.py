@@ -19,6 +19,7 @@ from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.views import VIEWS_OF_AUTHORITY
 from tests.mutants.ways import WAYS_MUTATIONS
+from tests.mutants.voting import VOTING
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
@@ -37,4 +38,5 @@ MUTATIONS: Sequence[Mutation] = (
     *WAYS_MUTATIONS,
     *SCENES_OF_AUTHORITY,
     *VIEWS_OF_AUTHORITY,
+    *VOTING,
 )

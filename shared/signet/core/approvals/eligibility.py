@@ -68,8 +68,12 @@ class Seat:
     on_behalf_of: str | None = None
     # The person who held the seat before they were disabled, where it is read to be shown.
     handed_over_from: str | None = None
+    # The role that a named holder must have besides, when they vote and when a gate uses the vote.
+    needed_role: str | None = None
 
     def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
+        if self.needed_role is not None and self.needed_role not in roles:
+            return False
         return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
 

@@ -342,9 +342,11 @@ def _describe_entitlement(subject: _LockedSubject, result: VoteResult) -> dict[s
     """Describe the seat, the roles and the permissions by which the vote counted."""
     seat = next(seat for seat in subject.locked.seats if seat.position == result.position)
     voices = [subject.person] if result.on_behalf_of is None else [subject.person, result.on_behalf_of]
+    needed = {} if seat.needed_role is None else {"needed_role": seat.needed_role}
     return {
         "holder_user_id": seat.holder_user_id,
         "holder_role": seat.holder_role,
+        **needed,
         "origin": seat.origin,
         "permissions": list(subject.request.voter_permissions or ()),
         "roles": {voice: sorted(subject.locked.people[voice].roles) for voice in voices},

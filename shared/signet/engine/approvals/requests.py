@@ -302,7 +302,7 @@ class ApprovalRequests:
             request.seats[index] = replace(seat, status="lapsed")
             self._rows.lapsed_seats.append(make_seat_row(request, seat))
             position = 1 + max(other.position for other in request.seats if other.stage == seat.stage)
-            again = Seat(seat.stage, position, seat.holder_user_id, seat.holder_role, seat.origin)
+            again = replace(seat, position=position, status="open", decided_by=None, on_behalf_of=None)
             request.seats.append(again)
             self._rows.seats.append(make_seat_row(request, again))
             self._rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))

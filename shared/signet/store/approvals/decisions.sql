@@ -228,7 +228,8 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 
 -- name: read_seats
 -- Read all seats of a request, stage by stage.
-SELECT stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of, handed_over_from
+SELECT stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
+       handed_over_from
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, position
