@@ -4,6 +4,7 @@ from tests.mutants.mutation import Mutation
 
 CORE = "shared/signet/core"
 NAMED = "tests/scenarios/authority/test_seats_with_a_role.py::test_"
+AGAIN = "tests/scenarios/authority/test_asking_again.py::test_"
 
 SEATS = (
     Mutation(
@@ -32,4 +33,23 @@ SEATS = (
     ),
 )
 
-VOTING = (*SEATS,)
+ASKED_AGAIN = (
+    Mutation(
+        "a delegate who rejected is asked again themselves",
+        3,
+        f"{CORE}/approvals/seats.py",
+        "        holder_user_id=rejected.on_behalf_of or rejected.decided_by,\n",
+        "        holder_user_id=rejected.decided_by,\n",
+        (f"{AGAIN}a_delegate_who_rejected_gets_no_seat_of_their_own",),
+    ),
+    Mutation(
+        "a seat that is asked again forgets its role",
+        3,
+        f"{CORE}/approvals/seats.py",
+        "        needed_role=rejected.holder_role or rejected.needed_role,\n",
+        "",
+        (f"{AGAIN}who_rejected_needs_the_role_to_decide_again",),
+    ),
+)
+
+VOTING = (*SEATS, *ASKED_AGAIN)

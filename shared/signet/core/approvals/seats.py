@@ -158,17 +158,24 @@ def seat_escalation(
 
 
 def ask_rejecters_again(seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
-    """Give the seats from which the same content was rejected to those who rejected it.
+    """Ask each seat from which the same content was rejected of the person whose voice rejected it.
 
-    Another holder of the role cannot be chosen by asking again.
+    Another holder of the role cannot be chosen by asking again. Where a delegate rejected, the person whom
+    they did it for is asked. That person needs the role of the old seat.
     """
-    rejecters = {
-        (seat.stage, seat.position): seat.decided_by for seat in rejected if seat.status == "rejected"
-    }
+    before = {(seat.stage, seat.position): seat for seat in rejected if seat.status == "rejected"}
     return tuple(
-        replace(seat, holder_user_id=person, holder_role=None) if person is not None else seat
+        _ask_again(seat, before[seat.stage, seat.position]) if (seat.stage, seat.position) in before else seat
         for seat in seats
-        for person in (rejecters.get((seat.stage, seat.position)),)
+    )
+
+
+def _ask_again(seat: Seat, rejected: Seat) -> Seat:
+    return replace(
+        seat,
+        holder_user_id=rejected.on_behalf_of or rejected.decided_by,
+        holder_role=None,
+        needed_role=rejected.holder_role or rejected.needed_role,
     )
 
 
