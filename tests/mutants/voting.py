@@ -5,6 +5,7 @@ from tests.mutants.mutation import Mutation
 CORE = "shared/signet/core"
 NAMED = "tests/scenarios/authority/test_seats_with_a_role.py::test_"
 AGAIN = "tests/scenarios/authority/test_asking_again.py::test_"
+LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
 
 SEATS = (
     Mutation(
@@ -52,4 +53,23 @@ ASKED_AGAIN = (
     ),
 )
 
-VOTING = (*SEATS, *ASKED_AGAIN)
+LAPSED_VOTES = (
+    Mutation(
+        "an instance moves while a lapsed vote is asked again",
+        3,
+        "shared/signet/engine/approvals/requests.py",
+        'r for r in live if r.status == "open" and r.is_reopened)]',
+        "r for r in live if False)]",
+        (f"{LAPSED}an_instance_that_waits_for_a_lapsed_vote_does_not_move",),
+    ),
+    Mutation(
+        "an old rejection rejects what is asked again",
+        3,
+        "shared/signet/engine/execution/nodes/lifecycle_gate.py",
+        "        request.is_reopened\n        and request.document_version == version\n        and ",
+        "        ",
+        (f"{LAPSED}a_branch_that_lost_its_join_rejects_nothing",),
+    ),
+)
+
+VOTING = (*LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

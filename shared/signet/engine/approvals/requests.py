@@ -97,6 +97,11 @@ class ApprovalRequests:
         """List the approved requests that no gate has used yet."""
         return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
 
+    def list_given(self, instance_id: UUID) -> list[LiveRequest]:
+        """List what was approved and not used, also where a gate asks a seat of it again."""
+        live = self.list_live(instance_id)
+        return [*self.list_unused(instance_id), *(r for r in live if r.status == "open" and r.is_reopened)]
+
     def list_changed_refs(self, instance_id: UUID) -> frozenset[str]:
         """List the refs that say something else now than people are asked about, or have approved.
 
