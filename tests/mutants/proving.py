@@ -96,8 +96,8 @@ PROVING: Sequence[Mutation] = (
         "asking again finds another approver",
         3,
         f"{SIGNET}/core/approvals/seats.py",
-        "        if (seat.stage, seat.position) in before\n",
-        "        if False\n",
+        "if (seat.stage, seat.position) in before else seat",
+        "if False else seat",
         (f"{AGAIN}an_unchanged_document_goes_back_to_who_rejected_it",),
     ),
 )

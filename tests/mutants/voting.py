@@ -72,4 +72,15 @@ LAPSED_VOTES = (
     ),
 )
 
-VOTING = (*LAPSED_VOTES, *SEATS, *ASKED_AGAIN)
+STRANGERS = (
+    Mutation(
+        "a stranger learns what became of an approval",
+        3,
+        "shared/signet/engine/approvals/decide.py",
+        "    if not is_asked(person, (*locked.seats, *locked.other_seats), roles, locked.delegations):",
+        "    if False:",
+        ("tests/integration/engine/approvals/test_strangers.py::test_a_stranger_learns_nothing",),
+    ),
+)
+
+VOTING = (*STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

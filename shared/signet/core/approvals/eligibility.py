@@ -164,6 +164,18 @@ def choose_seat(
     return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
 
 
+def is_asked(
+    person: str,
+    seats: Sequence[Seat],
+    roles: Mapping[str, Collection[str]],
+    delegations: Sequence[Delegation],
+) -> bool:
+    """Return whether the person has a voice in one of these seats, or had one: others learn nothing."""
+    voices = {person, *(d.user_id for d in delegations if d.delegate_id == person)} & roles.keys()
+    held = person in roles and any(seat.belongs_to(voice, roles[voice]) for seat in seats for voice in voices)
+    return held or person in _list_counted(seats)
+
+
 def list_open_holders(seats: Iterable[Seat]) -> tuple[set[str], set[str]]:
     """Return the people and the roles that hold open seats."""
     open_seats = [seat for seat in seats if seat.status == "open"]
