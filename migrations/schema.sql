@@ -3031,6 +3031,7 @@ CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btr
 CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
 
 CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
+
 CREATE INDEX approval_seats_of_needed_role ON public.approval_seats USING btree (tenant_id, needed_role, request_id) WHERE ((status = 'open'::text) AND (needed_role IS NOT NULL));
 
 CREATE INDEX approval_seats_of_role ON public.approval_seats USING btree (tenant_id, holder_role, request_id) WHERE ((status = 'open'::text) AND (holder_role IS NOT NULL));

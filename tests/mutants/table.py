@@ -18,8 +18,8 @@ from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.views import VIEWS_OF_AUTHORITY
-from tests.mutants.ways import WAYS_MUTATIONS
 from tests.mutants.voting import VOTING
+from tests.mutants.ways import WAYS_MUTATIONS
 
 MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,

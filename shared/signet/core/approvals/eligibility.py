@@ -173,7 +173,7 @@ def is_asked(
     """Return whether the person has a voice in one of these seats, or had one: others learn nothing."""
     voices = {person, *(d.user_id for d in delegations if d.delegate_id == person)} & roles.keys()
     held = person in roles and any(seat.belongs_to(voice, roles[voice]) for seat in seats for voice in voices)
-    return held or person in _list_counted(seats)
+    return held or person in list_counted(seats)
 
 
 def list_open_holders(seats: Iterable[Seat]) -> tuple[set[str], set[str]]:
