@@ -6,6 +6,8 @@ CORE = "shared/signet/core"
 NAMED = "tests/scenarios/authority/test_seats_with_a_role.py::test_"
 AGAIN = "tests/scenarios/authority/test_asking_again.py::test_"
 LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
+BARRED = "tests/scenarios/authority/test_bars_that_last.py::test_"
+LOOKING_BACK = "migrations/0024_look_back_to_the_first_asking.sql"
 
 SEATS = (
     Mutation(
@@ -83,4 +85,59 @@ STRANGERS = (
     ),
 )
 
-VOTING = (*STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)
+BARS = (
+    Mutation(
+        "delegations that come and go hide a grant",
+        3,
+        LOOKING_BACK,
+        "          AND u.kind <> 'delegation_revoked'\n"
+        "          -- A vote rests on a delegation where both of its sides are judged.\n"
+        "          AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))\n",
+        "",
+        ("tests/integration/store/tenants/test_eligibility.py::test_what_cannot_bar_a_vote_is_not_read",),
+    ),
+    Mutation(
+        "more changes than can be judged bar nothing",
+        3,
+        f"{CORE}/approvals/barring_changes.py",
+        "    if len(changes) > MAX_CHANGES:",
+        "    if False:",
+        (
+            "tests/unit/core/approvals/test_barring_changes.py::test_more_changes_than_can_be_judged_bar_a_vote",
+        ),
+    ),
+    Mutation(
+        "asking again lifts what bars a vote",
+        3,
+        "shared/signet/store/approvals/requests.sql",
+        "       least(first_asked(document_id), %(now)s)\n",
+        "       %(now)s::timestamptz\n",
+        (f"{BARRED}who_was_given_the_role_meanwhile_stays_barred",),
+    ),
+    Mutation(
+        "asking again hastens an escalation",
+        3,
+        "shared/signet/engine/approvals/requests.py",
+        "        if self.has_lost_holder(about, stage, seats):\n",
+        "        if False:\n",
+        (f"{BARRED}the_edit_of_another_hastens_no_escalation_and_lifts_no_bar",),
+    ),
+    Mutation(
+        "a bench without seats may be cleared",
+        3,
+        f"{CORE}/approvals/policy.py",
+        "    named = (_role_of(approver) for approver in stage.approvers)\n",
+        "    named = (None for _ in stage.approvers)\n",
+        (f"{BARRED}the_edit_of_another_hastens_no_escalation_and_lifts_no_bar",),
+    ),
+    Mutation(
+        "a bar lasts beyond the gate",
+        3,
+        LOOKING_BACK,
+        "u.document_id = about.id AND u.applied),",
+        "u.document_id = about.id AND false),",
+        (f"{BARRED}after_a_gate_has_used_an_approval_it_counts_anew",),
+    ),
+)
+
+VOTING = (*BARS, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

@@ -138,7 +138,7 @@ def make_check(
         contract=contract,
         document=document,
         requesters=request.requesters,
-        opened_at=request.created_at,
+        asked_since=request.asked_since,
         pins=request.pins or {},
         needed_permissions=request.voter_permissions or (),
         approved_elsewhere=request.approved_elsewhere,

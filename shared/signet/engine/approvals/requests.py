@@ -157,6 +157,8 @@ class ApprovalRequests:
             return list(seats)
         if stage.escalate is None:
             return deadlock
+        if self.has_lost_holder(about, stage, seats):
+            return list(seats)  # and wait for the time of the escalation
         return self.escalate(about, stage, number, list(seats))
 
     def escalate(
@@ -174,9 +176,9 @@ class ApprovalRequests:
         self._approvers.take_turns(about, (stage.escalate.to,))
         return wider
 
-    def has_lost_holder(self, request: LiveRequest) -> bool:
-        """Return if a holder of an open seat was disabled or lost the role since the stage began."""
-        return has_lost_holder(self._connection, self._tenant_id, request)
+    def has_lost_holder(self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]) -> bool:
+        """Return if a person whom the stage asks was disabled or lost the role since it was first asked."""
+        return has_lost_holder(self._connection, self._tenant_id, about.document.id, stage, seats)
 
     def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
         """Return if anyone can still vote.

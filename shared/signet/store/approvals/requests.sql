@@ -41,6 +41,10 @@ WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.stat
 ORDER BY q.created_at DESC, q.id DESC
 LIMIT 1
 
+-- name: find_first_asked
+-- Find when a document was first asked about since a gate used an approval of it.
+SELECT first_asked(%(document_id)s)
+
 -- name: lock_roles_shared
 -- Take the lock of a tenant's roles, shared among those who ask who holds one. A statement that takes a role away
 -- waits for them, and they wait for it.
@@ -209,10 +213,11 @@ ON CONFLICT DO NOTHING
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, created_at)
+    voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s
+       voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s,
+       least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,

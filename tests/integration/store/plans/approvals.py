@@ -130,6 +130,7 @@ def voter_probes() -> Iterator[Probe]:
     by_holder = (f"{seats}_of_role", f"{seats}_of_needed_role", f"{seats}_of_user")
     for index in (*by_holder, "approval_requests_pkey", "documents_pkey"):
         yield Probe(index, REQUESTS["list_asking"], asking)
+    yield Probe("approval_requests_by_document", REQUESTS["find_first_asked"], {"document_id": ROW})
     candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})
