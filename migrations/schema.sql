@@ -265,7 +265,7 @@ ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
 CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
     LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
     BEGIN ATOMIC
- SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.other_user_id, c.persons) c.kind,
+ SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons) c.kind,
      c.changed_at,
      c.actor_id,
      c.persons,
@@ -280,9 +280,13 @@ CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone,
              u.role,
              u.other_user_id,
              u.persons,
-             u.actor_id
+             u.actor_id,
+                 CASE
+                     WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
+                     ELSE NULL::text
+                 END AS side
             FROM public.eligibility_changes u
-           WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since))
+           WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
          UNION ALL
           SELECT r.tenant_id,
              r.id,
@@ -292,12 +296,13 @@ CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone,
              r.role,
              r.other_user_id,
              r.persons,
-             r.actor_id
+             r.actor_id,
+             NULL::text
             FROM public.eligibility_changes r
            WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND (r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_deleted'::text])))) c
    WHERE (c.persons && eligibility_changes_since.concerned)
-   ORDER BY c.kind, c.user_id, c.role, c.other_user_id, c.persons, c.changed_at DESC
-  LIMIT 1000;
+   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
+  LIMIT 1001;
 END;
 
 ALTER FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) OWNER TO signet_owner;
@@ -375,6 +380,103 @@ END
 $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE TABLE public.approval_requests (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    step_execution_id uuid NOT NULL,
+    node_id text NOT NULL,
+    document_id uuid NOT NULL,
+    document_version bigint NOT NULL,
+    snapshot_version_id uuid NOT NULL,
+    snapshot_hash text NOT NULL,
+    definition_hash text NOT NULL,
+    policy text NOT NULL,
+    policy_hash text NOT NULL,
+    chain_name text,
+    chain_version integer,
+    requester_id text NOT NULL,
+    stage integer DEFAULT 1 NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL,
+    outcome text,
+    applied boolean,
+    escalate_at timestamp with time zone,
+    expire_at timestamp with time zone,
+    trace_id text,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    responsible bytea,
+    voter_permissions text[],
+    pins jsonb,
+    pins_hash text,
+    repeats_request_id uuid,
+    asked_since timestamp with time zone,
+    CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
+    CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
+    CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
+    CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
+    CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
+    CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text])))
+);
+
+ALTER TABLE ONLY public.approval_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_requests OWNER TO signet_owner;
+
+CREATE TABLE public.documents (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    entity_type text NOT NULL,
+    contract_version integer NOT NULL,
+    status text NOT NULL,
+    version bigint NOT NULL,
+    data jsonb NOT NULL,
+    amended_from_id uuid,
+    creator_id text NOT NULL,
+    editor_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    t1 text,
+    t2 text,
+    t3 text,
+    t4 text,
+    n1 bigint,
+    n2 bigint,
+    n3 bigint,
+    n4 bigint,
+    d1 timestamp with time zone,
+    d2 timestamp with time zone,
+    purged_at timestamp with time zone,
+    creator_responsible bytea,
+    editor_responsible bytea,
+    field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT documents_version_check CHECK ((version >= 1))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.documents OWNER TO signet_owner;
+
+CREATE FUNCTION public.first_asked(document uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT min(asked.since) AS min
+    FROM ((public.documents d
+      CROSS JOIN LATERAL unnest(ARRAY[d.id, d.amended_from_id]) about(id))
+      CROSS JOIN LATERAL ( SELECT min(COALESCE(q.asked_since, q.created_at)) AS since
+            FROM public.approval_requests q
+           WHERE ((q.tenant_id = d.tenant_id) AND (q.document_id = about.id) AND (q.created_at > COALESCE(( SELECT max(u.ended_at) AS max
+                    FROM public.approval_requests u
+                   WHERE ((u.tenant_id = d.tenant_id) AND (u.document_id = about.id) AND u.applied)), '-infinity'::timestamp with time zone)))) asked)
+   WHERE ((d.tenant_id = public.current_tenant_id()) AND (d.id = first_asked.document));
+END;
+
+ALTER FUNCTION public.first_asked(document uuid) OWNER TO signet_owner;
 
 CREATE FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) RETURNS TABLE(request_id uuid, stage integer, "position" integer)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1752,48 +1854,6 @@ ALTER TABLE ONLY public.approval_delegations FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_delegations OWNER TO signet_owner;
 
-CREATE TABLE public.approval_requests (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    instance_id uuid NOT NULL,
-    step_execution_id uuid NOT NULL,
-    node_id text NOT NULL,
-    document_id uuid NOT NULL,
-    document_version bigint NOT NULL,
-    snapshot_version_id uuid NOT NULL,
-    snapshot_hash text NOT NULL,
-    definition_hash text NOT NULL,
-    policy text NOT NULL,
-    policy_hash text NOT NULL,
-    chain_name text,
-    chain_version integer,
-    requester_id text NOT NULL,
-    stage integer DEFAULT 1 NOT NULL,
-    status text DEFAULT 'open'::text NOT NULL,
-    outcome text,
-    applied boolean,
-    escalate_at timestamp with time zone,
-    expire_at timestamp with time zone,
-    trace_id text,
-    created_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone,
-    responsible bytea,
-    voter_permissions text[],
-    pins jsonb,
-    pins_hash text,
-    repeats_request_id uuid,
-    CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
-    CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
-    CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
-    CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
-    CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text])))
-);
-
-ALTER TABLE ONLY public.approval_requests FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.approval_requests OWNER TO signet_owner;
-
 CREATE TABLE public.approval_seats (
     tenant_id uuid NOT NULL,
     request_id uuid NOT NULL,
@@ -1807,8 +1867,10 @@ CREATE TABLE public.approval_seats (
     on_behalf_of text,
     decided_at timestamp with time zone,
     handed_over_from text,
+    needed_role text,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_needed_role_check CHECK (((needed_role IS NULL) OR (holder_user_id IS NOT NULL))),
     CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text, 'break_glass'::text]))),
     CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
 );
@@ -2026,43 +2088,6 @@ CREATE TABLE public.document_versions (
 ALTER TABLE ONLY public.document_versions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.document_versions OWNER TO signet_owner;
-
-CREATE TABLE public.documents (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    entity_type text NOT NULL,
-    contract_version integer NOT NULL,
-    status text NOT NULL,
-    version bigint NOT NULL,
-    data jsonb NOT NULL,
-    amended_from_id uuid,
-    creator_id text NOT NULL,
-    editor_ids text[] DEFAULT '{}'::text[] NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    deleted_at timestamp with time zone,
-    t1 text,
-    t2 text,
-    t3 text,
-    t4 text,
-    n1 bigint,
-    n2 bigint,
-    n3 bigint,
-    n4 bigint,
-    d1 timestamp with time zone,
-    d2 timestamp with time zone,
-    purged_at timestamp with time zone,
-    creator_responsible bytea,
-    editor_responsible bytea,
-    field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
-    CONSTRAINT documents_version_check CHECK ((version >= 1))
-)
-WITH (fillfactor='80');
-
-ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.documents OWNER TO signet_owner;
 
 CREATE TABLE public.draft_authors (
     tenant_id uuid NOT NULL,
@@ -3038,6 +3063,8 @@ CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING 
 
 CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
 
+CREATE INDEX approval_seats_of_needed_role ON public.approval_seats USING btree (tenant_id, needed_role, request_id) WHERE ((status = 'open'::text) AND (needed_role IS NOT NULL));
+
 CREATE INDEX approval_seats_of_role ON public.approval_seats USING btree (tenant_id, holder_role, request_id) WHERE ((status = 'open'::text) AND (holder_role IS NOT NULL));
 
 CREATE INDEX approval_seats_of_user ON public.approval_seats USING btree (tenant_id, holder_user_id, request_id) WHERE (status = 'open'::text);
@@ -3311,6 +3338,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, kind, enti
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, step_execution_id, effect_type, endpoint, payload_json, event_idempotency_key, trace_id ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.effect_type IS DISTINCT FROM old.effect_type)) OR (new.endpoint IS DISTINCT FROM old.endpoint)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
+
+CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approval_requests FOR EACH ROW WHEN ((new.asked_since IS DISTINCT FROM old.asked_since)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
 
@@ -3862,6 +3891,54 @@ REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effec
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
 
+GRANT SELECT,INSERT ON TABLE public.approval_requests TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_requests TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_requests TO signet_janitor;
+
+GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT ON TABLE public.documents TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
+
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
+
+REVOKE ALL ON FUNCTION public.first_asked(document uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) TO signet_api;
@@ -4074,26 +4151,6 @@ GRANT SELECT ON TABLE public.approval_delegations TO signet_janitor;
 
 GRANT UPDATE(revoked_at) ON TABLE public.approval_delegations TO signet_api;
 
-GRANT SELECT,INSERT ON TABLE public.approval_requests TO signet_worker;
-
-GRANT SELECT ON TABLE public.approval_requests TO signet_api;
-
-GRANT SELECT ON TABLE public.approval_requests TO signet_janitor;
-
-GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_api;
-
-GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_api;
-
 GRANT SELECT,INSERT ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT ON TABLE public.approval_seats TO signet_api;
@@ -4207,28 +4264,6 @@ GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_api;
 GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_versions TO signet_janitor;
-
-GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.documents TO signet_worker;
-
-GRANT SELECT ON TABLE public.documents TO signet_janitor;
-
-GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
-
-GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
-
-GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
-
-GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
-
-GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.draft_authors TO signet_api;
 

@@ -115,8 +115,8 @@ PROVING: Sequence[Mutation] = (
         "asking again finds another approver",
         3,
         f"{SIGNET}/core/approvals/seats.py",
-        "        replace(seat, holder_user_id=person, holder_role=None) if person is not None else seat\n",
-        "        seat\n",
+        "if (seat.stage, seat.position) in before else seat",
+        "if False else seat",
         (f"{AGAIN}an_unchanged_document_goes_back_to_who_rejected_it",),
     ),
 )

@@ -19,6 +19,7 @@ from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.views import VIEWS_OF_AUTHORITY
+from tests.mutants.voting import VOTING
 from tests.mutants.ways import WAYS_MUTATIONS
 
 MUTATIONS: Sequence[Mutation] = (
@@ -39,4 +40,5 @@ MUTATIONS: Sequence[Mutation] = (
     *SCENES_OF_AUTHORITY,
     *VIEWS_OF_AUTHORITY,
     *PINNING,
+    *VOTING,
 )

@@ -1,11 +1,13 @@
 """Asking again chooses nobody: after a rejection, in turns, and after a value was erased (A7, A10)."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from signet.core.tenants.tenant_file import Member
+from signet.engine.approvals.delegations import Delegations
 from signet.engine.documents.erase import erase_personal
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import newest, submit, vote
@@ -22,6 +24,12 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, tuple(members))
         yield made
+
+
+def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        member = Member(user_id=user_id, display_name=user_id, roles=roles)
+        save_members(connection, stage.tenant_id, (member,))
 
 
 def asked(stage: WorkflowStage, *approvers: Any, **data: Any) -> Made:
@@ -52,6 +60,30 @@ def test_an_unchanged_document_goes_back_to_who_rejected_it(stage: WorkflowStage
     )
     assert repeats == first
     assert vote(stage, document.id, "app1") == "approved"
+
+
+def test_a_delegate_who_rejected_gets_no_seat_of_their_own(stage: WorkflowStage) -> None:
+    """App1 revokes what they gave to mallory: app1 is asked again, and mallory is not."""
+    hold(stage, "mallory", "admin")
+    document = asked(stage, role("voter"))
+    now, company = datetime.now(UTC), stage.standing.company
+    delegations, app1 = Delegations(company.database), company.caller("app1")
+    given = delegations.delegate(app1, "app1", "mallory", from_time=now, to_time=now + timedelta(days=1))
+    assert vote(stage, document.id, "mallory", "rejected") == "rejected"
+    delegations.revoke(app1, given.id)
+    submit(stage, document, "carl")
+    assert holders(stage, document) == ["app1"]
+    assert vote(stage, document.id, "mallory") == "APPROVAL_NOT_YOURS"
+    assert vote(stage, document.id, "app1") == "approved"
+
+
+def test_who_rejected_needs_the_role_to_decide_again(stage: WorkflowStage) -> None:
+    document = asked(stage, role("voter"))
+    assert vote(stage, document.id, "app1", "rejected") == "rejected"
+    hold(stage, "app1", "admin")
+    submit(stage, document, "carl")
+    instance = stage.instance(document.instance_id)
+    assert (instance["status"], instance["reason"].split(":")[0]) == ("paused", "APPROVAL_NOBODY_ELIGIBLE")
 
 
 def test_a_changed_document_may_be_decided_by_anybody_of_the_role(stage: WorkflowStage) -> None:

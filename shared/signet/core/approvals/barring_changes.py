@@ -6,7 +6,7 @@ where one of them took the eligibility of others that the stage asks: clearing t
 bars nobody but those others. A delegation of one's own voice is the lawful way, and bars nothing.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,6 +14,8 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange
 
 CODE = "VOTE_BARRED_BY_GRANT"
+# With more of them nobody can tell if one bars the vote.
+MAX_CHANGES = 1_000
 _TAKING = frozenset({"role_taken", "member_disabled", "role_permissions_changed", "role_deleted"})
 _GIVING = frozenset({"role_given", "member_enabled", "manager_set", "seat_given"})
 _SENTENCES: Mapping[str, str] = {
@@ -42,7 +44,8 @@ class VoteBasis:
     seat_roles: Collection[str]
     # The people who are responsible for the document.
     responsible: Collection[str]
-    opened_at: datetime
+    # The moment since which nothing may have been given: the document was first asked about then.
+    asked_since: datetime
 
     @property
     def voting_people(self) -> frozenset[str]:
@@ -54,11 +57,16 @@ class VoteBasis:
         return self.voting_people.union(self.responsible)
 
 
-def find_barring_change(basis: VoteBasis, changes: Iterable[EligibilityChange]) -> Denial | None:
-    """Return why the vote is barred: the first change that bars it, in the order of time."""
+def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]) -> Denial | None:
+    """Return why the vote is barred: the first change that bars it, in the order of time.
+
+    More changes than can be judged bar it too. Else a person could hide one behind many others.
+    """
     for change in sorted(changes, key=lambda change: change.changed_at):
-        if change.changed_at >= basis.opened_at and _bars(basis, change):
+        if change.changed_at >= basis.asked_since and _bars(basis, change):
             return Denial(CODE, _describe(change))
+    if len(changes) > MAX_CHANGES:
+        return Denial(CODE, f"more than {MAX_CHANGES} changes to people and roles may bar this vote")
     return None
 
 

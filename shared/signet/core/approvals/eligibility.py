@@ -68,8 +68,12 @@ class Seat:
     on_behalf_of: str | None = None
     # The person who held the seat before they were disabled, where it is read to be shown.
     handed_over_from: str | None = None
+    # The role that a named holder must have besides, when they vote and when a gate uses the vote.
+    needed_role: str | None = None
 
     def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
+        if self.needed_role is not None and self.needed_role not in roles:
+            return False
         return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
 
@@ -158,6 +162,18 @@ def choose_seat(
             return Allowed(claim.seat.position, theirs.user_id, theirs.id)
         denial = denial or obstacle
     return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
+
+
+def is_asked(
+    person: str,
+    seats: Sequence[Seat],
+    roles: Mapping[str, Collection[str]],
+    delegations: Sequence[Delegation],
+) -> bool:
+    """Return whether the person has a voice in one of these seats, or had one: others learn nothing."""
+    voices = {person, *(d.user_id for d in delegations if d.delegate_id == person)} & roles.keys()
+    held = person in roles and any(seat.belongs_to(voice, roles[voice]) for seat in seats for voice in voices)
+    return held or person in list_counted(seats)
 
 
 def list_open_holders(seats: Iterable[Seat]) -> tuple[set[str], set[str]]:

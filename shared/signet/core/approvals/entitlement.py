@@ -25,7 +25,7 @@ from signet.core.approvals.eligibility import (
     separation_conflict,
 )
 from signet.core.approvals.pins import Pins, list_pinned_persons, read_pinned
-from signet.core.approvals.policy import Policy, Stage
+from signet.core.approvals.policy import Policy, Stage, list_asked_roles
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
@@ -102,7 +102,7 @@ class VoteCheck:
     document: VotedDocument
     # The persons behind the request, and the moment since which grants may bar a vote.
     requesters: ResponsiblePersons
-    opened_at: datetime
+    asked_since: datetime
     pins: Pins
     # The permissions that voters need beside a seat.
     needed_permissions: Sequence[str]
@@ -160,8 +160,8 @@ class VoteCheck:
             represented=represented,
             own_roles={role for voice in voices for role in self.roles.get(voice, ())},
             holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
-            seat_roles={seat.holder_role for seat in self.seats if seat.holder_role is not None},
+            seat_roles=list_asked_roles(self.stage, self.seats),
             responsible=responsible | list_pinned_persons(self.pins),
-            opened_at=self.opened_at,
+            asked_since=self.asked_since,
         )
         return find_barring_change(basis, self.changes)

@@ -5,12 +5,13 @@ keeps the policy as canonical text with its hash, so that it cannot change while
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field as Constraint
 from pydantic import model_validator
 
+from signet.core.approvals.eligibility import Seat
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.compiler.authority_checks import check_seat
 from signet.core.compiler.node_configurations import (
@@ -18,6 +19,7 @@ from signet.core.compiler.node_configurations import (
     Approver,
     ByExpression,
     ByManager,
+    ByRole,
     Escalation,
     Quorum,
     ReasonedVotes,
@@ -157,6 +159,23 @@ def list_approvers(steps: Sequence[Stage], root: str = "/steps") -> Iterator[tup
             yield approver, f"{root}/{number}/approvers/{index}"
         if step.escalate is not None:
             yield step.escalate.to, f"{root}/{number}/escalate/to"
+
+
+def list_asked_roles(stage: Stage, seats: Iterable[Seat]) -> frozenset[str]:
+    """List the roles that a stage asks: of its seats, and of approvers who have none, as nobody was left."""
+    seated = (role for seat in seats for role in (seat.holder_role, seat.needed_role))
+    named = (_role_of(approver) for approver in stage.approvers)
+    return frozenset(role for role in (*seated, *named) if role is not None)
+
+
+def _role_of(approver: Approver) -> str | None:
+    match approver:
+        case ByRole():
+            return approver.role
+        case ByExpression():
+            return approver.who
+        case _:
+            return None
 
 
 def _check_stages(stages: Sequence[Stage], root: str) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ write them, each with a row in the chain of its document.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -135,7 +135,7 @@ class LapsedVote:
 def list_lapsed(
     proofs: Iterable[RequestProof],
     is_active: Callable[[str], bool],
-    find_denial: Callable[[RequestProof, str], Denial | None],
+    find_denial: Callable[[RequestProof, RecordedVote], Denial | None],
 ) -> list[tuple[RequestProof, LapsedVote]]:
     """List the votes for an approval whose voters may not give it now."""
     lapsed = []
@@ -161,15 +161,25 @@ def _find_lapse(
     proof: RequestProof,
     vote: RecordedVote,
     is_active: Callable[[str], bool],
-    find_denial: Callable[[RequestProof, str], Denial | None],
+    find_denial: Callable[[RequestProof, RecordedVote], Denial | None],
 ) -> Denial | None:
     for person in vote.represented_people:
         if not is_active(person):
             return Denial("VOTE_NO_LONGER_VALID", f"{person} is no active member any more")
-        denial = find_denial(proof, person)
-        if denial is not None:
-            return denial
-    return None
+    return find_denial(proof, vote)
+
+
+def find_lost_role(
+    proof: RequestProof, vote: RecordedVote, roles: Mapping[str, Collection[str]]
+) -> Denial | None:
+    """Return that the holder of the vote's seat has lost the role that the seat needs."""
+    holder = vote.on_behalf_of or vote.decided_by
+    needed = next(
+        seat.needed_role for seat in proof.seats if (seat.stage, seat.position) == (vote.stage, vote.position)
+    )
+    if needed is None or needed in roles.get(holder, ()):
+        return None
+    return Denial("VOTE_NO_LONGER_VALID", f"{holder} does not hold the role '{needed}' any more")
 
 
 def find_repeated(proofs: Sequence[RequestProof]) -> str | None:

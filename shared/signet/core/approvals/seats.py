@@ -32,6 +32,7 @@ class UnseatedReason(StrEnum):
     NO_MANAGER = "no_manager"
     NO_MEMBER = "no_member"
     NOT_A_USER = "not_a_user"
+    NOT_OF_ROLE = "not_of_role"
     TWICE = "twice"  # the person has a seat already: nothing is missing
     TOO_MANY = "too_many"
 
@@ -40,6 +41,7 @@ _GAPS: Mapping[UnseatedReason, str] = {
     UnseatedReason.NO_MANAGER: "the organisation names no such manager of {who}",
     UnseatedReason.NO_MEMBER: "nobody who may decide holds the role {who}",
     UnseatedReason.NOT_A_USER: "{who} gives no user",
+    UnseatedReason.NOT_OF_ROLE: "{who} is no member with the role that is needed",
     UnseatedReason.TWICE: "{who} has a seat already and counts once",
     UnseatedReason.TOO_MANY: "{who} gives more people than a stage has seats (" + str(MAX_SEATS) + ")",
 }
@@ -91,6 +93,8 @@ class ApproverQueries:
     managers_of: Mapping[str, int]
     # Roles whose members take turns.
     turns: tuple[str, ...]
+    # The expressions whose people must hold a role.
+    filtered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,8 @@ class ApproverData:
     # By role, the people who take turns and the number of the turn, which is counted round.
     members: Mapping[str, Collection[str]] = field(default_factory=dict)
     turns: Mapping[str, int] = field(default_factory=dict)
+    # By person, the roles of active members that an expression with a role names.
+    roles: Mapping[str, Collection[str]] = field(default_factory=dict)
     # People barred by separation of duties; they are never given a turn.
     barred: Collection[str] = ()
 
@@ -119,10 +125,12 @@ def list_needs(approvers: Sequence[Approver]) -> ApproverQueries:
     texts: dict[str, None] = {}
     managers_of: dict[str, int] = {}
     turns: dict[str, None] = {}
+    filtered: dict[str, None] = {}
     for approver in approvers:
         match approver:
             case ByExpression():
                 texts[approver.expression] = None
+                filtered.update({approver.expression: None} if approver.who is not None else {})
             case ByManager():
                 texts[approver.of] = None
                 managers_of[approver.of] = max(approver.levels, managers_of.get(approver.of, 0))
@@ -130,7 +138,7 @@ def list_needs(approvers: Sequence[Approver]) -> ApproverQueries:
                 turns[approver.role] = None
             case _:
                 continue
-    return ApproverQueries(tuple(texts), managers_of, tuple(turns))
+    return ApproverQueries(tuple(texts), managers_of, tuple(turns), tuple(filtered))
 
 
 def seat_stage(number: int, stage: Stage, approver_data: ApproverData) -> SeatAssignment:
@@ -150,17 +158,24 @@ def seat_escalation(
 
 
 def ask_rejecters_again(seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
-    """Give the seats from which the same content was rejected to those who rejected it.
+    """Ask each seat from which the same content was rejected of the person whose voice rejected it.
 
-    Another holder of the role cannot be chosen by asking again.
+    Another holder of the role cannot be chosen by asking again. Where a delegate rejected, the person whom
+    they did it for is asked. That person needs the role of the old seat.
     """
-    rejecters = {
-        (seat.stage, seat.position): seat.decided_by for seat in rejected if seat.status == "rejected"
-    }
+    before = {(seat.stage, seat.position): seat for seat in rejected if seat.status == "rejected"}
     return tuple(
-        replace(seat, holder_user_id=person, holder_role=None) if person is not None else seat
+        _ask_again(seat, before[seat.stage, seat.position]) if (seat.stage, seat.position) in before else seat
         for seat in seats
-        for person in (rejecters.get((seat.stage, seat.position)),)
+    )
+
+
+def _ask_again(seat: Seat, rejected: Seat) -> Seat:
+    return replace(
+        seat,
+        holder_user_id=rejected.on_behalf_of or rejected.decided_by,
+        holder_role=None,
+        needed_role=rejected.holder_role or rejected.needed_role,
     )
 
 
@@ -180,10 +195,11 @@ def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """The holder of a seat to be: exactly one of the two is set."""
+    """The holder of a seat to be: a person, who may need a role, or a role."""
 
     user_id: str | None = None
     role: str | None = None
+    needed_role: str | None = None
 
 
 def _make_seats(
@@ -197,7 +213,7 @@ def _make_seats(
     holders, missing = _resolve_holders(approvers, approver_data, seated)
     first = max((seat.position for seat in existing), default=0) + 1
     seats = (
-        Seat(number, position, holder.user_id, holder.role, origin)
+        Seat(number, position, holder.user_id, holder.role, origin, needed_role=holder.needed_role)
         for position, holder in enumerate(holders, first)
     )
     return tuple(seats), tuple(missing)
@@ -241,7 +257,7 @@ def _resolve(
         case ByManager():
             yield _climb(index, approver, approver_data)
         case _:
-            yield from _read_people(index, approver.expression, approver_data.values[approver.expression])
+            yield from _read_people(index, approver, approver_data)
 
 
 def _take_turn(
@@ -253,7 +269,8 @@ def _take_turn(
         return UnseatedApprover(index, UnseatedReason.NO_MEMBER, role)
     turn = approver_data.turns[role] % len(members)
     in_turn = members[turn:] + members[:turn]
-    return _Holder(user_id=next((member for member in in_turn if member not in busy), in_turn[0]))
+    taken = next((member for member in in_turn if member not in busy), in_turn[0])
+    return _Holder(user_id=taken, needed_role=role)
 
 
 def _climb(index: int, approver: ByManager, approver_data: ApproverData) -> _Holder | UnseatedApprover:
@@ -268,13 +285,25 @@ def _climb(index: int, approver: ByManager, approver_data: ApproverData) -> _Hol
     return _Holder(user_id=manager)
 
 
-def _read_people(index: int, text: str, value: Any) -> Iterator[_Holder | UnseatedApprover]:
-    people = list(value) if isinstance(value, list | tuple) else [value]
-    unnamed = UnseatedApprover(index, UnseatedReason.NOT_A_USER, text)
+def _read_people(
+    index: int, approver: ByExpression, approver_data: ApproverData
+) -> Iterator[_Holder | UnseatedApprover]:
+    people = list_named_people(approver_data.values[approver.expression])
+    unnamed = UnseatedApprover(index, UnseatedReason.NOT_A_USER, approver.expression)
     if not people:
         yield unnamed
     for person in people:
-        yield _Holder(user_id=person) if _is_user_id(person) else unnamed
+        if not _is_user_id(person):
+            yield unnamed
+        elif approver.who is None or approver.who in approver_data.roles.get(person, ()):
+            yield _Holder(user_id=person, needed_role=approver.who)
+        else:
+            yield UnseatedApprover(index, UnseatedReason.NOT_OF_ROLE, person)
+
+
+def list_named_people(value: Any) -> list[Any]:
+    """List what an expression names; not all of it need be people."""
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _is_user_id(value: Any) -> bool:

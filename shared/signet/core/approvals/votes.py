@@ -162,7 +162,7 @@ def waits_for_lost_holders(following: Next, *, is_late: bool, has_lost_holder: b
 
     Otherwise a person of the wider circle could disable those who are asked, and decide at once.
     """
-    is_for_want_of_people = following.reason is Deadlock.NOBODY_ELIGIBLE
+    is_for_want_of_people = following.reason is not Deadlock.ALL_ABSTAINED
     return following.act is NextAction.ESCALATE and is_for_want_of_people and has_lost_holder and not is_late
 
 

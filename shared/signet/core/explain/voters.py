@@ -101,6 +101,8 @@ def _describe_holder(seat: Seat) -> str:
     holder = (
         escape(seat.holder_user_id) if seat.holder_role is None else f"the role {escape(seat.holder_role)}"
     )
+    if seat.needed_role is not None:
+        holder = f"{holder}, as long as they hold the role {escape(seat.needed_role)}"
     if seat.handed_over_from is not None:
         holder = f"{holder}, handed over from {escape(seat.handed_over_from)}"
     return f"{holder}{_ORIGINS[seat.origin]}"

@@ -1,16 +1,23 @@
 """Lookups that make seats of approvers: values of expressions, managers, members of roles and turns."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import separation_conflict
-from signet.core.approvals.seats import ApproverData, list_needs
+from signet.core.approvals.seats import MAX_SEATS, ApproverData, list_named_people, list_needs
 from signet.core.compiler.node_configurations import Approver
 from signet.core.errors import Defect
 from signet.core.expressions import Compiled, ExpressionError, compile_expression, parse_expression
 from signet.engine.approvals.subject import ApprovalSubject
-from signet.store.approvals.requests import ApprovalRows, read_managers, read_members, read_turns
+from signet.store.approvals.requests import (
+    ApprovalRows,
+    read_candidates,
+    read_managers,
+    read_members,
+    read_turns,
+)
 from signet.store.database import Connection
 
 MAX_LEVELS = 10
@@ -45,7 +52,9 @@ class ApproverLookup:
             find_conflict = separation_conflict(about.contract, about.document, about.requesters, about.pins)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             turns = self._read_turns(about.document.id, needs.turns)
-        return ApproverData(values, managers, members, turns, barred)
+        named = [values[text] for text in needs.filtered]
+        roles = self._read_roles(person for value in named for person in list_named_people(value))
+        return ApproverData(values, managers, members, turns, roles, barred)
 
     def take_turns(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> None:
         """Count the turns of roles that the document asks for the first time."""
@@ -57,6 +66,16 @@ class ApproverLookup:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
             taken = {"document_id": about.document.id, "role": role, "turn": turn}
             self._rows.document_turns.append(taken)
+
+    def _read_roles(self, named: Iterable[Any]) -> dict[str, Collection[str]]:
+        """Read the roles of these people, as far as they are active members."""
+        # Of more people no seats are made.
+        people = list(dict.fromkeys(person for person in named if isinstance(person, str)))[: MAX_SEATS + 1]
+        if not people:
+            return {}
+        self._lock_roles()
+        found = read_candidates(self._connection, self._tenant_id, people, (), at_most=0)
+        return {person: row.roles for person, row in found.items()}
 
     def _read_turns(self, document_id: UUID, roles: Sequence[str]) -> dict[str, int]:
         unread = [role for role in roles if not self._turns.get((document_id, role), (0, False))[1]]

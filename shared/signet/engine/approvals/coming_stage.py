@@ -107,7 +107,7 @@ def make_unopened_check(
         contract=approval.contract,
         document=approval.document,
         requesters=approval.requesters,
-        opened_at=reader.now,
+        asked_since=reader.now,
         pins=approval.pins,
         needed_permissions=list_voter_permissions(workflow, approval.node.id, approval.policy),
         approved_elsewhere=approval.approved_elsewhere,

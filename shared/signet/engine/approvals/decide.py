@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, Seat, can_anyone_vote
+from signet.core.approvals.eligibility import Allowed, Seat, can_anyone_vote, is_asked
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck, VotedDocument
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
@@ -98,6 +98,7 @@ def decide(
     The transaction begins with `document_statement`, which names the document to lock.
     """
     subject = _lock(caches, pipeline, caller, ballot.request_id)
+    _require_asked(subject)
     policy = _require_open(subject)
     check = subject.make_check(policy)
     seat = _choose_seat(subject, check, ballot)
@@ -137,7 +138,7 @@ def make_check(
         contract=contract,
         document=document,
         requesters=request.requesters,
-        opened_at=request.created_at,
+        asked_since=request.asked_since,
         pins=request.pins or {},
         needed_permissions=request.voter_permissions or (),
         approved_elsewhere=request.approved_elsewhere,
@@ -211,6 +212,14 @@ def _lock(
     if locked is None:
         raise approval_not_found(request_id)
     return _LockedSubject(caller, opened.transaction.now, documents, document, contract, locked)
+
+
+def _require_asked(subject: _LockedSubject) -> None:
+    """Refuse strangers before all else: the other answers tell what only those who are asked may know."""
+    locked, person = subject.locked, subject.person
+    roles = {user_id: known.roles for user_id, known in locked.people.items()}
+    if not is_asked(person, (*locked.seats, *locked.other_seats), roles, locked.delegations):
+        raise Rejected("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
 
 
 def _require_open(subject: _LockedSubject) -> Policy:
@@ -342,9 +351,11 @@ def _describe_entitlement(subject: _LockedSubject, result: VoteResult) -> dict[s
     """Describe the seat, the roles and the permissions by which the vote counted."""
     seat = next(seat for seat in subject.locked.seats if seat.position == result.position)
     voices = [subject.person] if result.on_behalf_of is None else [subject.person, result.on_behalf_of]
+    needed = {} if seat.needed_role is None else {"needed_role": seat.needed_role}
     return {
         "holder_user_id": seat.holder_user_id,
         "holder_role": seat.holder_role,
+        **needed,
         "origin": seat.origin,
         "permissions": list(subject.request.voter_permissions or ()),
         "roles": {voice: sorted(subject.locked.people[voice].roles) for voice in voices},

@@ -7,14 +7,13 @@ for the time of the escalation: nobody hastens it by clearing the bench. The end
 nothing: a delegate can vote only where the delegator can.
 """
 
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import list_open_holders
-from signet.core.approvals.policy import parse_policy
-from signet.core.validation.strict_model import parse_duration_seconds
-from signet.store.approvals.requests import LiveRequest, list_asking
+from signet.core.approvals.eligibility import Seat, list_open_holders
+from signet.core.approvals.policy import Stage, list_asked_roles
+from signet.store.approvals.requests import find_first_asked, list_asking
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import EVENTS, ClaimedTrigger, complete, insert_triggers, make_trigger, relock
 from signet.store.tenants import eligibility
@@ -46,14 +45,17 @@ def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedTrigge
         complete(connection, EVENTS, tenant_id, [trigger], claim_id)
 
 
-def has_lost_holder(connection: Connection, tenant_id: UUID, request: LiveRequest) -> bool:
-    """Return if a holder of an open seat of the present stage was disabled or lost the role since it began.
+def has_lost_holder(
+    connection: Connection, tenant_id: UUID, document_id: UUID, stage: Stage, seats: Sequence[Seat]
+) -> bool:
+    """Return if a person whom the stage asks was disabled, or lost the role.
 
-    A stage without an escalation has no time to wait for.
+    It counts since the document was first asked about: asking again forgets nobody. A stage without an
+    escalation has no time to wait for.
     """
-    escalate = parse_policy(request.policy, request.policy_hash).stage(request.stage).escalate
-    if escalate is None or request.escalate_at is None:
+    since = None if stage.escalate is None else find_first_asked(connection, document_id)
+    if since is None:
         return False
-    began = request.escalate_at - timedelta(seconds=parse_duration_seconds(escalate.after))
-    users, roles = list_open_holders(seat for seat in request.seats if seat.stage == request.stage)
-    return eligibility.has_lost_holder(connection, tenant_id, since=began, user_ids=users, roles=roles)
+    users, _ = list_open_holders(seats)
+    roles = list_asked_roles(stage, seats)
+    return eligibility.has_lost_holder(connection, tenant_id, since=since, user_ids=users, roles=roles)

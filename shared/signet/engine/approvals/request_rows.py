@@ -57,6 +57,7 @@ def make_seat_row(request: LiveRequest, seat: Seat) -> Row:
         "position": seat.position,
         "holder_user_id": seat.holder_user_id,
         "holder_role": seat.holder_role,
+        "needed_role": seat.needed_role,
         "origin": seat.origin,
     }
 

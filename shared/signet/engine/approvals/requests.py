@@ -97,6 +97,11 @@ class ApprovalRequests:
         """List the approved requests that no gate has used yet."""
         return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
 
+    def list_given(self, instance_id: UUID) -> list[LiveRequest]:
+        """List what was approved and not used, also where a gate asks a seat of it again."""
+        live = self.list_live(instance_id)
+        return [*self.list_unused(instance_id), *(r for r in live if r.status == "open" and r.is_reopened)]
+
     def list_changed_refs(self, instance_id: UUID) -> frozenset[str]:
         """List the refs that say something else now than people are asked about, or have approved.
 
@@ -152,6 +157,8 @@ class ApprovalRequests:
             return list(seats)
         if stage.escalate is None:
             return deadlock
+        if self.has_lost_holder(about, stage, seats):
+            return list(seats)  # and wait for the time of the escalation
         return self.escalate(about, stage, number, list(seats))
 
     def escalate(
@@ -169,9 +176,9 @@ class ApprovalRequests:
         self._approvers.take_turns(about, (stage.escalate.to,))
         return wider
 
-    def has_lost_holder(self, request: LiveRequest) -> bool:
-        """Return if a holder of an open seat was disabled or lost the role since the stage began."""
-        return has_lost_holder(self._connection, self._tenant_id, request)
+    def has_lost_holder(self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]) -> bool:
+        """Return if a person whom the stage asks was disabled or lost the role since it was first asked."""
+        return has_lost_holder(self._connection, self._tenant_id, about.document.id, stage, seats)
 
     def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
         """Return if anyone can still vote.
@@ -302,7 +309,7 @@ class ApprovalRequests:
             request.seats[index] = replace(seat, status="lapsed")
             self._rows.lapsed_seats.append(make_seat_row(request, seat))
             position = 1 + max(other.position for other in request.seats if other.stage == seat.stage)
-            again = Seat(seat.stage, position, seat.holder_user_id, seat.holder_role, seat.origin)
+            again = replace(seat, position=position, status="open", decided_by=None, on_behalf_of=None)
             request.seats.append(again)
             self._rows.seats.append(make_seat_row(request, again))
             self._rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))

@@ -3,6 +3,7 @@
 The check is that of a vote. Nothing is locked: what changes meanwhile, the vote itself finds.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.deciding_roles import list_roles_of_approval
 from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck
 from signet.core.approvals.pins import list_pinned_persons
@@ -231,12 +233,13 @@ def _make_query(subject: _Subject, people: Collection[str], roles: Collection[st
     """Ask for the changes that may bar a vote of any of these people."""
     request, seats = subject.request, subject.stage_seats
     holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    seat_roles = {seat.holder_role for seat in seats if seat.holder_role is not None}
+    seated = {role for seat in seats for role in (seat.holder_role, seat.needed_role) if role is not None}
+    stage = json.loads(request.policy)["stages"][subject.stage_number - 1]
     responsible = request.requesters | subject.document.responsible | list_pinned_persons(request.pins or {})
     return ChangeQuery(
         request.id,
-        request.created_at,
+        request.asked_since,
         user_ids=holders.union(people),
-        roles=seat_roles.union(roles),
+        roles=seated.union(roles, list_roles_of_approval(stage)),
         concerned=responsible.union(people),
     )

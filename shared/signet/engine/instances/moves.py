@@ -211,7 +211,7 @@ class InstanceMoves:
         position = MoveInput(
             context.execution.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
-            [request.node_id for request in context.approvals.list_unused(row.id)],
+            [request.node_id for request in context.approvals.list_given(row.id)],
             row.entity_version,
             document.version if document is not None else row.entity_version,
             document.status if document is not None else None,

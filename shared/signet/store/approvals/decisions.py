@@ -43,6 +43,8 @@ class RequestRow:
     escalate_at: datetime | None
     expire_at: datetime | None
     created_at: datetime
+    # The document was first asked about then, on its present way.
+    asked_since: datetime
     ended_at: datetime | None
     responsible: list[str] | None
     voter_permissions: list[str] | None

@@ -6,7 +6,7 @@ SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id
 -- Read a request with all that its votes are judged by.
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
-       escalate_at, expire_at, created_at, ended_at,
+       escalate_at, expire_at, created_at, coalesce(asked_since, created_at) AS asked_since, ended_at,
        (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
        voter_permissions, pins, pins_hash,
        list_changed_pins(r.pins) || ARRAY(SELECT DISTINCT p.field FROM personal_values p
@@ -90,9 +90,14 @@ SELECT active.user_id,
                       ARRAY(SELECT s.holder_user_id FROM approval_seats s
                             WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
                               AND s.holder_user_id IS NOT NULL) AS holders,
-                      ARRAY(SELECT s.holder_role FROM approval_seats s
+                      ARRAY(SELECT asked.role FROM approval_seats s
+                            CROSS JOIN LATERAL unnest(ARRAY[s.holder_role, s.needed_role]) AS asked (role)
                             WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
-                              AND s.holder_role IS NOT NULL) AS seat_roles,
+                              AND asked.role IS NOT NULL)
+                          || ARRAY(SELECT jsonb_path_query(
+                                 q.policy::jsonb,
+                                 '$.stages[*].approvers[*].keyvalue() ? (@.key == "role" || @.key == "who").value')
+                                 #>> '{}') AS seat_roles,
                       ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
                             WHERE p.tenant_id = q.tenant_id AND p.hash = q.responsible
                             UNION ALL
@@ -100,7 +105,7 @@ SELECT active.user_id,
                             FROM jsonb_each(q.pins) AS pin) AS behind
            ) AS asked
            CROSS JOIN LATERAL eligibility_changes_since(
-               q.created_at, asked.people || asked.holders,
+               coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
                asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
                                          WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
                asked.people || asked.behind || %(responsible)s::text[] || q.requester_id) AS change
@@ -228,7 +233,8 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 
 -- name: read_seats
 -- Read all seats of a request, stage by stage.
-SELECT stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of, handed_over_from
+SELECT stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
+       handed_over_from
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, position

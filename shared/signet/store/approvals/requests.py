@@ -146,6 +146,12 @@ def read_last_requester(
     return (row[0], frozenset(row[1] or ())) if row else None
 
 
+def find_first_asked(connection: Connection, document_id: UUID) -> datetime | None:
+    """Return when the document was first asked about on its present way; None if it was not."""
+    row: Any = connection.execute(_SQL.find_first_asked, {"document_id": document_id}).fetchone()
+    return row[0]  # type: ignore[no-any-return]
+
+
 def lock_roles_shared(connection: Connection, tenant_id: UUID) -> None:
     """Keep everyone's roles until the transaction ends: changes of members wait."""
     connection.execute(_SQL.lock_roles_shared, {"tenant_id": tenant_id})

@@ -12,7 +12,7 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
        r.snapshot_hash, r.definition_hash, r.escalate_at, r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
-                 'holder_role', s.holder_role, 'origin', s.origin, 'status', s.status, 'decided_by', s.decided_by,
+                 'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status, 'decided_by', s.decided_by,
                  'on_behalf_of', s.on_behalf_of)
              FROM approval_seats s
              WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id
@@ -40,6 +40,10 @@ FROM transition_requests q
 WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.status = 'performed'
 ORDER BY q.created_at DESC, q.id DESC
 LIMIT 1
+
+-- name: find_first_asked
+-- Find when a document was first asked about since a gate used an approval of it.
+SELECT first_asked(%(document_id)s)
 
 -- name: lock_roles_shared
 -- Take the lock of a tenant's roles, shared among those who ask who holds one. A statement that takes a role away
@@ -84,8 +88,9 @@ LIMIT %(limit)s
 -- name: list_asking
 -- List a page of the open requests in which a role, or a person, has an open seat. The other of the two is null and
 -- costs nothing. Say of each whether a voter is certain: an active member with a seat of their own or of their role.
--- They took no part in the document, asked for nothing, and are not counted in the stage. LIMIT makes each question
--- a few lookups, however many hold the role.
+-- They took no part in the document, asked for nothing, and are not counted in the stage. Nobody is certain whose seat
+-- needs a role besides. LIMIT makes each question a few lookups, however many hold the role. concat() keeps the planner
+-- from the partial indexes: the seats of a request are found by its id.
 WITH page AS MATERIALIZED (
     (SELECT s.request_id
      FROM approval_seats s
@@ -96,10 +101,19 @@ WITH page AS MATERIALIZED (
     UNION ALL
     (SELECT s.request_id
      FROM approval_seats s
+     WHERE s.tenant_id = %(tenant_id)s AND s.needed_role = %(role)s::text AND s.status = 'open'
+       AND s.request_id > %(after)s
+     ORDER BY s.request_id
+     LIMIT %(limit)s)
+    UNION ALL
+    (SELECT s.request_id
+     FROM approval_seats s
      WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = %(user_id)s::text AND s.status = 'open'
        AND s.request_id > %(after)s
      ORDER BY s.request_id
      LIMIT %(limit)s)
+    ORDER BY request_id
+    LIMIT %(limit)s
 )
 SELECT asked.id, asked.instance_id, coalesce((
     SELECT true
@@ -108,6 +122,7 @@ SELECT asked.id, asked.instance_id, coalesce((
         (SELECT m.user_id FROM members m
          WHERE m.tenant_id = s.tenant_id AND m.user_id = s.holder_user_id AND m.status = 'active'
            AND m.user_id <> ALL (asked.barred) AND m.user_id <> ALL (asked.counted)
+           AND s.needed_role IS NULL
          LIMIT 1)
         UNION ALL
         (SELECT r.user_id FROM member_roles r
@@ -116,7 +131,8 @@ SELECT asked.id, asked.instance_id, coalesce((
            AND r.user_id <> ALL (asked.barred) AND r.user_id <> ALL (asked.counted)
          LIMIT 1)
     ) AS voter
-    WHERE s.tenant_id = %(tenant_id)s AND s.request_id = asked.id AND s.stage = asked.stage AND s.status = 'open'
+    WHERE s.tenant_id = %(tenant_id)s AND s.request_id = asked.id AND s.stage = asked.stage
+      AND concat(s.status) = 'open'
     LIMIT 1
 ), false) AS has_voter
 FROM page
@@ -197,10 +213,11 @@ ON CONFLICT DO NOTHING
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, created_at)
+    voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s
+       voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s,
+       least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
@@ -210,10 +227,11 @@ FROM json_to_recordset(%(rows)s::json) AS row (
 
 -- name: insert_seats
 -- Write the seats of a wave in one statement.
-INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, origin)
-SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, origin
+INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, needed_role, origin)
+SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, needed_role, origin
 FROM json_to_recordset(%(rows)s::json) AS row (
-    request_id uuid, stage integer, position integer, holder_user_id text, holder_role text, origin text)
+    request_id uuid, stage integer, position integer, holder_user_id text, holder_role text, needed_role text,
+    origin text)
 
 -- name: move_requests
 -- Write what became of the requests of a wave. What has ended keeps its first moment.

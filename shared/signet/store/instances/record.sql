@@ -101,8 +101,8 @@ ORDER BY id
 
 -- name: list_seats
 -- List the seats of these requests.
-SELECT request_id, stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of,
-       handed_over_from
+SELECT request_id, stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by,
+       on_behalf_of, handed_over_from
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(request_ids)s)
 ORDER BY request_id, stage, position

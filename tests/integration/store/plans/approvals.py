@@ -127,8 +127,10 @@ def voter_probes() -> Iterator[Probe]:
         yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)
     # requests without a voter after a person lost a role
     asking = {"role": "r0", "user_id": "u0", "after": UUID(int=0), "limit": 500}
-    for index in (f"{seats}_of_role", f"{seats}_of_user", "approval_requests_pkey", "documents_pkey"):
+    by_holder = (f"{seats}_of_role", f"{seats}_of_needed_role", f"{seats}_of_user")
+    for index in (*by_holder, "approval_requests_pkey", "documents_pkey"):
         yield Probe(index, REQUESTS["list_asking"], asking)
+    yield Probe("approval_requests_by_document", REQUESTS["find_first_asked"], {"document_id": ROW})
     candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})

@@ -260,6 +260,24 @@ def test_a_change_that_is_repeated_is_read_once(standing: CompanyWithWorkers, co
     assert [each.kind for each in read(company, moment, "anna")] == ["role_given", "role_taken"]
 
 
+def test_what_cannot_bar_a_vote_is_not_read(standing: CompanyWithWorkers, company: Company) -> None:
+    """A vote rests on a delegation between people who are judged, and on no reporting line twice."""
+    moment, delegations = now(standing), Delegations(company.database)
+    caller = caller_of(company)
+    terms: dict[str, Any] = {"from_time": datetime.now(UTC), "to_time": datetime.now(UTC) + DAY}
+    given = delegations.delegate(caller, "anna", "cleo", **terms)
+    delegations.revoke(caller, given.id)
+    chart = OrgChart(company.database)
+    chart.set_manager(caller, "ben", "anna")
+    chart.set_manager(caller, "cleo", "anna")
+    assert [each.kind for each in read(company, moment, "anna")] == ["manager_set"]
+    assert [each.kind for each in read(company, moment, "anna cleo")] == [
+        "delegation_given",
+        "delegation_given",
+        "manager_set",
+    ]
+
+
 def lost(company: Company, moment: datetime, users: str = "", roles: str = "") -> bool:
     with company.database.transaction(company.tenant_id) as connection:
         return has_lost_holder(

@@ -25,7 +25,7 @@ CHECK = VoteCheck(
     contract=load(separation_of_duties={}),
     document=Document(),
     requesters=frozenset({"rolf"}),
-    opened_at=NOW,
+    asked_since=NOW,
     pins={},
     needed_permissions=(),
     approved_elsewhere=("app1",),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.approvals.barring_changes import CODE, VoteBasis, find_barring_change
+from signet.core.approvals.barring_changes import CODE, MAX_CHANGES, VoteBasis, find_barring_change
 from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange, EligibilityKind
 
 OPENED = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ BASIS = VoteBasis(
     holder_ids=("dina",),
     seat_roles=("finance",),
     responsible=("mia",),
-    opened_at=OPENED,
+    asked_since=OPENED,
 )
 DELEGATED = replace(BASIS, voter="dora", represented="ben")
 
@@ -103,6 +103,13 @@ def test_a_delegation_bars_unless_the_delegator_gave_it(user_id: str, other: str
     assert not is_barred(DELEGATED, replace(given, persons=("ben",))), "their own voice is theirs to give"
     assert not is_barred(BASIS, given), "a vote from one's own seat rests on no delegation"
     assert not is_barred(DELEGATED, replace(given, other_user_id="emil"))
+
+
+def test_more_changes_than_can_be_judged_bar_a_vote() -> None:
+    """Else a person could hide one of them behind many others."""
+    beside = [change("role_given", user_id="pia", role=f"r{number}") for number in range(MAX_CHANGES + 1)]
+    assert is_barred(BASIS, *beside)
+    assert not is_barred(BASIS, *beside[1:])
 
 
 def test_the_refusal_says_who_changed_what_and_when() -> None:

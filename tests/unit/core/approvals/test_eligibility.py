@@ -80,6 +80,17 @@ def test_a_role_that_was_taken_away_opens_no_seat() -> None:
     assert choose("cfo", sit("@finance"), stand({"cfo": []})) == NOT_YOURS
 
 
+def test_a_named_holder_needs_the_role_of_the_seat() -> None:
+    """It is the holder who needs it, and not the delegate who votes for them."""
+    seats = (Seat(1, 1, "ada", needed_role="cfo"),)
+    assert choose("ada", seats, stand({"ada": ["cfo"]})) == 1
+    assert choose("ada", seats, stand({"ada": ["clerk"]})) == NOT_YOURS
+    assert choose("bob", seats, stand({"ada": ["cfo"], "bob": ["cfo"]})) == NOT_YOURS
+    assert choose("dora", seats, stand({"ada": ["cfo"], "dora": []}, delegate("ada", "dora"))) == (1, "ada")
+    voting = stand({"ada": ["clerk"], "dora": ["cfo"]}, delegate("ada", "dora"))
+    assert choose("dora", seats, voting) == NOT_YOURS
+
+
 def test_a_closed_request_takes_no_vote() -> None:
     closed = tuple(replace(seat, status="closed") for seat in sit("ada"))
     assert choose("ada", closed, stand("ada")) == CLOSED

@@ -12,6 +12,7 @@ from signet.core.approvals.proof import (
     PinnedSubject,
     RecordedVote,
     RequestProof,
+    find_lost_role,
     find_repeated,
     find_unproven,
     list_approving,
@@ -112,12 +113,12 @@ def test_a_lapsed_seat_stays_so_and_its_vote_counts_for_nothing() -> None:
     assert "stage 1" in str(find_unproven(proof))
 
 
-def never(_: RequestProof, __: str) -> Denial | None:
+def never(_: RequestProof, __: RecordedVote) -> Denial | None:
     return None
 
 
-def deny(name: str) -> Callable[[RequestProof, str], Denial | None]:
-    return lambda _, person: Denial("PERMISSION_DENIED", "no") if person == name else None
+def deny(name: str) -> Callable[[RequestProof, RecordedVote], Denial | None]:
+    return lambda _, vote: Denial("PERMISSION_DENIED", "no") if vote.decided_by == name else None
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,17 @@ def test_a_vote_for_another_lapses_with_either() -> None:
     for gone in ("dora", "ann"):
         found = list_lapsed([make_proof(vote)], lambda person, gone=gone: person != gone, never)  # type: ignore[misc]
         assert [lapse.vote for _, lapse in found] == [vote]
+
+
+def test_the_holder_of_a_seat_that_needs_a_role_keeps_it() -> None:
+    """Dora votes for ann: ann must hold the role, and dora need not."""
+    vote = make_vote(1, "dora", on_behalf_of="ann")
+    proof = make_proof(vote, seats=[Seat(1, 1, "ann", needed_role="cfo")])
+    assert find_lost_role(proof, vote, {"ann": ["cfo"], "dora": []}) is None
+    for roles in ({"ann": ["clerk"], "dora": ["cfo"]}, {"dora": ["cfo"]}):
+        lost = find_lost_role(proof, vote, roles)
+        assert lost is not None and lost.sentence == "ann does not hold the role 'cfo' any more"
+    assert find_lost_role(make_proof(vote), vote, {}) is None
 
 
 def test_a_rejection_never_lapses() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,34 @@ def test_what_an_expression_gives(value: Any, holders: list[str], gaps: list[Uns
     assert list_holders(assignment) == holders
     assert [each.gap for each in assignment.missing] == gaps
     assert assignment.deadlock == (None if holders else Deadlock.NOBODY_FOUND)
+
+
+@pytest.mark.parametrize(
+    ("value", "holders", "gaps"),
+    [
+        ("ada", ["ada"], []),
+        ("bob", [], [UnseatedReason.NOT_OF_ROLE]),
+        ("stranger", [], [UnseatedReason.NOT_OF_ROLE]),
+        (["bob", "ada", 7], ["ada"], [UnseatedReason.NOT_OF_ROLE, UnseatedReason.NOT_A_USER]),
+    ],
+)
+def test_an_expression_with_a_role_seats_its_holders(
+    value: Any, holders: list[str], gaps: list[UnseatedReason]
+) -> None:
+    asked = {**expression("context.people"), "who": "cfo"}
+    assert list_needs(make_stage(asked).approvers).filtered == ("context.people",)
+    known = replace(valued(value), roles={"ada": ["clerk", "cfo"], "bob": ["clerk"]})
+    assignment = seat(asked, approver_data=known)
+    assert [(each.holder_user_id, each.needed_role) for each in assignment.seats] == [
+        (person, "cfo") for person in holders
+    ]
+    assert [each.gap for each in assignment.missing] == gaps
+    everybody = seat(asked, quorum="all", approver_data=known)
+    assert (everybody.deadlock is None) == (not gaps), "nobody who is asked is left out in silence"
+
+
+def test_a_seat_by_turn_needs_its_role() -> None:
+    assert [each.needed_role for each in seat(role("clerk", "round_robin")).seats] == ["clerk"]
 
 
 def test_a_person_counts_once_and_a_role_as_often_as_it_is_asked() -> None:

@@ -44,7 +44,8 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
         case NextAction.PAUSE:
             return block(following.reason or Deadlock.NOBODY_ELIGIBLE)
         case NextAction.ESCALATE:
-            has_lost = not is_late and approvals.has_lost_holder(request)
+            stage = policy.stage(request.stage)
+            has_lost = not is_late and approvals.has_lost_holder(subject, stage, seats)
             if waits_for_lost_holders(following, is_late=is_late, has_lost_holder=has_lost):
                 return None
             return _escalate(context, request, token)

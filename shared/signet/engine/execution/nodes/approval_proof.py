@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.eligibility import ConflictCheck, separation_conflict
 from signet.core.approvals.entitlement import Entitlement, check_all
 from signet.core.approvals.proof import (
     LapsedVote,
     PinnedSubject,
     RecordedVote,
     RequestProof,
+    find_lost_role,
     find_repeated,
     find_unproven,
     list_lapsed,
@@ -49,7 +50,7 @@ def check_approvals(
     by_id = {str(request.id): request for request in requests}
     lapsed: dict[UUID, list[LapsedVote]] = {}
     for proof, lapse in list_lapsed(
-        proofs, voters.__contains__, lambda proof, person: _deny(context, by_id[proof.id], voters, person)
+        proofs, voters.__contains__, lambda proof, vote: _deny(context, by_id[proof.id], proof, vote, voters)
     ):
         lapsed.setdefault(by_id[proof.id].id, []).append(lapse)
     return lapsed
@@ -84,12 +85,25 @@ def _make_vote(vote: VoteRow) -> RecordedVote:
 
 
 def _deny(
-    context: InstanceContext, request: LiveRequest, voters: Mapping[str, _Voter], person: str
+    context: InstanceContext,
+    request: LiveRequest,
+    proof: RequestProof,
+    vote: RecordedVote,
+    voters: Mapping[str, _Voter],
 ) -> Denial | None:
-    """Return why the person may not give this vote now, by the roles that they have now."""
+    """Return why its people may not give this vote now, by the roles that they have now."""
+    held = {user_id: voter.roles for user_id, voter in voters.items()}
+    may_give = check_all(*_list_checks(context, request, voters))
+    denials = [find_lost_role(proof, vote, held), *map(may_give, vote.represented_people)]
+    return next((denial for denial in denials if denial is not None), None)
+
+
+def _list_checks(
+    context: InstanceContext, request: LiveRequest, voters: Mapping[str, _Voter]
+) -> Sequence[ConflictCheck]:
     document = context.document
     if document is None:
-        return None
+        return ()
     contract = context.documents.contract_of(document)
     pins = request.pins or {}
     entitlement = Entitlement(
@@ -100,4 +114,4 @@ def _deny(
     )
     requesters = request.responsible | document.requester_responsible
     separation = separation_conflict(contract, document, requesters, pins)
-    return check_all(separation, entitlement.find_denial)(person)
+    return separation, entitlement.find_denial

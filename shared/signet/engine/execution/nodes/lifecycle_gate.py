@@ -104,7 +104,7 @@ class LifecycleGateHandler:
                 return blocked
         if any(request.status == "open" for request in requests):
             return None
-        if any(request.status in ("rejected", "expired") for request in requests):
+        if _has_rejected(context, requests):
             token = replace(token, rejected=True)
         planned = self.prepare(context, node, token)
         if isinstance(planned, Blocked):
@@ -156,6 +156,21 @@ def _reopen(context: InstanceContext, by_request: Mapping[UUID, Sequence[LapsedV
             context.approvals.reopen(request, by_request[request.id])
             moments.append(next_moment(request))
     return HandlerResult(None, resume_at=min((moment for moment in moments if moment), default=None))
+
+
+def _has_rejected(context: InstanceContext, requests: Sequence[LiveRequest]) -> bool:
+    """Return whether a seat that this gate asked again has answered no, or nobody has answered in time.
+
+    What was rejected in an earlier round, or in a branch that lost its join, says nothing here.
+    """
+    version = context.document.version if context.document is not None else 0
+    newest = {request.node_id: request for request in requests}
+    return any(
+        request.is_reopened
+        and request.document_version == version
+        and request.status in ("rejected", "expired")
+        for request in newest.values()
+    )
 
 
 def _join_pins(requests: Sequence[LiveRequest]) -> Pins:

@@ -1,0 +1,143 @@
+"""Faults in who votes: seats without their role, and bars that asking again lifts (WF-03)."""
+
+from tests.mutants.mutation import Mutation
+
+CORE = "shared/signet/core"
+NAMED = "tests/scenarios/authority/test_seats_with_a_role.py::test_"
+AGAIN = "tests/scenarios/authority/test_asking_again.py::test_"
+LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
+BARRED = "tests/scenarios/authority/test_bars_that_last.py::test_"
+LOOKING_BACK = "migrations/0025_look_back_to_the_first_asking.sql"
+
+SEATS = (
+    Mutation(
+        "a person whom a field names needs no role for a seat",
+        3,
+        f"{CORE}/approvals/seats.py",
+        "elif approver.who is None or approver.who in approver_data.roles.get(person, ()):",
+        "elif True:",
+        (f"{NAMED}a_person_without_the_role_gets_no_seat",),
+    ),
+    Mutation(
+        "the role of a seat is not asked of its voter",
+        3,
+        f"{CORE}/approvals/eligibility.py",
+        "if self.needed_role is not None and self.needed_role not in roles:",
+        "if False:",
+        (f"{NAMED}who_has_lost_the_role_decides_no_more",),
+    ),
+    Mutation(
+        "the role of a seat is not asked at the gate",
+        3,
+        f"{CORE}/approvals/proof.py",
+        "    if needed is None or needed in roles.get(holder, ()):",
+        "    if True:",
+        (f"{NAMED}a_vote_lapses_at_the_gate_when_its_role_is_lost",),
+    ),
+)
+
+ASKED_AGAIN = (
+    Mutation(
+        "a delegate who rejected is asked again themselves",
+        3,
+        f"{CORE}/approvals/seats.py",
+        "        holder_user_id=rejected.on_behalf_of or rejected.decided_by,\n",
+        "        holder_user_id=rejected.decided_by,\n",
+        (f"{AGAIN}a_delegate_who_rejected_gets_no_seat_of_their_own",),
+    ),
+    Mutation(
+        "a seat that is asked again forgets its role",
+        3,
+        f"{CORE}/approvals/seats.py",
+        "        needed_role=rejected.holder_role or rejected.needed_role,\n",
+        "",
+        (f"{AGAIN}who_rejected_needs_the_role_to_decide_again",),
+    ),
+)
+
+LAPSED_VOTES = (
+    Mutation(
+        "an instance moves while a lapsed vote is asked again",
+        3,
+        "shared/signet/engine/approvals/requests.py",
+        'r for r in live if r.status == "open" and r.is_reopened)]',
+        "r for r in live if False)]",
+        (f"{LAPSED}an_instance_that_waits_for_a_lapsed_vote_does_not_move",),
+    ),
+    Mutation(
+        "an old rejection rejects what is asked again",
+        3,
+        "shared/signet/engine/execution/nodes/lifecycle_gate.py",
+        "        request.is_reopened\n        and request.document_version == version\n        and ",
+        "        ",
+        (f"{LAPSED}a_branch_that_lost_its_join_rejects_nothing",),
+    ),
+)
+
+STRANGERS = (
+    Mutation(
+        "a stranger learns what became of an approval",
+        3,
+        "shared/signet/engine/approvals/decide.py",
+        "    if not is_asked(person, (*locked.seats, *locked.other_seats), roles, locked.delegations):",
+        "    if False:",
+        ("tests/integration/engine/approvals/test_strangers.py::test_a_stranger_learns_nothing",),
+    ),
+)
+
+BARS = (
+    Mutation(
+        "delegations that come and go hide a grant",
+        3,
+        LOOKING_BACK,
+        "          AND u.kind <> 'delegation_revoked'\n"
+        "          -- A vote rests on a delegation where both of its sides are judged.\n"
+        "          AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))\n",
+        "",
+        ("tests/integration/store/tenants/test_eligibility.py::test_what_cannot_bar_a_vote_is_not_read",),
+    ),
+    Mutation(
+        "more changes than can be judged bar nothing",
+        3,
+        f"{CORE}/approvals/barring_changes.py",
+        "    if len(changes) > MAX_CHANGES:",
+        "    if False:",
+        (
+            "tests/unit/core/approvals/test_barring_changes.py::test_more_changes_than_can_be_judged_bar_a_vote",
+        ),
+    ),
+    Mutation(
+        "asking again lifts what bars a vote",
+        3,
+        "shared/signet/store/approvals/requests.sql",
+        "       least(first_asked(document_id), %(now)s)\n",
+        "       %(now)s::timestamptz\n",
+        (f"{BARRED}who_was_given_the_role_meanwhile_stays_barred",),
+    ),
+    Mutation(
+        "asking again hastens an escalation",
+        3,
+        "shared/signet/engine/approvals/requests.py",
+        "        if self.has_lost_holder(about, stage, seats):\n",
+        "        if False:\n",
+        (f"{BARRED}the_edit_of_another_hastens_no_escalation_and_lifts_no_bar",),
+    ),
+    Mutation(
+        "a bench without seats may be cleared",
+        3,
+        f"{CORE}/approvals/policy.py",
+        "    named = (_role_of(approver) for approver in stage.approvers)\n",
+        "    named = (None for _ in stage.approvers)\n",
+        (f"{BARRED}the_edit_of_another_hastens_no_escalation_and_lifts_no_bar",),
+    ),
+    Mutation(
+        "a bar lasts beyond the gate",
+        3,
+        LOOKING_BACK,
+        "u.document_id = about.id AND u.applied),",
+        "u.document_id = about.id AND false),",
+        (f"{BARRED}after_a_gate_has_used_an_approval_it_counts_anew",),
+    ),
+)
+
+VOTING = (*BARS, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

@@ -1,0 +1,183 @@
+"""What bars a vote lasts: neither asking again nor a flood of other changes lifts it (A5)."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.delegations import Delegations
+from signet.engine.documents.commands import Update
+from signet.engine.documents.erase import Erasures
+from signet.engine.tenants.dependents import Succession
+from signet.engine.tenants.members import Members
+from signet.engine.tenants.org_chart import OrgChart
+from signet.store.tenants.tenants import save_members, save_roles
+from tests.scenarios.authority.acts import submit, vote
+from tests.support.core.approval_policies import role
+from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+
+BARRED, CONFLICT = "VOTE_BARRED_BY_GRANT", "SEPARATION_OF_DUTIES"
+# Carl makes and asks. Bob is of the wider circle, and an administrator as well.
+PEOPLE = {
+    "app1": ("voter",),
+    "app2": ("voter",),
+    "olga": ("clerk",),
+    "carl": ("clerk", "admin"),
+    "bob": ("boss", "admin"),
+    "otto": ("boss", "admin"),
+    "frank": ("admin",),
+}
+WIDER = {"after": "P1D", "to": role("boss")}
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_roles(connection, made.tenant_id, (Role(role="boss", permissions=("*:act",)),))
+            people = {**PEOPLE, **{f"m{number:04}": () for number in range(505)}}
+            members = [Member(user_id=name, display_name=name, roles=roles) for name, roles in people.items()]
+            save_members(connection, made.tenant_id, tuple(members))
+        yield made
+
+
+def asked(stage: WorkflowStage, *, pick: str = "first_available", **config: Any) -> Made:
+    node = {"id": "look", "type": "approval", "config": {"approvers": [role("voter", pick)], **config}}
+    document = stage.create(stage.publish(approval={"nodes": [node]}), "carl", contact="Erna")
+    submit(stage, document, "carl")
+    return document
+
+
+def give(stage: WorkflowStage, by: str, user_id: str, *roles: str) -> None:
+    """Let a person give another these roles and no others."""
+    company = stage.standing.company
+    member = Member(user_id=user_id, display_name=user_id, roles=roles)
+    Members(company.database).save(company.caller(by, "admin"), member, "active", succession=Succession())
+    stage.drain()
+
+
+def clear_the_bench(stage: WorkflowStage, by: str) -> None:
+    for (user_id,) in stage.standing.rows("SELECT user_id FROM member_roles WHERE role = 'voter'"):
+        give(stage, by, user_id)
+
+
+def edit(stage: WorkflowStage, document: Made, user_id: str) -> None:
+    change = Update(document.id, stage.version_of(document.id), {"number": "X"})
+    stage.mutate(change, user_id)
+    stage.drain()
+
+
+def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> None:
+    stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE status = 'open'")
+    stage.wake(document.instance_id)
+    stage.drain()
+
+
+def asks_whom(stage: WorkflowStage, document: Made) -> list[str]:
+    rows = stage.standing.rows(
+        "SELECT coalesce(s.holder_user_id, '@' || s.holder_role) FROM approval_seats s"
+        " JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.id = s.request_id"
+        " WHERE q.document_id = %s AND q.status = 'open' ORDER BY s.position",
+        document.id,
+    )
+    return [row[0] for row in rows]
+
+
+# --- many other changes hide none (H2) ---
+
+
+def test_delegations_that_come_and_go_hide_no_grant(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    give(stage, "carl", "olga", "voter")
+    company = stage.standing.company
+    delegations, olga = Delegations(company.database), company.caller("olga")
+    for number in range(505):
+        now = datetime.now(UTC)
+        tomorrow = now + timedelta(days=1)
+        given = delegations.delegate(olga, "olga", f"m{number:04}", from_time=now, to_time=tomorrow)
+        delegations.revoke(olga, given.id)
+    assert vote(stage, document.id, "olga") == BARRED
+    assert vote(stage, document.id, "app1") == "approved", "who was given nothing may vote"
+
+
+def test_reporting_lines_hide_no_grant(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    give(stage, "carl", "olga", "voter")
+    company = stage.standing.company
+    chart, carl = OrgChart(company.database), company.caller("carl", "admin")
+    for number in range(505):
+        chart.set_manager(carl, f"m{number:04}", "app1")
+        chart.set_manager(carl, f"m{number:04}", "olga")
+    assert vote(stage, document.id, "olga") == BARRED
+    assert vote(stage, document.id, "app2") == "approved"
+
+
+# --- asking again lifts none (H3) ---
+
+
+@pytest.mark.parametrize("again", ["edit", "rejection", "erasure"])
+def test_who_was_given_the_role_meanwhile_stays_barred(stage: WorkflowStage, again: str) -> None:
+    document = asked(stage)
+    give(stage, "carl", "olga", "voter")
+    assert vote(stage, document.id, "olga") == BARRED
+    if again == "edit":
+        edit(stage, document, "carl")
+    elif again == "rejection":
+        assert vote(stage, document.id, "app1", "rejected") == "rejected"
+        edit(stage, document, "carl")
+        submit(stage, document, "carl")
+    else:
+        erase(stage, document, "frank")
+    assert vote(stage, document.id, "olga") == BARRED
+    assert vote(stage, document.id, "app2") == "approved"
+
+
+def test_after_a_gate_has_used_an_approval_it_counts_anew(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    give(stage, "carl", "olga", "voter")
+    edit(stage, document, "carl")
+    assert vote(stage, document.id, "app1") == "approved"
+    moments = stage.standing.rows("SELECT asked_since, created_at FROM approval_requests ORDER BY id")
+    assert {since for since, _ in moments} == {moments[0][1]}, "both look back to the first"
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        assert connection.execute("SELECT first_asked(%s)", (document.id,)).fetchone() == (None,)
+    assert vote(stage, asked(stage).id, "olga") == "approved", "nor does it bar votes on another document"
+
+
+def erase(stage: WorkflowStage, document: Made, user_id: str) -> None:
+    company = stage.standing.company
+    Erasures(company.database).erase(company.caller(user_id, "admin"), document.id, None, "asked for")
+    stage.drain()
+
+
+def test_who_cleared_the_bench_and_erased_does_not_decide(stage: WorkflowStage) -> None:
+    document = asked(stage, escalate=WIDER)
+    clear_the_bench(stage, "bob")
+    erase(stage, document, "bob")
+    assert asks_whom(stage, document) == ["@voter"], "the wider circle waits for its time"
+    come_to_the_time_of_the_escalation(stage, document)
+    assert vote(stage, document.id, "bob") == CONFLICT
+    assert vote(stage, document.id, "otto") == BARRED, "one of the document's people cleared the bench"
+    assert stage.status_of(document.id) == "submitted"
+
+
+@pytest.mark.parametrize("pick", ["first_available", "round_robin"])
+def test_the_edit_of_another_hastens_no_escalation_and_lifts_no_bar(stage: WorkflowStage, pick: str) -> None:
+    document = asked(stage, pick=pick, escalate=WIDER)
+    clear_the_bench(stage, "bob")
+    edit(stage, document, "carl")
+    assert "@boss" not in asks_whom(stage, document)
+    assert vote(stage, document.id, "bob") == "APPROVAL_NOT_YOURS"
+    come_to_the_time_of_the_escalation(stage, document)
+    assert "@boss" in asks_whom(stage, document)
+    assert vote(stage, document.id, "bob") == BARRED
+    assert vote(stage, document.id, "otto") == "approved"
+
+
+def test_a_document_that_nobody_was_asked_about_escalates_at_once(stage: WorkflowStage) -> None:
+    clear_the_bench(stage, "frank")
+    document = asked(stage, escalate=WIDER)
+    assert asks_whom(stage, document) == ["@voter", "@boss"]
+    assert vote(stage, document.id, "bob") == "approved"

@@ -1,0 +1,112 @@
+"""A vote that lapses at the gate: what else happens meanwhile changes nothing of the rest."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.core.tenants.tenant_file import Member
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.moves import InstanceMoves, MoveTarget
+from signet.store.tenants.tenants import save_members
+from tests.scenarios.authority.acts import newest, submit, vote
+from tests.support.core.approval_policies import role
+from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+
+PEOPLE = {
+    "app1": ("voter",),
+    "app2": ("voter",),
+    "app3": ("voter",),
+    "carl": ("clerk", "admin"),
+    "frank": ("clerk", "admin"),
+}
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        for user_id, roles in PEOPLE.items():
+            hold(made, user_id, *roles)
+        yield made
+
+
+def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
+    """Give the person these roles and no others."""
+    member = Member(user_id=user_id, display_name=user_id, roles=roles)
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        save_members(connection, stage.tenant_id, (member,))
+
+
+def look(name: str = "look", **config: Any) -> dict[str, Any]:
+    return {"id": name, "type": "approval", "config": {"approvers": [role("voter")], **config}}
+
+
+def asked(stage: WorkflowStage, *nodes: dict[str, Any], **slot: Any) -> Made:
+    document = stage.create(stage.publish(approval={"nodes": list(nodes), **slot}), "carl")
+    submit(stage, document, "carl")
+    return document
+
+
+def vote_and_lose(stage: WorkflowStage, user_id: str, request_id: UUID) -> None:
+    """Let the person approve, and lose the role before the gate looks."""
+    company = stage.standing.company
+    Approvals(company.database, stage.caches()).decide(
+        company.caller(user_id), request_id, "approved", "seen"
+    )
+    hold(stage, user_id, "clerk")
+    stage.drain()
+
+
+def requests_of(stage: WorkflowStage) -> dict[str, UUID]:
+    rows = stage.standing.rows("SELECT node_id, id FROM approval_requests ORDER BY id")
+    return {node_id.split(":")[-1]: request_id for node_id, request_id in rows}
+
+
+def test_an_instance_that_waits_for_a_lapsed_vote_does_not_move(stage: WorkflowStage) -> None:
+    """The definition to move to asks for a second approval behind the first."""
+    document = asked(stage, look())
+    (entity_type,) = stage.standing.row("SELECT entity_type FROM documents WHERE id = %s", document.id)
+    vote_and_lose(stage, "app1", newest(stage, document.id))
+    both = {"nodes": [look(), look("second")], "edges": [{"source": "look", "target": "second"}]}
+    version = stage.publish_next(entity_type, 1, approval=both)
+    moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
+    frank = stage.standing.company.caller("frank", "admin")
+    seen = stage.instance(document.instance_id)["version"]
+    moved = moves.move(frank, document.instance_id, seen, MoveTarget(version), "newer")
+    assert moved.report is not None
+    assert [obstacle.code for obstacle in moved.report.obstacles] == ["APPROVAL_UNUSED"]
+    assert vote(stage, document.id, "app2") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_a_rejection_of_an_earlier_round_rejects_nothing_later(stage: WorkflowStage) -> None:
+    document = asked(stage, look())
+    assert vote(stage, document.id, "app1", "rejected") == "rejected"
+    stage.edit(document.id, number="better")
+    submit(stage, document, "carl")
+    vote_and_lose(stage, "app1", newest(stage, document.id))
+    assert stage.status_of(document.id) == "submitted"
+    assert vote(stage, document.id, "app2") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_a_branch_that_lost_its_join_rejects_nothing(stage: WorkflowStage) -> None:
+    fork = {"id": "fork", "type": "parallel_split"}
+    join = {"id": "join", "type": "parallel_join", "config": {"mode": "any"}}
+    edges = [{"source": "fork", "target": name} for name in ("left", "right")]
+    edges += [{"source": name, "target": "join"} for name in ("left", "right")]
+    document = asked(stage, fork, look("left"), look("right"), join, edges=edges)
+    requests = requests_of(stage)
+    assert vote(stage, document.id, "app1", "rejected", request_id=requests["left"]) == "rejected"
+    vote_and_lose(stage, "app2", requests["right"])
+    assert vote(stage, document.id, "app3", request_id=requests["right"]) == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_a_seat_that_is_asked_again_rejects_as_ever(stage: WorkflowStage) -> None:
+    document = asked(stage, look())
+    vote_and_lose(stage, "app1", newest(stage, document.id))
+    assert vote(stage, document.id, "app2", "rejected") == "rejected"
+    assert stage.status_of(document.id) == "draft"
