@@ -300,7 +300,9 @@ CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone,
              NULL::text
             FROM public.eligibility_changes r
            WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND (r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_deleted'::text])))) c
-   WHERE (c.persons && eligibility_changes_since.concerned)
+   WHERE ((c.persons && eligibility_changes_since.concerned) AND (NOT (EXISTS ( SELECT
+            FROM public.eligibility_changes b
+           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))))))
    ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
   LIMIT 1001;
 END;
@@ -1376,6 +1378,17 @@ END
 $$;
 
 ALTER FUNCTION public.reject_published_definition_mutation() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_seat_without_consent() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'two operators give such a seat: % %', NEW.request_id, NEW.position USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_seat_without_consent() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_second_use() RETURNS trigger
     LANGUAGE plpgsql
@@ -3357,6 +3370,8 @@ CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.
 
 CREATE TRIGGER reject_responsible_change BEFORE UPDATE OF responsible ON public.workflow_step_executions FOR EACH ROW WHEN ((new.responsible IS DISTINCT FROM old.responsible)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_seat_without_consent BEFORE INSERT ON public.approval_seats FOR EACH ROW WHEN (((new.origin = 'break_glass'::text) AND (CURRENT_USER <> 'signet_owner'::name))) EXECUTE FUNCTION public.reject_seat_without_consent();
+
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_requests FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
 
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
@@ -4053,6 +4068,8 @@ REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_seat_without_consent() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
@@ -4151,11 +4168,25 @@ GRANT SELECT ON TABLE public.approval_delegations TO signet_janitor;
 
 GRANT UPDATE(revoked_at) ON TABLE public.approval_delegations TO signet_api;
 
-GRANT SELECT,INSERT ON TABLE public.approval_seats TO signet_worker;
+GRANT SELECT ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT ON TABLE public.approval_seats TO signet_api;
 
 GRANT SELECT ON TABLE public.approval_seats TO signet_janitor;
+
+GRANT INSERT(tenant_id) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(request_id) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(stage) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT("position") ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(holder_user_id) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(holder_role) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(origin) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_api;
 
@@ -4164,6 +4195,8 @@ GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_api;
 GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_api;
 
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
+
+GRANT INSERT(needed_role) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 

@@ -87,6 +87,16 @@ PERSONS_BEHIND = (
 
 VOTES_AND_GATES = (
     Mutation(
+        "any seat counts",
+        3,
+        f"{SIGNET}/core/approvals/proof.py",
+        " or _find_seat_not_drawn(vote, proof)\n",
+        "\n",
+        (
+            f"{SCENES}/test_statements_of_workers.py::test_a_seat_that_the_policy_does_not_draw_proves_nothing",
+        ),
+    ),
+    Mutation(
         "a gate without any approval asks for no proof",
         3,
         f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",

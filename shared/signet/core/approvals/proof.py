@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Policy
+from signet.core.approvals.seats import is_drawn
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
@@ -62,7 +63,7 @@ class RequestProof:
 def find_unproven(proof: RequestProof) -> str | None:
     """Return why the votes on record do not prove that the request is approved."""
     for vote in proof.votes:
-        reason = _find_contradiction(vote, proof.subject)
+        reason = _find_contradiction(vote, proof.subject) or _find_seat_not_drawn(vote, proof)
         if reason is not None:
             return reason
     counted = recount(proof)
@@ -89,6 +90,14 @@ def _fill(seat: Seat, vote: RecordedVote | None) -> Seat:
 
 def _has_vote(seat: Seat) -> bool:
     return seat.status in _VOTES
+
+
+def _find_seat_not_drawn(vote: RecordedVote, proof: RequestProof) -> str | None:
+    """Return that the vote was given from a seat which the policy does not draw."""
+    seat = next((s for s in proof.seats if (s.stage, s.position) == (vote.stage, vote.position)), None)
+    if seat is not None and is_drawn(proof.policy.stage(vote.stage), seat):
+        return None
+    return f"the policy draws no such seat as {vote.position} of stage {vote.stage}"
 
 
 def _find_contradiction(vote: RecordedVote, subject: PinnedSubject) -> str | None:

@@ -157,15 +157,43 @@ def seat_escalation(
     return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
 
 
-def ask_rejecters_again(seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
+def is_drawn(stage: Stage, seat: Seat) -> bool:
+    """Return whether the policy draws such a seat, as far as it names people and roles.
+
+    A seat by break-glass is drawn by two operators. A seat that was handed over is that of its first holder.
+    """
+    if seat.origin == "break_glass":
+        return True
+    if seat.origin == "resolved":
+        return any(_gives(approver, seat) for approver in stage.approvers)
+    return stage.escalate is not None and _gives(stage.escalate.to, seat)
+
+
+def _gives(approver: Approver, seat: Seat) -> bool:
+    match approver:
+        case ByUser():
+            return (seat.handed_over_from or seat.holder_user_id) == approver.user
+        case ByRole():
+            return approver.role in (seat.holder_role, seat.needed_role)
+        case ByManager():
+            return seat.holder_user_id is not None
+        case _:
+            return seat.holder_user_id is not None and approver.who in (None, seat.needed_role)
+
+
+def ask_rejecters_again(stage: Stage, seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
     """Ask each seat from which the same content was rejected of the person whose voice rejected it.
 
     Another holder of the role cannot be chosen by asking again. Where a delegate rejected, the person whom
     they did it for is asked. That person needs the role of the old seat.
     """
     before = {(seat.stage, seat.position): seat for seat in rejected if seat.status == "rejected"}
+    again = {
+        at: _ask_again(seat, before[at]) for seat in seats if (at := (seat.stage, seat.position)) in before
+    }
+    # A seat that was handed over is not drawn a second time: who held it first is asked.
     return tuple(
-        _ask_again(seat, before[seat.stage, seat.position]) if (seat.stage, seat.position) in before else seat
+        again[at] if (at := (seat.stage, seat.position)) in again and is_drawn(stage, again[at]) else seat
         for seat in seats
     )
 

@@ -112,7 +112,7 @@ def make_unopened_check(
         needed_permissions=list_voter_permissions(workflow, approval.node.id, approval.policy),
         approved_elsewhere=approval.approved_elsewhere,
         stage=stage,
-        seats=ask_rejecters_again(assignment.seats, approval.rejected_seats),
+        seats=ask_rejecters_again(stage, assignment.seats, approval.rejected_seats),
         roles={},
         permissions={},
         delegations=(),

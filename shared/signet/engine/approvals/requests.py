@@ -148,7 +148,7 @@ class ApprovalRequests:
         approver_data = self._approvers.gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
         deadlock = assignment.deadlock
-        seats = ask_rejecters_again(assignment.seats, about.repeats.seats if about.repeats else ())
+        seats = ask_rejecters_again(stage, assignment.seats, about.repeats.seats if about.repeats else ())
         if deadlock is None:
             verdict = count_votes(stage, seats, can_vote=self.can_vote(about, seats))
             deadlock = verdict.deadlock

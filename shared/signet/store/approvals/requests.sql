@@ -12,8 +12,8 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
        r.snapshot_hash, r.definition_hash, r.escalate_at, r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
-                 'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status, 'decided_by', s.decided_by,
-                 'on_behalf_of', s.on_behalf_of)
+                 'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status,
+                 'decided_by', s.decided_by, 'on_behalf_of', s.on_behalf_of, 'handed_over_from', s.handed_over_from)
              FROM approval_seats s
              WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id
              ORDER BY s.stage, s.position) AS seats
