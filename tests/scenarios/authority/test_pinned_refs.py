@@ -1,12 +1,14 @@
 """A payment to an account of another document: what was approved is what is paid, and nothing else."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from signet.core.tenants.tenant_file import Member
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.approvals.request_view import PinnedReference
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Create, Update
 from signet.engine.instances.actions import Instances
@@ -64,6 +66,13 @@ def appear(stage: WorkflowStage, entity_type: str, document_id: UUID, user_id: s
     stage.mutate(Create(entity_type, {"amount": 1, "number": "DE-EVIL"}, document_id), user_id)
 
 
+def seen_pins(stage: WorkflowStage, request_id: UUID) -> Sequence[PinnedReference]:
+    """Return what an approver sees of other documents."""
+    company = stage.standing.company
+    approvals = Approvals(company.database, stage.caches())
+    return approvals.read_request(company.caller("app2"), request_id).pins
+
+
 def paid(stage: WorkflowStage, document: Made) -> list[Mapping[str, Any]]:
     """Return what the bank was told, call by call."""
     rows = stage.standing.rows(
@@ -82,7 +91,9 @@ def test_a_vendor_that_appears_while_people_are_asked_is_asked_about_again(stage
     made = stage.create(payment, "carl", vendor=str(later))
     submit(stage, made, "carl")
     first = newest(stage, made.id)
+    assert [(pin.version, pin.is_changed) for pin in seen_pins(stage, first)] == [(None, False)]
     appear(stage, vendor, later, "app1")
+    assert [(pin.version, pin.is_changed) for pin in seen_pins(stage, first)] == [(None, True)]
     assert vote(stage, made.id, "app1") == "APPROVAL_STALE"
     stage.drain()
     assert newest(stage, made.id) != first

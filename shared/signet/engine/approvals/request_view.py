@@ -56,14 +56,15 @@ class ResponsibleParts:
 class PinnedReference:
     """The values that the definition reads of another document, as people are asked about them.
 
-    `changed_by` last changed these values and counts as an editor. `is_changed` says that the other document
-    says something else now: then nobody can vote, and people are asked again.
+    The version is null where there is no such document. `changed_by` last changed these values and counts as
+    an editor. `is_changed` says that the other document says something else now: then nobody can vote, and
+    people are asked again.
     """
 
     field: str
     document_id: UUID
     entity_type: str
-    version: int
+    version: int | None
     hash: str | None
     values: Mapping[str, Any]
     changed_by: Sequence[NamedPerson]

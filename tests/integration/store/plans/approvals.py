@@ -44,7 +44,7 @@ def control_probes() -> Iterator[Probe]:
     listed = {"kinds": ["endpoint"], "before": LAST, "status": None, "limit": 50}
     yield Probe(f"{table}_pkey", CONTROL["list_changes"], listed, API)
     for name in ("count_open", "expire_changes"):
-        yield Probe(f"{table}_open", CONTROL[name], {}, API)
+        yield Probe(f"{table}_open", CONTROL[name], {"persons": ["u0"]}, API)
     named = {"kind": "endpoint", "name": "e5"}
     yield Probe(f"{table}_open", CONTROL["supersede_changes"], named, API)
 

@@ -121,6 +121,10 @@ def instance_probes() -> Iterator[Probe]:
     )
     values = {"tenant_id": LARGE, "rows": cancelled, "now": "now", "actor_id": "carl", "trace_id": None}
     yield Probe(f"{table}_pkey", DOCUMENTS["cancel_instances"], values, API)
+    begun = json.dumps(
+        [{"id": str(ROW), "entity_id": str(ROW), "entity_type": "invoice", "birth": "reentered"}]
+    )
+    yield Probe(f"{table}_by_entity", DOCUMENTS["insert_instances"], {"rows": begun, "now": "now"}, API)
     for name in ("read_instance", "lock_instances", "find_entity", "read_beginning"):
         yield Probe(f"{table}_pkey", INSTANCES[name], {"id": ROW, "ids": [ROW]})
     # the join of lock_and_read_documents()
