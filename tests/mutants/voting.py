@@ -87,6 +87,14 @@ STRANGERS = (
 
 BARS = (
     Mutation(
+        "a gate takes what was given to a voter",
+        3,
+        "shared/signet/engine/execution/nodes/approval_proof.py",
+        "        _find_barring_change(context, request, vote, evidence),\n",
+        "",
+        (f"{BARRED}a_role_that_comes_back_from_the_creator_lets_the_vote_lapse",),
+    ),
+    Mutation(
         "delegations that come and go hide a grant",
         3,
         LOOKING_BACK,

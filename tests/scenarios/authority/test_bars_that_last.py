@@ -8,13 +8,14 @@ import pytest
 
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.delegations import Delegations
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
 from signet.engine.documents.erase import Erasures
 from signet.engine.tenants.dependents import Succession
 from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import submit, vote
+from tests.scenarios.authority.acts import newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
@@ -83,6 +84,28 @@ def asks_whom(stage: WorkflowStage, document: Made) -> list[str]:
         document.id,
     )
     return [row[0] for row in rows]
+
+
+# --- the gate asks it too (L3) ---
+
+
+def test_a_role_that_comes_back_from_the_creator_lets_the_vote_lapse(stage: WorkflowStage) -> None:
+    """App1 votes, loses the role, and has it again before the gate looks: by carl's hand, or by frank's."""
+    for by, status in (("carl", "submitted"), ("frank", "active")):
+        document = asked(stage)
+        company = stage.standing.company
+        approvals, request_id = Approvals(company.database, stage.caches()), newest(stage, document.id)
+        approvals.decide(company.caller("app1"), request_id, "approved", "seen")
+        for giver, roles in (("frank", ()), (by, ("voter",))):
+            member = Member(user_id="app1", display_name="app1", roles=roles)
+            caller = company.caller(giver, "admin")
+            Members(company.database).save(caller, member, "active", succession=Succession())
+        stage.drain()
+        assert stage.status_of(document.id) == status
+        if by == "carl":
+            assert vote(stage, document.id, "app1") == BARRED
+            assert vote(stage, document.id, "app2") == "approved"
+            assert stage.status_of(document.id) == "active"
 
 
 # --- many other changes hide none (H2) ---

@@ -183,9 +183,8 @@ def find_lost_role(
 ) -> Denial | None:
     """Return that the holder of the vote's seat has lost the role that the seat needs."""
     holder = vote.on_behalf_of or vote.decided_by
-    needed = next(
-        seat.needed_role for seat in proof.seats if (seat.stage, seat.position) == (vote.stage, vote.position)
-    )
+    place = vote.stage, vote.position
+    needed = next((seat.needed_role for seat in proof.seats if (seat.stage, seat.position) == place), None)
     if needed is None or needed in roles.get(holder, ()):
         return None
     return Denial("VOTE_NO_LONGER_VALID", f"{holder} does not hold the role '{needed}' any more")

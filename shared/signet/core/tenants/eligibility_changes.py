@@ -4,10 +4,10 @@ A vote is judged by them later: nobody votes by an eligibility that they gave th
 was asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from signet.core.tenants.caller import Caller
 
@@ -42,6 +42,11 @@ class EligibilityChange:
     role: str | None = None
     # The person whose manager it is, or the other side of a delegation or a seat.
     other_user_id: str | None = None
+
+
+def parse_change(stored: Mapping[str, Any]) -> EligibilityChange:
+    """Parse a change that a statement about votes brings along as JSON."""
+    return EligibilityChange(**{**stored, "changed_at": datetime.fromisoformat(stored["changed_at"])})
 
 
 @dataclass(frozen=True, slots=True)

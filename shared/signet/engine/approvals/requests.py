@@ -253,6 +253,7 @@ class ApprovalRequests:
             is_unchanged=False,
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,
+            asked_since=self._now,
             escalate_at=escalate_at,
             expire_at=expire_at,
             outcome=None,

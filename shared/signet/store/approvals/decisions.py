@@ -9,7 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
-from signet.core.tenants.eligibility_changes import EligibilityChange
+from signet.core.tenants.eligibility_changes import EligibilityChange, parse_change
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.database import Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
@@ -187,12 +187,8 @@ def lock_request(
             tuple(seat for seat in of_all_stages if seat.stage != found.stage),
             voters,
             tuple(delegations.fetchall()),
-            tuple(_parse_change(change) for change in stored or ()),
+            tuple(parse_change(change) for change in stored or ()),
         )
-
-
-def _parse_change(stored: dict[str, Any]) -> EligibilityChange:
-    return EligibilityChange(**{**stored, "changed_at": datetime.fromisoformat(stored["changed_at"])})
 
 
 def add_decision(

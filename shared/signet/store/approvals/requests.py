@@ -51,6 +51,8 @@ class LiveRequest:
     is_unchanged: bool
     snapshot_hash: str
     definition_hash: str
+    # The document was first asked about then, on its present way.
+    asked_since: datetime
     escalate_at: datetime | None
     expire_at: datetime | None
     outcome: str | None
@@ -94,6 +96,8 @@ class VoteRow:
     pins_hash: str | None
     audited: dict[str, Any] | None
     voters: list[dict[str, Any]] | None
+    # As JSON: the changes of eligibility that may bar it.
+    changes: list[dict[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)

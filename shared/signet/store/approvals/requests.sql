@@ -9,7 +9,8 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
            SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
            JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id
            WHERE v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id), false) AS is_unchanged,
-       r.snapshot_hash, r.definition_hash, r.escalate_at, r.expire_at, r.outcome,
+       r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.escalate_at,
+       r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
                  'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status,
@@ -260,7 +261,7 @@ FROM json_to_recordset(%(rows)s::json) AS row (
 
 -- name: read_votes
 -- Read the votes of requests that a gate is about to use: each with its row of the audit trail, and with its voters as
--- far as they are active members, with what they may now.
+-- far as they are active members, with what they may now. With it come the changes that may bar it by now.
 SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, v.on_behalf_of, v.document_version,
        v.snapshot_hash, v.definition_hash, v.policy_hash, v.pins_hash,
        (SELECT a.content::json FROM audit_log a
@@ -274,8 +275,20 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
                                         JOIN roles p ON p.tenant_id = h.tenant_id AND p.role = h.role
                                         WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id)))
         FROM members m
-        WHERE m.tenant_id = v.tenant_id AND m.user_id IN (v.decided_by, v.on_behalf_of) AND m.status = 'active') AS voters
+        WHERE m.tenant_id = v.tenant_id AND m.user_id IN (v.decided_by, v.on_behalf_of) AND m.status = 'active') AS voters,
+       (SELECT json_agg(change)
+        FROM eligibility_changes_since(
+            coalesce(r.asked_since, r.created_at), voice.people,
+            ARRAY(SELECT h.role FROM member_roles h WHERE h.tenant_id = v.tenant_id AND h.user_id = ANY (voice.people)),
+            voice.people || d.editor_ids || d.creator_id || r.requester_id
+            || ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
+                     WHERE p.tenant_id = d.tenant_id
+                       AND p.hash IN (d.creator_responsible, d.editor_responsible, r.responsible))
+            || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
+                     FROM jsonb_each(r.pins) AS pin)) AS change) AS changes
 FROM approval_decisions v
 JOIN approval_requests r ON r.tenant_id = v.tenant_id AND r.id = v.request_id
+JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
+CROSS JOIN LATERAL (SELECT array_remove(ARRAY[v.decided_by, v.on_behalf_of], NULL) AS people) AS voice
 WHERE v.tenant_id = %(tenant_id)s AND v.request_id = ANY (%(request_ids)s)
 ORDER BY v.request_id, v.id

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
 from signet.core.approvals.eligibility import ConflictCheck, separation_conflict
 from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.pins import list_pinned_persons
 from signet.core.approvals.proof import (
     LapsedVote,
     PinnedSubject,
@@ -18,6 +20,8 @@ from signet.core.approvals.proof import (
 )
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.runtime.execution import Blocked
+from signet.core.tenants.eligibility_changes import EligibilityChange, parse_change
+from signet.core.tenants.responsible import NOBODY
 from signet.engine.approvals.requests import parse_policy_of
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest, VoteRow
@@ -27,6 +31,14 @@ from signet.store.approvals.requests import LiveRequest, VoteRow
 class _Voter:
     roles: Sequence[str]
     permissions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """The people of the votes as they are now, and by vote the changes that may bar it."""
+
+    voters: Mapping[str, _Voter]
+    changes: Mapping[str, Sequence[EligibilityChange]]
 
 
 def check_approvals(
@@ -42,16 +54,20 @@ def check_approvals(
     repeated = find_repeated(proofs)
     if repeated is not None:
         return Blocked(f"APPROVAL_SAME_PERSON: {repeated} has approved twice where different people must")
+    changes = {vote.id: [parse_change(change) for change in vote.changes or ()] for vote in votes}
     voters = {
         voter["user_id"]: _Voter(voter["roles"], voter["permissions"])
         for vote in votes
         for voter in vote.voters or ()
     }
+    evidence = _Evidence(voters, changes)
     by_id = {str(request.id): request for request in requests}
     lapsed: dict[UUID, list[LapsedVote]] = {}
-    for proof, lapse in list_lapsed(
-        proofs, voters.__contains__, lambda proof, vote: _deny(context, by_id[proof.id], proof, vote, voters)
-    ):
+
+    def find_denial(proof: RequestProof, vote: RecordedVote) -> Denial | None:
+        return _deny(context, by_id[proof.id], proof, vote, evidence)
+
+    for proof, lapse in list_lapsed(proofs, voters.__contains__, find_denial):
         lapsed.setdefault(by_id[proof.id].id, []).append(lapse)
     return lapsed
 
@@ -89,13 +105,37 @@ def _deny(
     request: LiveRequest,
     proof: RequestProof,
     vote: RecordedVote,
-    voters: Mapping[str, _Voter],
+    evidence: _Evidence,
 ) -> Denial | None:
     """Return why its people may not give this vote now, by the roles that they have now."""
-    held = {user_id: voter.roles for user_id, voter in voters.items()}
-    may_give = check_all(*_list_checks(context, request, voters))
-    denials = [find_lost_role(proof, vote, held), *map(may_give, vote.represented_people)]
+    held = {user_id: voter.roles for user_id, voter in evidence.voters.items()}
+    may_give = check_all(*_list_checks(context, request, evidence.voters))
+    denials = [
+        find_lost_role(proof, vote, held),
+        *map(may_give, vote.represented_people),
+        _find_barring_change(context, request, vote, evidence),
+    ]
     return next((denial for denial in denials if denial is not None), None)
+
+
+def _find_barring_change(
+    context: InstanceContext, request: LiveRequest, vote: RecordedVote, evidence: _Evidence
+) -> Denial | None:
+    """Return what was given to the voters by their own people, before or after they voted.
+
+    To take the role from others after the vote helps it in nothing, and before the vote it was refused.
+    """
+    responsible = context.document.responsible if context.document is not None else NOBODY
+    basis = VoteBasis(
+        voter=vote.decided_by,
+        represented=vote.on_behalf_of,
+        own_roles={role for person in vote.represented_people for role in evidence.voters[person].roles},
+        holder_ids=(),
+        seat_roles=(),
+        responsible=responsible | request.responsible | list_pinned_persons(request.pins or {}),
+        asked_since=request.asked_since,
+    )
+    return find_barring_change(basis, evidence.changes[vote.id])
 
 
 def _list_checks(
