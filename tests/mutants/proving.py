@@ -115,8 +115,8 @@ PROVING: Sequence[Mutation] = (
         "asking again finds another approver",
         3,
         f"{SIGNET}/core/approvals/seats.py",
-        "if (seat.stage, seat.position) in before else seat",
-        "if False else seat",
+        " in again and is_drawn(stage, again[at]) else seat",
+        " in again and False else seat",
         (f"{AGAIN}an_unchanged_document_goes_back_to_who_rejected_it",),
     ),
 )

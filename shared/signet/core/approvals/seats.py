@@ -184,8 +184,8 @@ def _gives(approver: Approver, seat: Seat) -> bool:
 def ask_rejecters_again(stage: Stage, seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
     """Ask each seat from which the same content was rejected of the person whose voice rejected it.
 
-    Another holder of the role cannot be chosen by asking again. Where a delegate rejected, the person whom
-    they did it for is asked. That person needs the role of the old seat.
+    Another holder of the role cannot be chosen by asking again. Where a delegate rejected, the person
+    that they did it for is asked. That person needs the role of the old seat.
     """
     before = {(seat.stage, seat.position): seat for seat in rejected if seat.status == "rejected"}
     again = {
