@@ -117,9 +117,9 @@ VOTES_AND_GATES = (
     Mutation(
         "a seat that nobody can ever fill has its people",
         3,
-        REQUESTS,
-        "            check_all(conflict_check_of(about), entitlement.find_denial),\n",
-        "            conflict_check_of(about),\n",
+        f"{SIGNET}/engine/approvals/remaining_voters.py",
+        "        needed_permissions=about.voter_permissions,\n",
+        "        needed_permissions=(),\n",
         (f"{VOTERS}where_nobody_asked_may_ever_vote_the_wider_circle_is_asked",),
     ),
     Mutation(

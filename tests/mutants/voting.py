@@ -87,6 +87,30 @@ STRANGERS = (
 
 BARS = (
     Mutation(
+        "a wave counts on voters who are barred",
+        3,
+        "shared/signet/engine/approvals/remaining_voters.py",
+        "    if since is not None:\n",
+        "    if False:\n",
+        (f"{BARRED}when_only_a_barred_voter_is_left_it_pauses_and_says_so",),
+    ),
+    Mutation(
+        "a vote that leaves only barred voters wakes nobody",
+        3,
+        "shared/signet/engine/approvals/decide.py",
+        'if result.stage_state != "open" or request.has_changed_people:',
+        'if result.stage_state != "open":',
+        (f"{BARRED}the_vote_after_which_only_a_barred_voter_is_left_pauses_it",),
+    ),
+    Mutation(
+        "a barred voter is sure to be able to vote",
+        3,
+        "shared/signet/engine/approvals/lost_approvers.py",
+        "        woken |= _list_uncertain(connection, tenant_id, page)\n",
+        "",
+        (f"{BARRED}when_only_a_barred_voter_is_left_it_pauses_and_says_so",),
+    ),
+    Mutation(
         "a gate takes what was given to a voter",
         3,
         "shared/signet/engine/execution/nodes/approval_proof.py",

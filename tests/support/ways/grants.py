@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from signet.core.tenants.tenant_file import Role
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
 from signet.engine.tenants.break_glass import BreakGlass
 from signet.engine.tenants.org_chart import OrgChart
 from signet.store.tenants.tenants import save_roles
@@ -183,9 +185,15 @@ def clear_the_bench_by_file(scene: AuthorityScene) -> Iterator[str]:
 
 
 def enable_and_ask_again(scene: AuthorityScene) -> str:
-    """Enable the others by an administrator who has no part, and have it asked about again."""
+    """Enable the others by an administrator who has no part, resume it, and have it asked about again."""
     scene.save(scene.caller(scene.boss), scene.other, *scene.roles_of_other)
-    scene.ask_again()
+    scene.edit(scene.made, scene.caller(scene.clerk))
+    instance_id, instances = (
+        scene.made.instance_id,
+        Instances(scene.database, scene.stage.caches(), CompiledCache()),
+    )
+    instances.resume(scene.caller(scene.boss), instance_id, scene.stage.instance(instance_id)["version"])
+    scene.stage.drain()
     return scene.vote(scene.other)
 
 
@@ -193,11 +201,17 @@ BENCH = (
     ("disables all who are asked, and votes before the escalation is due", NOT_ASKED),
     ("votes when it was escalated to their role", DUTIES),
 )
+# Where the document's people clear the bench, every vote is barred: the instance pauses and says so.
+PAUSED_BENCH = (
+    BENCH[0],
+    ("votes when the escalation is due, while the instance is paused", NOT_ASKED),
+    ("lets another person of the wider circle vote", NOT_ASKED),
+)
 DISABLE: Mapping[str, Cell] = {
     **same(
         Played(
             clear_the_bench_for_another,
-            (*BENCH, ("lets another person of the wider circle vote", GRANTED)),
+            PAUSED_BENCH,
             enable_and_ask_again,
         ),
         *RESPONSIBLE,

@@ -44,8 +44,9 @@ class VoteBasis:
     seat_roles: Collection[str]
     # The people who are responsible for the document.
     responsible: Collection[str]
-    # The moment since which nothing may have been given: the document was first asked about then.
+    # The document was first asked about then, on its present way; and then about this request.
     asked_since: datetime
+    opened_at: datetime
 
     @property
     def voting_people(self) -> frozenset[str]:
@@ -81,6 +82,9 @@ def _bars(basis: VoteBasis, change: EligibilityChange) -> bool:
     if change.kind in _GIVING:
         return change.user_id in basis.voting_people
     if change.kind not in _TAKING:
+        return False
+    if basis.voting_people.isdisjoint(change.persons) and change.changed_at < basis.opened_at:
+        # The document's people took it, and it was asked again since: of those who are left.
         return False
     if change.kind == "role_permissions_changed" and change.role in basis.own_roles:
         return True

@@ -100,9 +100,10 @@ class VoteCheck:
 
     contract: CompiledContract
     document: VotedDocument
-    # The persons behind the request, and the moment since which grants may bar a vote.
+    # The persons behind the request, and the moments since which grants may bar a vote.
     requesters: ResponsiblePersons
     asked_since: datetime
+    opened_at: datetime
     pins: Pins
     # The permissions that voters need beside a seat.
     needed_permissions: Sequence[str]
@@ -163,5 +164,6 @@ class VoteCheck:
             seat_roles=list_asked_roles(self.stage, self.seats),
             responsible=responsible | list_pinned_persons(self.pins),
             asked_since=self.asked_since,
+            opened_at=self.opened_at,
         )
         return find_barring_change(basis, self.changes)

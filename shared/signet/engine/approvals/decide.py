@@ -139,6 +139,7 @@ def make_check(
         document=document,
         requesters=request.requesters,
         asked_since=request.asked_since,
+        opened_at=request.created_at,
         pins=request.pins or {},
         needed_permissions=request.voter_permissions or (),
         approved_elsewhere=request.approved_elsewhere,
@@ -341,7 +342,7 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
         on_behalf_of=result.on_behalf_of,
         detail=detail,
     )
-    if result.stage_state != "open":
+    if result.stage_state != "open" or request.has_changed_people:
         payload = {"request_id": str(request.id), "stage": result.stage, "state": result.stage_state}
         trigger_workflow(change, document, EVENT, payload)
     return change

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_open_holders
 from signet.core.approvals.policy import Stage, list_asked_roles
-from signet.store.approvals.requests import find_first_asked, list_asking
+from signet.store.approvals.requests import AskingRow, find_first_asked, list_asking
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import EVENTS, ClaimedTrigger, complete, insert_triggers, make_trigger, relock
 from signet.store.tenants import eligibility
@@ -38,11 +38,25 @@ def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedTrigge
             return  # the lease ran out, and another worker has the trigger
         page = list_asking(connection, tenant_id, role, user_id, after=after, limit=MAX_SEATS_LOOKED_AT)
         woken = {row.instance_id for row in page if not row.has_voter}
+        woken |= _list_uncertain(connection, tenant_id, page)
         triggers = [make_trigger(instance_id, "continue", {}) for instance_id in sorted(woken)]
         if len(page) == MAX_SEATS_LOOKED_AT:
             triggers.append(make_voter_lost(tenant_id, role=role, user_id=user_id, after=page[-1].id))
         insert_triggers(connection, tenant_id, triggers)
         complete(connection, EVENTS, tenant_id, [trigger], claim_id)
+
+
+def _list_uncertain(connection: Connection, tenant_id: UUID, page: Sequence[AskingRow]) -> set[UUID]:
+    """List the instances whose voters may be barred: the document's own people have changed eligibility."""
+    if not page:
+        return set()
+    authors = eligibility.list_authors(connection, tenant_id, min(row.since for row in page))
+    return {
+        row.instance_id
+        for row in page
+        for persons, changed_at in authors
+        if changed_at >= row.since and not set(row.barred).isdisjoint(persons)
+    }
 
 
 def has_lost_holder(

@@ -8,15 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from signet.core.approvals.eligibility import (
-    ConflictCheck,
-    Seat,
-    VotingContext,
-    can_anyone_vote,
-    list_open_holders,
-    separation_conflict,
-)
-from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_pins
 from signet.core.approvals.policy import (
     Policy,
@@ -34,6 +26,7 @@ from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.approver_lookup import ApproverLookup
 from signet.engine.approvals.lost_approvers import has_lost_holder
+from signet.engine.approvals.remaining_voters import can_anyone_vote_now
 from signet.engine.approvals.request_rows import (
     make_changed_row,
     make_lapse_notifications,
@@ -48,7 +41,6 @@ from signet.store.approvals.requests import (
     LiveRequest,
     VoteRow,
     lock_roles_shared,
-    read_candidates,
     read_last_requester,
     read_of_instances,
     read_published_chain,
@@ -60,8 +52,6 @@ from signet.store.database import Connection
 from signet.store.responsible_sets import keep_responsible
 
 MAX_LEVELS = 10
-# Of a role so many members are looked at to find one who may vote.
-MAX_CANDIDATES = 1_000
 MAX_EXPRESSIONS = 1_000
 
 
@@ -150,7 +140,7 @@ class ApprovalRequests:
         deadlock = assignment.deadlock
         seats = ask_rejecters_again(stage, assignment.seats, about.repeats.seats if about.repeats else ())
         if deadlock is None:
-            verdict = count_votes(stage, seats, can_vote=self.can_vote(about, seats))
+            verdict = count_votes(stage, seats, can_vote=self.can_vote(about, stage, seats))
             deadlock = verdict.deadlock
         if deadlock is None:
             self._approvers.take_turns(about, stage.approvers)
@@ -171,7 +161,7 @@ class ApprovalRequests:
         wider = [*seats, *added.seats]
         if added.deadlock is not None:
             return added.deadlock
-        if not self.can_vote(about, wider):
+        if not self.can_vote(about, stage, wider):
             return Deadlock.NOBODY_ELIGIBLE
         self._approvers.take_turns(about, (stage.escalate.to,))
         return wider
@@ -180,31 +170,10 @@ class ApprovalRequests:
         """Return if a person whom the stage asks was disabled or lost the role since it was first asked."""
         return has_lost_holder(self._connection, self._tenant_id, about.document.id, stage, seats)
 
-    def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
-        """Return if anyone can still vote.
-
-        Delegates are not looked up: a delegate can vote only where the delegator can.
-        """
-        users, roles = list_open_holders(seats)
+    def can_vote(self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]) -> bool:
+        """Return if anyone can still vote on the stage."""
         self._lock_roles_shared()
-        # A permission or its condition may rule out any holder of a role: then as many are asked as can be.
-        enough = max(MAX_CANDIDATES if about.voter_permissions else 1, 1 + _count_excluded(about, seats))
-        people = read_candidates(self._connection, self._tenant_id, users, roles, at_most=enough)
-        entitlement = Entitlement(
-            about.contract,
-            about.voter_permissions,
-            {user_id: person.permissions for user_id, person in people.items()},
-            lambda person: about.make_voter_env(person, people[person].roles),
-        )
-        voting = VotingContext(
-            about.contract.contract.contract,
-            self._now,
-            {user_id: person.roles for user_id, person in people.items()},
-            (),
-            check_all(conflict_check_of(about), entitlement.find_denial),
-            about.approved_elsewhere,
-        )
-        return can_anyone_vote(seats, voting)
+        return can_anyone_vote_now(self._connection, self._tenant_id, about, stage, seats, self._now)
 
     def list_approved_voices(
         self, instance_id: UUID, version: int, policy: Policy, request: LiveRequest | None, stage: int
@@ -254,6 +223,7 @@ class ApprovalRequests:
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,
             asked_since=self._now,
+            opened_at=self._now,
             escalate_at=escalate_at,
             expire_at=expire_at,
             outcome=None,
@@ -364,18 +334,6 @@ class ApprovalRequests:
         for moment in (request.escalate_at, request.expire_at):
             if moment is not None:
                 self.wakes.append((request.instance_id, moment))
-
-
-def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
-    """Return at most how many people are barred, or are counted in the stage already."""
-    counted = [
-        person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
-    ]
-    return len(about.document.responsible | about.requesters) + len(counted)
-
-
-def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
-    return separation_conflict(about.contract, about.document, about.requesters, about.pins)
 
 
 def parse_policy_of(request: LiveRequest) -> Policy:

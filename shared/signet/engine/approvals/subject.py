@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat
@@ -29,6 +30,8 @@ class ApprovalSubject:
     """The document that is decided about, and the definition and contract it runs under."""
 
     instance_id: UUID
+    # The moment of the request; of a new one, now.
+    opened_at: datetime
     document: DocumentRow
     contract: CompiledContract
     env: Environment
@@ -46,4 +49,4 @@ class ApprovalSubject:
     voter_permissions: Sequence[str]
     approved_elsewhere: Collection[str]
     # Makes the environment of a condition on a voter, with these roles.
-    make_voter_env: Callable[[str, Sequence[str]], Environment]
+    make_voter_env: Callable[[str, Collection[str]], Environment]

@@ -51,8 +51,9 @@ class LiveRequest:
     is_unchanged: bool
     snapshot_hash: str
     definition_hash: str
-    # The document was first asked about then, on its present way.
+    # The document was first asked about then, on its present way; and then about this request.
     asked_since: datetime
+    opened_at: datetime
     escalate_at: datetime | None
     expire_at: datetime | None
     outcome: str | None
@@ -76,6 +77,8 @@ class CandidateRow:
     user_id: str
     roles: list[str]
     permissions: list[str]
+    # The document was first asked about then, and eligibility has changed since.
+    changed_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,9 @@ class AskingRow:
     id: UUID
     instance_id: UUID
     has_voter: bool
+    # Since then a grant may bar a vote; the document's people may have given nothing.
+    since: datetime
+    barred: list[str]
 
 
 @dataclass(slots=True)
@@ -168,6 +174,7 @@ def read_candidates(
     roles: Collection[str],
     *,
     at_most: int,
+    document_id: UUID | None = None,
 ) -> dict[str, CandidateRow]:
     """Read active members with all of their roles: the named people, and at most so many of each role."""
     values = {
@@ -175,6 +182,7 @@ def read_candidates(
         "user_ids": list(user_ids),
         "roles": list(roles),
         "at_most": at_most,
+        "document_id": document_id,
     }
     with connection.cursor(row_factory=class_row(CandidateRow)) as cursor:
         return {row.user_id: row for row in cursor.execute(_SQL.read_candidates, values).fetchall()}

@@ -9,7 +9,7 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
            SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
            JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id
            WHERE v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id), false) AS is_unchanged,
-       r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.escalate_at,
+       r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.created_at AS opened_at, r.escalate_at,
        r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
@@ -52,7 +52,8 @@ SELECT first_asked(%(document_id)s)
 SELECT pg_advisory_xact_lock_shared(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
 
 -- name: read_candidates
--- Read these people, and of each role so many that one of them may vote, if there is one.
+-- Read these people, and of each role so many that one of them may vote, if there is one. Say since when the document is
+-- asked about, if eligibility has changed since.
 WITH person AS (
     SELECT unnest(%(user_ids)s::text[]) AS user_id
     UNION
@@ -70,7 +71,10 @@ SELECT active.user_id,
        ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles,
        ARRAY(SELECT DISTINCT unnest(p.permissions) FROM member_roles r
              JOIN roles p ON p.tenant_id = r.tenant_id AND p.role = r.role
-             WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS permissions
+             WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS permissions,
+       (SELECT asked.since FROM first_asked(%(document_id)s) AS asked (since)
+        WHERE EXISTS (SELECT FROM eligibility_changes c
+                      WHERE c.tenant_id = %(tenant_id)s AND c.changed_at >= asked.since)) AS changed_since
 FROM person
 CROSS JOIN LATERAL (
     SELECT m.user_id FROM members m
@@ -135,11 +139,13 @@ SELECT asked.id, asked.instance_id, coalesce((
     WHERE s.tenant_id = %(tenant_id)s AND s.request_id = asked.id AND s.stage = asked.stage
       AND concat(s.status) = 'open'
     LIMIT 1
-), false) AS has_voter
+), false) AS has_voter, asked.since, asked.barred
 FROM page
 CROSS JOIN LATERAL (
-    SELECT q.id, q.instance_id, q.stage,
-           ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
+    SELECT q.id, q.instance_id, q.stage, coalesce(q.asked_since, q.created_at) AS since,
+           ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
+                 FROM jsonb_each(q.pins) AS pin)
+               || ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
                  WHERE p.tenant_id = d.tenant_id AND p.hash = ANY (
                      ARRAY[d.creator_responsible, d.editor_responsible, q.responsible]
                      || ARRAY(SELECT t.responsible FROM transition_requests t

@@ -16,6 +16,8 @@ from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
+# So many different people are looked at who changed eligibility lately.
+MAX_AUTHORS = 1_000
 
 
 def describe_author(author: ChangeAuthor) -> dict[str, Any]:
@@ -78,6 +80,15 @@ def read_changes_of_requests(
     for row in found:
         changes[row.pop("request_id")].append(EligibilityChange(**row))
     return changes
+
+
+def list_authors(
+    connection: Connection, tenant_id: UUID, since: datetime
+) -> list[tuple[list[str], datetime]]:
+    """List who has changed eligibility since a moment, and when last."""
+    values = {"tenant_id": tenant_id, "since": since, "limit": MAX_AUTHORS}
+    rows: list[Any] = connection.execute(_SQL.list_authors, values).fetchall()
+    return [(list(persons), changed_at) for persons, changed_at in rows]
 
 
 def has_lost_holder(

@@ -11,6 +11,14 @@ FROM json_to_recordset(%(rows)s::json)
      AS asked (id uuid, since timestamptz, user_ids text[], roles text[], concerned text[])
 CROSS JOIN LATERAL eligibility_changes_since(asked.since, asked.user_ids, asked.roles, asked.concerned) AS change
 
+-- name: list_authors
+-- List who has changed eligibility since a moment, each set of persons with its newest change.
+SELECT c.persons, max(c.changed_at)
+FROM eligibility_changes c
+WHERE c.tenant_id = %(tenant_id)s AND c.changed_at >= %(since)s
+GROUP BY c.persons
+LIMIT %(limit)s
+
 -- name: has_lost_holder
 -- Find out whether one of these people, or a holder of one of these roles, lost eligibility since a moment.
 SELECT EXISTS (

@@ -131,7 +131,7 @@ def voter_probes() -> Iterator[Probe]:
     for index in (*by_holder, "approval_requests_pkey", "documents_pkey"):
         yield Probe(index, REQUESTS["list_asking"], asking)
     yield Probe("approval_requests_by_document", REQUESTS["find_first_asked"], {"document_id": ROW})
-    candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10}
+    candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10, "document_id": ROW}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})
     yield Probe("transition_requests_by_document", REQUESTS["read_last_requester"], {"document_id": ROW})
@@ -141,6 +141,8 @@ def granting_probes() -> Iterator[Probe]:
     """Yield the queries about who gave eligibility, what depends on a member, and break-glass."""
     changes, proposals = "eligibility_changes", "break_glass_proposals"
     since = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"], "concerned": ["u1"]}
+    recent = {"since": NEVER, "limit": 1000}
+    yield Probe(f"{changes}_by_time", ELIGIBILITY["list_authors"], recent)
     for index in ("of_user", "of_role"):
         yield Probe(f"{changes}_{index}", ELIGIBILITY["read_eligibility_changes"], since, API)
         yield Probe(f"{changes}_{index}", ELIGIBILITY["has_lost_holder"], since)

@@ -20,6 +20,7 @@ BASIS = VoteBasis(
     seat_roles=("finance",),
     responsible=("mia",),
     asked_since=OPENED,
+    opened_at=OPENED,
 )
 DELEGATED = replace(BASIS, voter="dora", represented="ben")
 
@@ -103,6 +104,15 @@ def test_a_delegation_bars_unless_the_delegator_gave_it(user_id: str, other: str
     assert not is_barred(DELEGATED, replace(given, persons=("ben",))), "their own voice is theirs to give"
     assert not is_barred(BASIS, given), "a vote from one's own seat rests on no delegation"
     assert not is_barred(DELEGATED, replace(given, other_user_id="emil"))
+
+
+@pytest.mark.parametrize("taken", CLEARING_THE_BENCH, ids=lambda one: one.kind)
+def test_asking_again_lets_those_vote_who_are_left(taken: EligibilityChange) -> None:
+    """What the document's people took bars others until it is asked again; who took it stays barred."""
+    again = replace(BASIS, opened_at=LATER + timedelta(hours=1))
+    assert not is_barred(again, taken)
+    assert is_barred(again, replace(taken, persons=("ben",)))
+    assert is_barred(again, change("role_given", user_id="ben", role="finance")), "what was given stays given"
 
 
 def test_more_changes_than_can_be_judged_bar_a_vote() -> None:

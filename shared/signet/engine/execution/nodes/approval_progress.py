@@ -26,7 +26,8 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
         return None
     policy, seats = parse_policy_of(request), seats_of_stage(request)
     subject = context.subject_of(token, policy, request)
-    verdict = count_votes(policy.stage(request.stage), seats, can_vote=approvals.can_vote(subject, seats))
+    stage = policy.stage(request.stage)
+    verdict = count_votes(stage, seats, can_vote=approvals.can_vote(subject, stage, seats))
     following = next_action(
         policy,
         request.stage,
@@ -44,7 +45,6 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
         case NextAction.PAUSE:
             return block(following.reason or Deadlock.NOBODY_ELIGIBLE)
         case NextAction.ESCALATE:
-            stage = policy.stage(request.stage)
             has_lost = not is_late and approvals.has_lost_holder(subject, stage, seats)
             if waits_for_lost_holders(following, is_late=is_late, has_lost_holder=has_lost):
                 return None

@@ -3,7 +3,7 @@
 A context answers questions; it writes no row and calls no handler.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -285,6 +285,7 @@ class InstanceContext:
         counted_stage = stage or (request.stage if request is not None else 1)
         return ApprovalSubject(
             instance_id=self.row.id,
+            opened_at=request.opened_at if request is not None else self.now,
             document=document,
             contract=contract,
             env=self.decision_input(token).env,
@@ -302,7 +303,7 @@ class InstanceContext:
             make_voter_env=partial(self.make_voter_env, pins),
         )
 
-    def make_voter_env(self, pins: Pins, person: str, roles: Sequence[str]) -> Environment:
+    def make_voter_env(self, pins: Pins, person: str, roles: Collection[str]) -> Environment:
         """Return the environment of a condition on a voter."""
         env = self.environment.make(self.execution.workflow, self.document, Actor(person, tuple(roles)), {})
         return {**env, "refs": read_pinned(pins)}
