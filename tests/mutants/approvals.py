@@ -27,8 +27,8 @@ APPROVALS_MUTATIONS = (
         "an edit leaves an approval standing",
         3,
         APPROVALS,
-        "if has_moved_on or request.document_version != version:",
-        "if False:",
+        "elif request.is_unused and is_past:",
+        "elif False:",
         (f"{WF_03}an_edit_after_the_approval_takes_it_away",),
     ),
     Mutation(

@@ -6,6 +6,7 @@ from tests.mutants.mutation import Mutation
 
 SIGNET = "shared/signet"
 PINNED = "tests/scenarios/authority/test_pinned_refs.py::test_"
+SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 
 PINNING: Sequence[Mutation] = (
     Mutation(
@@ -58,5 +59,25 @@ PINNING: Sequence[Mutation] = (
         "        beginning.begin_pins,\n",
         "",
         (f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",),
+    ),
+    Mutation(
+        "votes that count no more bar their voters from the next ones",
+        3,
+        f"{SIGNET}/engine/approvals/requests.py",
+        "            and other.id not in self._withdrawn.get(instance_id, ())\n",
+        "",
+        (
+            f"{SENT_BACK}the_only_voter_is_asked_again_when_a_pinned_value_changes",
+            f"{SENT_BACK}the_only_voter_is_asked_again_without_a_wider_circle",
+            f"{SENT_BACK}the_only_voter_is_asked_again_after_an_erasure",
+        ),
+    ),
+    Mutation(
+        "a gate uses an approval of the way that was left",
+        3,
+        f"{SIGNET}/engine/approvals/requests.py",
+        "if r.is_unused and r.id not in withdrawn]",
+        "if r.is_unused]",
+        (f"{SENT_BACK}a_gate_uses_nothing_of_the_way_before",),
     ),
 )

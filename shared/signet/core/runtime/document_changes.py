@@ -7,7 +7,7 @@ from enum import Enum, auto
 from signet.core.compiler.slot_graph import slot_in
 from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
-from signet.core.runtime.projection import Actor, Step
+from signet.core.runtime.projection import CONTROL, Actor, Step
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 
@@ -68,6 +68,18 @@ def apply_document_changes(
         return None
     return execution.control(
         "refused", {"transition": request.transition, "reason": reason}, request=request.id
+    )
+
+
+def was_sent_back(execution: InstanceExecution) -> bool:
+    """Return whether the instance begins its way again: what people have approved on it counts no more.
+
+    An interrupt is another matter. Its gate uses no approval.
+    """
+    return any(
+        step.node == f"{CONTROL}sent_to"
+        and execution.workflow.nodes[step.data["node"]].type.name != "lifecycle_gate"
+        for step in execution.changed.values()
     )
 
 

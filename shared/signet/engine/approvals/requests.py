@@ -62,6 +62,8 @@ class ApprovalRequests:
         self._now = now
         self._rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
+        # By instance: what was asked and given on a way from which this wave sends it back.
+        self._withdrawn: dict[UUID, frozenset[UUID]] = {}
         self._requesters: dict[UUID, Actor | None] = {}
         self._holds_roles = False
         self._votes: list[VoteRow] | None = None
@@ -85,7 +87,8 @@ class ApprovalRequests:
 
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
         """List the approved requests that no gate has used yet."""
-        return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
+        withdrawn = self._withdrawn.get(instance_id, frozenset())
+        return [r for r in self.list_live(instance_id) if r.is_unused and r.id not in withdrawn]
 
     def list_given(self, instance_id: UUID) -> list[LiveRequest]:
         """List what was approved and not used, also where a gate asks a seat of it again."""
@@ -107,6 +110,15 @@ class ApprovalRequests:
         """Find the newest request of the node if it was rejected and the document still says the same."""
         of_node = [request for request in self.list_live(instance_id) if request.node_id == node_id]
         return of_node[-1] if of_node and of_node[-1].is_unchanged else None
+
+    def withdraw(self, instance_id: UUID) -> None:
+        """Let nothing count any more that was asked or given so far; it is voided with this wave."""
+        live = self.list_live(instance_id)
+        self._withdrawn[instance_id] = frozenset(r.id for r in live if r.status == "open" or r.is_unused)
+
+    def restore(self, instance_id: UUID) -> None:
+        """Take back a withdrawal: the wave leaves the instance as it was."""
+        self._withdrawn.pop(instance_id, None)
 
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
@@ -183,6 +195,7 @@ class ApprovalRequests:
             voice
             for other in self.list_live(instance_id)
             if other.status in ("open", "approved")
+            and other.id not in self._withdrawn.get(instance_id, ())
             and other.document_version == version
             and not (policy.same_person and parse_policy_of(other).same_person)
             for seat in other.seats
@@ -299,13 +312,14 @@ class ApprovalRequests:
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
     ) -> None:
         """Void open requests whose step has ended, and unused approvals of a document that moved on."""
+        withdrawn = self._withdrawn.get(instance_id, frozenset())
         for request in self.list_live(instance_id):
+            is_past = has_moved_on or request.document_version != version or request.id in withdrawn
             # A request that a gate has opened again is waited for there.
-            is_waited_for = request.is_reopened and not has_moved_on and request.document_version == version
-            if request.status == "open" and request.step_execution_id not in open_steps and not is_waited_for:
+            is_waited_for = request.step_execution_id in open_steps or (request.is_reopened and not is_past)
+            if request.status == "open" and not is_waited_for:
                 self.void(request, "its step was withdrawn")
-        for request in self.list_unused(instance_id):
-            if has_moved_on or request.document_version != version:
+            elif request.is_unused and is_past:
                 self.void(request, "the document went another way, or was edited")
 
     def consume(self, instance_id: UUID) -> list[UUID]:

@@ -296,7 +296,7 @@ class _Wave:
             refusal = apply_document_changes(
                 context.execution, document_state, context.decision_input, partial(try_gate, context)
             )
-            context.use_pins()
+            context.adopt_changes()
         for step in list(context.execution.open.values()):
             self._resume(context, step.token)
         return refusal

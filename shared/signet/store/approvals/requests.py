@@ -60,6 +60,11 @@ class LiveRequest:
     seats: list[Seat]
 
     @property
+    def is_unused(self) -> bool:
+        """Return whether it is approved, and no gate has used it yet."""
+        return self.status == "approved" and not self.applied
+
+    @property
     def is_reopened(self) -> bool:
         return any(seat.status == "lapsed" for seat in self.seats)
 

@@ -18,7 +18,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
-from signet.core.runtime.document_changes import DocumentState
+from signet.core.runtime.document_changes import DocumentState, was_sent_back
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor, Projection, Step
 from signet.core.runtime.tokens import Position, Token, TokenState
@@ -106,6 +106,12 @@ class InstanceContext:
             self.documents.use_pins(self.row.entity_id, self.execution.projection.pins)
             self._forget_inputs(None)
 
+    def adopt_changes(self) -> None:
+        """Go on from what became of the document: on a way that was left, no approval counts any more."""
+        if was_sent_back(self.execution):
+            self.approvals.withdraw(self.row.id)
+        self.use_pins()
+
     def end_step(self, step: Step, decision: Decision, *, has_waited: bool = False) -> None:
         """End a step of an acting node; what its gate has used holds for what follows."""
         version = self.document.version if self.document is not None else step.version
@@ -118,6 +124,7 @@ class InstanceContext:
         self.execution = make_execution(self.execution.workflow, self.row, self.open_steps)
         self.waits = _make_waits(self.open_steps)
         self._forget_inputs(None)
+        self.approvals.restore(self.row.id)
         self.performed_for = None
 
     # --- the document, and what people did to it ---
@@ -339,8 +346,7 @@ class InstanceContext:
         projection = self.execution.projection
         if projection.request is not None:
             return projection.actor
-        known = self.performed_for or self.approvals.find_last_requester(document.id)
-        return known or projection.actor
+        return self.performed_for or self.approvals.find_last_requester(document.id) or projection.actor
 
     def note_performed(self) -> None:
         self.performed_for = self.execution.projection.actor
