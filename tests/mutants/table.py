@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tests.mutants.actors import ACTORS
 from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.compiling import COMPILING
@@ -41,4 +42,5 @@ MUTATIONS: Sequence[Mutation] = (
     *VIEWS_OF_AUTHORITY,
     *PINNING,
     *VOTING,
+    *ACTORS,
 )

@@ -268,8 +268,15 @@ class InstanceExecution:
         step = self.control("token_cancelled", data, actor=actor)
         self._cancel(token, step.seq)
 
-    def advance(self, step: Step, decision: Decision, reason: str, actor: Actor) -> None:
-        """End a step's wait by hand. The instance goes on in the name of the same person as before."""
+    def advance(
+        self, step: Step, decision: Decision, reason: str, actor: Actor, claimed: str | None = None
+    ) -> None:
+        """End a step's wait by hand. The instance goes on in the name of the same person as before.
+
+        `claimed` is the person that a command line claims to be.
+        """
         data = {"token": step.token, "node": step.node, "reason": reason}
+        if claimed is not None:
+            data["claimed"] = claimed
         self.control("advanced", data, actor=actor)
         self.end(step, decision, has_waited=True)

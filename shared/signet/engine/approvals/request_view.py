@@ -26,7 +26,7 @@ from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassP
 from signet.store.approvals.break_glass import list_seated
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
 from signet.store.approvals.decisions import RequestRecord
-from signet.store.approvals.voters import RejectionRow, list_rejected_before
+from signet.store.approvals.voters import AnswerRow, RejectionRow, list_answers_by_hand, list_rejected_before
 from signet.store.database import Connection, Database
 from signet.store.tenants.machine_labels import read_machine_labels
 from signet.store.tenants.people import read_display_names
@@ -85,6 +85,19 @@ class EarlierRejection:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerByHand:
+    """A wait of the workflow that an operator ended, with the variables that they entered."""
+
+    node_id: str
+    answered_by: NamedPerson
+    # The person that a command line claimed to be.
+    claimed: str | None
+    reason: str
+    variables: Mapping[str, Any]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class VoterNeed:
     """A permission that voters need beside a seat, and its condition, which is about the voter."""
 
@@ -117,6 +130,7 @@ class PinnedRequest:
     responsible: ResponsibleParts
     pins: Sequence[PinnedReference]
     rejected_before: Sequence[EarlierRejection]
+    answered_by_hand: Sequence[AnswerByHand]
     voters_need: Sequence[VoterNeed]
     # Whether the reader may decide.
     standing: VoteStanding
@@ -147,8 +161,9 @@ def _read_view(
     found = reader.read([record.id], [person])[record.id]
     label = read_machine_labels(connection, tenant_id, [record.requester_id]).get(record.requester_id)
     rejected = list_rejected_before(connection, tenant_id, record.id)
-    owners = [] if label is None else [label.owner_id]
-    names = read_display_names(connection, tenant_id, {*_list_people(found, rejected), *owners})
+    answers = list_answers_by_hand(connection, tenant_id, record.id)
+    others = [answer.answered_by for answer in answers] + ([] if label is None else [label.owner_id])
+    names = read_display_names(connection, tenant_id, {*_list_people(found, rejected), *others})
 
     def name(user_id: str) -> NamedPerson:
         return NamedPerson(user_id, names.get(user_id))
@@ -168,6 +183,7 @@ def _read_view(
         responsible=_show_responsible(found, name),
         pins=_show_pins(found, name),
         rejected_before=[_show_rejection(row, name) for row in rejected],
+        answered_by_hand=[_show_answer(row, name) for row in answers],
         voters_need=_list_needs(reader, found),
         standing=found.stand(person),
     )
@@ -221,6 +237,17 @@ def _show_rejection(row: RejectionRow, name: NamePerson) -> EarlierRejection:
         on_behalf_of=None if row.on_behalf_of is None else name(row.on_behalf_of),
         reason=row.reason,
         at=row.created_at,
+    )
+
+
+def _show_answer(row: AnswerRow, name: NamePerson) -> AnswerByHand:
+    return AnswerByHand(
+        node_id=row.node_id,
+        answered_by=name(row.answered_by),
+        claimed=row.claimed,
+        reason=row.reason,
+        variables=row.variables,
+        at=row.at,
     )
 
 

@@ -20,6 +20,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.hand_answers import take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Database
@@ -183,7 +184,7 @@ class Instances:
         """Advance a token as if its wait were over: the time, the event with this payload, the answer.
 
         It never replaces a decision of people, nor work that the workflow does itself. What comes in may
-        still decide about the document, so that separation of duties holds as it does for a vote.
+        still decide about the document: who says it counts as an editor, and may have no other part.
         """
         with self._locked(caller, instance_id, "advance") as transaction:
             context = transaction.open(instance_id)
@@ -194,7 +195,7 @@ class Instances:
             execution = context.execution
             _raise(check_advance(execution, chosen, payload))
             _require_current(context)
-            _require_no_part(context, caller)
+            take_part_in_answer(transaction, context, caller)
             node, decision_input = (
                 execution.workflow.nodes[chosen.node],
                 transaction.decision_input(context, chosen),
@@ -202,7 +203,7 @@ class Instances:
             decision = decide_advance(
                 execution.workflow, node, decision_input, payload, caller.principal.subject
             )
-            execution.advance(execution.open[chosen.id], decision, reason, transaction.actor)
+            execution.advance(execution.open[chosen.id], decision, reason, transaction.actor, caller.claimed)
             transaction.wake(context)
             transaction.note(instance_id, "advance", reason, {"token": chosen.id, "node": chosen.node})
         return _state_of(context)
@@ -346,18 +347,6 @@ def _require_current(context: InstanceContext) -> None:
     if document is not None and document.version != context.row.entity_version:
         sentence = "the document was edited, and the instance has not taken that in yet"
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
-
-
-def _require_no_part(context: InstanceContext, caller: Caller) -> None:
-    """Refuse people who took part in the document, also where a command line claims to be theirs."""
-    if context.document is None:
-        return
-    find_conflict = context.make_conflict_check(context.document)
-    claimed = () if caller.claimed is None else (caller.claimed,)
-    for person in sorted({*caller.principal.responsible, *claimed}):
-        denial = find_conflict(person)
-        if denial is not None:
-            raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
 
 
 def _require_token(context: InstanceContext, name: str) -> Token:

@@ -15,6 +15,7 @@ from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.access.quotas import require_quota
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
@@ -34,12 +35,14 @@ from signet.engine.execution.rows import (
 )
 from signet.ids import make_id
 from signet.store.database import Connection
+from signet.store.documents.personal_values import add_editors
 from signet.store.documents.write import lock_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
     end_steps,
     find_dead_of_instance,
+    has_answered,
     insert_history,
     lock_instances,
     read_instance,
@@ -177,6 +180,14 @@ class OperatorTransaction:
         """Make the input of a decision, with the documents that its expressions follow a ref to."""
         self._documents.read_refs(list(context.list_ref_queries()))
         return context.decision_input(token)
+
+    def add_editors(self, document_id: UUID, persons: ResponsiblePersons) -> None:
+        """Count these persons as editors of a document from now on."""
+        add_editors(self._connection, self._tenant_id, document_id, persons)
+
+    def has_answered(self, context: InstanceContext, document_id: UUID, person: str) -> bool:
+        """Return whether the person has ended a wait, and has written nothing of the document since."""
+        return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))

@@ -21,6 +21,8 @@ MAX_DELEGATIONS = 1_000
 MAX_MEMBERS = 200
 # A request that is asked again and again names at most so many rejections.
 MAX_REJECTIONS = 20
+# A request shows at most so many answers by hand.
+MAX_ANSWERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,19 @@ class RejectionRow:
     on_behalf_of: str | None
     reason: str | None
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A wait that an operator ended, with the variables that they set."""
+
+    node_id: str
+    answered_by: str
+    # The person that a command line claimed to be.
+    claimed: str | None
+    reason: str
+    variables: Mapping[str, Any]
+    at: datetime
 
 
 def read_documents(
@@ -119,3 +134,9 @@ def list_rejected_before(connection: Connection, tenant_id: UUID, request_id: UU
     values = {"tenant_id": tenant_id, "id": request_id, "limit": MAX_REJECTIONS}
     with connection.cursor(row_factory=class_row(RejectionRow)) as cursor:
         return cursor.execute(_SQL.list_rejected_before, values).fetchall()
+
+
+def list_answers_by_hand(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[AnswerRow]:
+    values = {"tenant_id": tenant_id, "id": request_id, "limit": MAX_ANSWERS}
+    with connection.cursor(row_factory=class_row(AnswerRow)) as cursor:
+        return cursor.execute(_SQL.list_answers_by_hand, values).fetchall()

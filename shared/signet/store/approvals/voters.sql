@@ -83,3 +83,19 @@ JOIN approval_requests q ON q.tenant_id = %(tenant_id)s AND q.id = earlier.id
 JOIN approval_decisions v ON v.tenant_id = q.tenant_id AND v.request_id = q.id AND v.decision = 'rejected'
 ORDER BY earlier.distance, v.created_at DESC, v.id DESC
 LIMIT %(limit)s
+
+-- name: list_answers_by_hand
+-- List the waits of a request's instance that operators ended before or beside it, with what they entered; the newest
+-- first.
+SELECT control.output_json ->> 'node' AS node_id, control.actor_user_id AS answered_by,
+       control.output_json ->> 'claimed' AS claimed, control.output_json ->> 'reason' AS reason,
+       coalesce(ended.output_json -> 'variables', '{}') AS variables, control.started_at AS at
+FROM approval_requests r
+JOIN workflow_step_executions control
+  ON control.tenant_id = r.tenant_id AND control.instance_id = r.instance_id AND control.node_id = 'sys:control:advanced'
+LEFT JOIN workflow_step_executions ended
+  ON ended.tenant_id = r.tenant_id AND ended.instance_id = r.instance_id AND ended.end_seq = control.seq + 1
+ AND ended.node_id = control.output_json ->> 'node'
+WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
+ORDER BY control.seq DESC
+LIMIT %(limit)s

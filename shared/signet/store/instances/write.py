@@ -118,6 +118,14 @@ def read_last_seq(connection: Connection, tenant_id: UUID, instance_id: UUID) ->
     return int(str(row[0]))
 
 
+def has_answered(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, document_id: UUID, person: str
+) -> bool:
+    values = {"tenant_id": tenant_id, "id": instance_id, "document_id": document_id, "person": person}
+    row: Any = connection.execute(_SQL.has_answered, values).fetchone()
+    return bool(row[0])
+
+
 def read_pause(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Pause | None:
     with connection.cursor(row_factory=class_row(Pause)) as cursor:
         return cursor.execute(_SQL.read_pause, {"tenant_id": tenant_id, "id": instance_id}).fetchone()

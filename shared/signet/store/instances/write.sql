@@ -52,6 +52,18 @@ LIMIT %(limit)s
 SELECT coalesce(max(greatest(seq, end_seq)), 0) FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
 
+-- name: has_answered
+-- Find out if a person has ended a wait of the instance by hand, and has written no version of its document since.
+SELECT EXISTS (
+    SELECT FROM workflow_step_executions s
+    WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_id = 'sys:control:advanced'
+      AND (s.output_json -> 'actor' -> 'responsible' ? %(person)s OR s.output_json ->> 'claimed' = %(person)s)
+      AND NOT EXISTS (
+          SELECT FROM document_versions v
+          LEFT JOIN responsible_sets p ON p.tenant_id = v.tenant_id AND p.hash = v.responsible
+          WHERE v.tenant_id = s.tenant_id AND v.document_id = %(document_id)s AND v.version > s.entity_version
+            AND (v.actor_id = %(person)s OR %(person)s = ANY (p.persons))))
+
 -- name: read_pause
 -- Read what paused the instance last: a person, or the engine with the trigger that failed last, if one did.
 SELECT run_as = 'actor' AS is_by_person, (output_json ->> 'trigger')::uuid AS trigger_id FROM workflow_step_executions

@@ -23,6 +23,7 @@ from signet.engine.approvals.ballots import Ballot, VoteResult
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
 from signet.engine.approvals.inbox import MAX_DECISIONS, InboxItem
 from signet.engine.approvals.request_view import (
+    AnswerByHand,
     ApprovalDecisionRecord,
     BreakGlassProposal,
     EarlierRejection,
@@ -87,6 +88,8 @@ class ApprovalRequest:
     pins: Sequence[PinnedReference]
     # The votes that rejected the same content before, the newest first.
     rejected_before: Sequence[EarlierRejection]
+    # The waits that operators ended by hand, with what they entered, the newest first.
+    answered_by_hand: Sequence[AnswerByHand]
     # The permissions that a voter needs beside a seat.
     voters_need: Sequence[VoterNeed]
     # Whether the caller may decide now.

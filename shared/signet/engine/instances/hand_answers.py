@@ -1,0 +1,69 @@
+"""Answers by hand: an operator ends a wait, and is held to separation of duties for what they say.
+
+What they enter may decide about the document like an edit of it, so that they count as its editors.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from signet.core.approvals.eligibility import separation_conflict
+from signet.core.contracts.compiled_contract import Denial
+from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import NOBODY
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.operator_transaction import OperatorTransaction
+
+
+def take_part_in_answer(transaction: OperatorTransaction, context: InstanceContext, caller: Caller) -> None:
+    """Count the caller as an editor of the document, or refuse them for the part that they have already.
+
+    A command line has the person's part too that it claims to be.
+    """
+    if context.document is None:
+        return
+    claimed = () if caller.claimed is None else (caller.claimed,)
+    persons = frozenset((*caller.principal.responsible, *claimed))
+    denial = _find_part(transaction, context, persons) or _find_vote(context, persons)
+    if denial is not None:
+        raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
+    transaction.add_editors(context.document.id, persons)
+
+
+def _find_part(
+    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str]
+) -> Denial | None:
+    """Find a part in the document. Their own earlier answers bar nobody from another one."""
+    document = context.document
+    assert document is not None
+    find_conflict = context.make_conflict_check(document)
+    for person in sorted(persons):
+        denial = find_conflict(person)
+        if denial is not None and transaction.has_answered(context, document.id, person):
+            others = document.editor_responsible - {person}
+            denial = context.make_conflict_check(replace(document, editor_responsible=others))(person)
+        if denial is not None:
+            return denial
+    return None
+
+
+def _find_vote(context: InstanceContext, persons: Iterable[str]) -> Denial | None:
+    """Find an approval that waits for its gate: its voter would not decide about what they then answer."""
+    document = context.document
+    assert document is not None
+    contract = context.documents.contract_of(document)
+    approved = {
+        person
+        for request in context.approvals.list_live(context.row.id)
+        if request.status in ("open", "approved") and not request.applied
+        for seat in request.seats
+        if seat.status == "approved"
+        for person in (seat.decided_by, seat.on_behalf_of)
+        if person is not None
+    }
+    for person in sorted(approved.intersection(persons)):
+        editing = replace(document, creator_responsible=NOBODY, editor_responsible=frozenset((person,)))
+        if separation_conflict(contract, editing, NOBODY)(person) is not None:
+            sentence = f"{person} has approved what waits for this answer, and may not give it too"
+            return Denial("SEPARATION_OF_DUTIES", sentence)
+    return None
