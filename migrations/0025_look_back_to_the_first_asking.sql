@@ -55,12 +55,11 @@ BEGIN ATOMIC
     ) AS c
     WHERE c.persons && $4
       -- What others have given back is not taken any more.
-      AND NOT EXISTS (
-          SELECT FROM eligibility_changes b
-          WHERE b.tenant_id = c.tenant_id AND b.user_id = c.user_id AND b.changed_at > c.changed_at
-            AND NOT b.persons && $4
-            AND ((c.kind = 'role_taken' AND b.kind = 'role_given' AND b.role = c.role)
-                 OR (c.kind = 'member_disabled' AND b.kind = 'member_enabled')))
+      AND (SELECT count(*) FROM eligibility_changes b
+           WHERE b.tenant_id = c.tenant_id AND b.user_id = c.user_id AND b.changed_at > c.changed_at
+             AND NOT b.persons && $4
+             AND ((c.kind = 'role_taken' AND b.kind = 'role_given' AND b.role = c.role)
+                  OR (c.kind = 'member_disabled' AND b.kind = 'member_enabled'))) = 0
     ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
     LIMIT 1001;
 END;

@@ -300,9 +300,9 @@ CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone,
              NULL::text
             FROM public.eligibility_changes r
            WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND (r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_deleted'::text])))) c
-   WHERE ((c.persons && eligibility_changes_since.concerned) AND (NOT (EXISTS ( SELECT
+   WHERE ((c.persons && eligibility_changes_since.concerned) AND (( SELECT count(*) AS count
             FROM public.eligibility_changes b
-           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))))))
+           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0))
    ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
   LIMIT 1001;
 END;

@@ -73,8 +73,8 @@ WHO_IS_BARRED = (
         "a request that was refused hides who had asked",
         3,
         f"{ENGINE}/execution/nodes/context.py",
-        "known = self.performed_for or self.approvals.find_last_requester(document.id)",
-        "known = self.performed_for",
+        "return self.performed_for or self.approvals.find_last_requester(document.id) or projection.actor",
+        "return self.performed_for or projection.actor",
         (
             f"{REQUESTERS}after_another_request_that_was_refused_the_requester_is_still_barred",
             f"{REQUESTERS}nor_does_a_new_instance_forget_who_had_asked",

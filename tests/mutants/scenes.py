@@ -167,8 +167,8 @@ VOTES_AND_GATES = (
         "a gate uses the vote of a person who lost the role",
         3,
         f"{SIGNET}/engine/execution/nodes/approval_proof.py",
-        "    return check_all(separation, entitlement.find_denial)(person)",
-        "    return separation(person)",
+        "        *map(may_give, vote.represented_people),\n",
+        "",
         (f"{VOTERS}only_the_seat_of_a_vote_that_may_not_be_given_any_more_is_asked_again",),
     ),
     Mutation(

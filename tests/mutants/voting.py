@@ -11,7 +11,7 @@ LOOKING_BACK = "migrations/0025_look_back_to_the_first_asking.sql"
 
 SEATS = (
     Mutation(
-        "a person whom a field names needs no role for a seat",
+        "a person that a field names needs no role for a seat",
         3,
         f"{CORE}/approvals/seats.py",
         "elif approver.who is None or approver.who in approver_data.roles.get(person, ()):",

@@ -1,4 +1,4 @@
-"""What bars a vote lasts: neither asking again nor a flood of other changes lifts it (A5)."""
+"""A bar on a vote lasts: neither asking again nor a flood of other changes lifts it (A5)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -76,7 +76,7 @@ def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> 
     stage.drain()
 
 
-def asks_whom(stage: WorkflowStage, document: Made) -> list[str]:
+def list_asked(stage: WorkflowStage, document: Made) -> list[str]:
     rows = stage.standing.rows(
         "SELECT coalesce(s.holder_user_id, '@' || s.holder_role) FROM approval_seats s"
         " JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.id = s.request_id"
@@ -214,7 +214,7 @@ def test_who_cleared_the_bench_and_erased_does_not_decide(stage: WorkflowStage) 
     document = asked(stage, escalate=WIDER)
     clear_the_bench(stage, "bob")
     erase(stage, document, "bob")
-    assert asks_whom(stage, document) == ["@voter"], "the wider circle waits for its time"
+    assert list_asked(stage, document) == ["@voter"], "the wider circle waits for its time"
     come_to_the_time_of_the_escalation(stage, document)
     assert vote(stage, document.id, "bob") == CONFLICT
     assert vote(stage, document.id, "otto") == "approved"
@@ -225,10 +225,10 @@ def test_the_edit_of_another_hastens_no_escalation_and_lifts_no_bar(stage: Workf
     document = asked(stage, pick=pick, escalate=WIDER)
     clear_the_bench(stage, "bob")
     edit(stage, document, "carl")
-    assert "@boss" not in asks_whom(stage, document)
+    assert "@boss" not in list_asked(stage, document)
     assert vote(stage, document.id, "bob") == "APPROVAL_NOT_YOURS"
     come_to_the_time_of_the_escalation(stage, document)
-    assert "@boss" in asks_whom(stage, document)
+    assert "@boss" in list_asked(stage, document)
     assert vote(stage, document.id, "bob") == BARRED
     assert vote(stage, document.id, "otto") == "approved"
 
@@ -236,5 +236,5 @@ def test_the_edit_of_another_hastens_no_escalation_and_lifts_no_bar(stage: Workf
 def test_a_document_that_nobody_was_asked_about_escalates_at_once(stage: WorkflowStage) -> None:
     clear_the_bench(stage, "frank")
     document = asked(stage, escalate=WIDER)
-    assert asks_whom(stage, document) == ["@voter", "@boss"]
+    assert list_asked(stage, document) == ["@voter", "@boss"]
     assert vote(stage, document.id, "bob") == "approved"

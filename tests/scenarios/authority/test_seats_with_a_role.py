@@ -1,4 +1,4 @@
-"""A person whom a field names decides only while they hold the role that the policy asks for (A7)."""
+"""A person that a field names decides only while they hold the role that the policy asks for (A7)."""
 
 from collections.abc import Iterator
 from typing import Any

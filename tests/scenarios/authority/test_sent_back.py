@@ -53,7 +53,7 @@ def payment_of(stage: WorkflowStage, *nodes: Any, small: str = "none") -> tuple[
     return vendor, stage.publish(contract, approval={"nodes": listed, "edges": edges})
 
 
-def asks_whom(stage: WorkflowStage, document: Made) -> list[str]:
+def list_asked(stage: WorkflowStage, document: Made) -> list[str]:
     rows = stage.standing.rows(
         "SELECT coalesce(s.holder_user_id, '@' || s.holder_role) FROM approval_seats s"
         " JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.id = s.request_id"
@@ -82,7 +82,7 @@ def test_the_only_voter_is_asked_again_when_a_pinned_value_changes(stage: Workfl
     assert vote(stage, made.id, "anton") == APPROVED
     edit(stage, supplier, "carl", number="DE-NEW")
     wake(stage, made)
-    assert asks_whom(stage, made) == ["@voter"]
+    assert list_asked(stage, made) == ["@voter"]
     assert vote(stage, made.id, "ada") == "APPROVAL_NOT_YOURS"
     assert vote(stage, made.id, "anton") == APPROVED
     assert vote(stage, made.id, "frank") == APPROVED
@@ -98,7 +98,7 @@ def test_the_only_voter_is_asked_again_without_a_wider_circle(stage: WorkflowSta
     edit(stage, supplier, "carl", number="DE-NEW")
     wake(stage, made)
     assert stage.instance(made.instance_id)["status"] == "running"
-    assert asks_whom(stage, made) == ["@voter"]
+    assert list_asked(stage, made) == ["@voter"]
 
 
 def test_the_only_voter_is_asked_again_after_an_erasure(stage: WorkflowStage) -> None:
@@ -110,7 +110,7 @@ def test_the_only_voter_is_asked_again_after_an_erasure(stage: WorkflowStage) ->
     company = stage.standing.company
     Erasures(company.database).erase(company.caller("mia", "admin"), made.id, None, "asked")
     stage.drain()
-    assert asks_whom(stage, made) == ["@voter"]
+    assert list_asked(stage, made) == ["@voter"]
 
 
 def test_a_vote_still_bars_its_voter_from_the_next_approval(stage: WorkflowStage) -> None:

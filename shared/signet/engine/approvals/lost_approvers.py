@@ -62,7 +62,7 @@ def _list_uncertain(connection: Connection, tenant_id: UUID, page: Sequence[Aski
 def has_lost_holder(
     connection: Connection, tenant_id: UUID, document_id: UUID, stage: Stage, seats: Sequence[Seat]
 ) -> bool:
-    """Return if a person whom the stage asks was disabled, or lost the role.
+    """Return if a person that the stage asks was disabled, or lost the role.
 
     It counts since the document was first asked about: asking again forgets nobody. A stage without an
     escalation has no time to wait for.

@@ -179,7 +179,7 @@ class ApprovalRequests:
         return wider
 
     def has_lost_holder(self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]) -> bool:
-        """Return if a person whom the stage asks was disabled or lost the role since it was first asked."""
+        """Return if a person that the stage asks was disabled or lost the role since it was first asked."""
         return has_lost_holder(self._connection, self._tenant_id, about.document.id, stage, seats)
 
     def can_vote(self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]) -> bool:

@@ -52,7 +52,7 @@ class RequestRow:
     pins_hash: str | None
     # The pinned refs whose document says something else now.
     changed_pins: list[str]
-    # Somebody's eligibility has changed since: others who may vote are counted by the wave.
+    # The eligibility of a person has changed since: others who may vote are counted by the wave.
     has_changed_people: bool
     # People who have approved this before, or another approval that the same gate uses.
     approved_elsewhere: list[str]

@@ -105,26 +105,7 @@ def document_probes() -> Iterator[Probe]:
 
 def instance_probes() -> Iterator[Probe]:
     table, of_document = "workflow_instances", "entity_type = 'invoice' AND entity_id = %(id)s"
-    cancelled = json.dumps(
-        [
-            {
-                "id": str(ROW),
-                "reason": "amended",
-                "entity_version": 2,
-                "step_id": str(ROW),
-                "step_created_at": "now",
-                "node_id": "a",
-                "idempotency_key": f"\\x{KEY.hex()}",
-                "output": {},
-            }
-        ]
-    )
-    values = {"tenant_id": LARGE, "rows": cancelled, "now": "now", "actor_id": "carl", "trace_id": None}
-    yield Probe(f"{table}_pkey", DOCUMENTS["cancel_instances"], values, API)
-    begun = json.dumps(
-        [{"id": str(ROW), "entity_id": str(ROW), "entity_type": "invoice", "birth": "reentered"}]
-    )
-    yield Probe(f"{table}_by_entity", DOCUMENTS["insert_instances"], {"rows": begun, "now": "now"}, API)
+    yield from written_instance_probes(table)
     for name in ("read_instance", "lock_instances", "find_entity", "read_beginning"):
         yield Probe(f"{table}_pkey", INSTANCES[name], {"id": ROW, "ids": [ROW]})
     # the join of lock_and_read_documents()
@@ -167,6 +148,29 @@ def instance_probes() -> Iterator[Probe]:
     # deadlines that passed
     due = "status = 'running' AND timeout_at <= now()"
     yield plain(f"{table}_by_timeout", table, due, f"ORDER BY timeout_at {PAGE}", id=ROW)
+
+
+def written_instance_probes(table: str) -> Iterator[Probe]:
+    cancelled = json.dumps(
+        [
+            {
+                "id": str(ROW),
+                "reason": "amended",
+                "entity_version": 2,
+                "step_id": str(ROW),
+                "step_created_at": "now",
+                "node_id": "a",
+                "idempotency_key": f"\\x{KEY.hex()}",
+                "output": {},
+            }
+        ]
+    )
+    values = {"tenant_id": LARGE, "rows": cancelled, "now": "now", "actor_id": "carl", "trace_id": None}
+    yield Probe(f"{table}_pkey", DOCUMENTS["cancel_instances"], values, API)
+    begun = json.dumps(
+        [{"id": str(ROW), "entity_id": str(ROW), "entity_type": "invoice", "birth": "reentered"}]
+    )
+    yield Probe(f"{table}_by_entity", DOCUMENTS["insert_instances"], {"rows": begun, "now": "now"}, API)
 
 
 def instance_list_probes(table: str) -> Iterator[Probe]:

@@ -108,7 +108,7 @@ def test_a_delegation_bars_unless_the_delegator_gave_it(user_id: str, other: str
 
 @pytest.mark.parametrize("taken", CLEARING_THE_BENCH, ids=lambda one: one.kind)
 def test_asking_again_lets_those_vote_who_are_left(taken: EligibilityChange) -> None:
-    """What the document's people took bars others until it is asked again; who took it stays barred."""
+    """Bar others by what the document's people took, until it is asked again; who took it stays barred."""
     again = replace(BASIS, opened_at=LATER + timedelta(hours=1))
     assert not is_barred(again, taken)
     assert is_barred(again, replace(taken, persons=("ben",)))
@@ -116,7 +116,7 @@ def test_asking_again_lets_those_vote_who_are_left(taken: EligibilityChange) -> 
 
 
 def test_more_changes_than_can_be_judged_bar_a_vote() -> None:
-    """Else a person could hide one of them behind many others."""
+    """A person could hide one of them behind many others."""
     beside = [change("role_given", user_id="pia", role=f"r{number}") for number in range(MAX_CHANGES + 1)]
     assert is_barred(BASIS, *beside)
     assert not is_barred(BASIS, *beside[1:])

@@ -348,9 +348,6 @@ class InstanceContext:
             return projection.actor
         return self.performed_for or self.approvals.find_last_requester(document.id) or projection.actor
 
-    def note_performed(self) -> None:
-        self.performed_for = self.execution.projection.actor
-
 
 def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
     position = Position({token.id: token for token in map(_parse_token, row.active_tokens)})

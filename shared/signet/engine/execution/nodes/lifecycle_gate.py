@@ -87,7 +87,7 @@ class LifecycleGateHandler:
         change.caller = caller
         context.documents.apply(change)
         if passage.decision.outcome == "passed" and node.config["kind"] != "automatic":
-            context.note_performed()
+            context.performed_for = context.execution.projection.actor
         if _uses_approvals(node, passage.decision):
             context.approvals.consume(context.row.id)
         return HandlerResult(passage.decision)
