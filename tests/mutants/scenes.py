@@ -117,7 +117,7 @@ VOTES_AND_GATES = (
     Mutation(
         "a seat that nobody can ever fill has its people",
         3,
-        f"{SIGNET}/engine/approvals/remaining_voters.py",
+        f"{SIGNET}/engine/approvals/approver_lookup.py",
         "        needed_permissions=about.voter_permissions,\n",
         "        needed_permissions=(),\n",
         (f"{VOTERS}where_nobody_asked_may_ever_vote_the_wider_circle_is_asked",),

@@ -89,7 +89,7 @@ BARS = (
     Mutation(
         "a wave counts on voters who are barred",
         3,
-        "shared/signet/engine/approvals/remaining_voters.py",
+        "shared/signet/engine/approvals/approver_lookup.py",
         "    if since is not None:\n",
         "    if False:\n",
         (f"{BARRED}when_only_a_barred_voter_is_left_it_pauses_and_says_so",),

@@ -137,7 +137,7 @@ class VoteCheck:
             delegations=self.delegations,
             find_conflict=check_all(self.make_conflict_check(), entitlement.find_denial),
             approved_elsewhere=self.approved_elsewhere,
-            find_barring_grant=self._find_barring_grant,
+            find_barring_grant=self._find_barring_grant if self.changes else None,
         )
 
     def make_conflict_check(self) -> ConflictCheck:

@@ -24,9 +24,8 @@ from signet.core.approvals.votes import count_votes
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
-from signet.engine.approvals.approver_lookup import ApproverLookup
+from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now
 from signet.engine.approvals.lost_approvers import has_lost_holder
-from signet.engine.approvals.remaining_voters import can_anyone_vote_now
 from signet.engine.approvals.request_rows import (
     make_changed_row,
     make_lapse_notifications,
