@@ -815,6 +815,23 @@ $$;
 
 ALTER FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.open_closed_seats(seat_rows json) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    UPDATE approval_seats s SET status = 'open'
+    FROM json_to_recordset(seat_rows) AS row (request_id uuid, stage integer, "position" integer)
+    WHERE s.tenant_id = current_tenant_id() AND s.request_id = row.request_id AND s.stage = row.stage
+      AND s.position = row.position AND s.status = 'closed'
+      AND EXISTS (SELECT FROM approval_requests q
+                  WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage)
+      AND EXISTS (SELECT FROM approval_seats l
+                  WHERE l.tenant_id = s.tenant_id AND l.request_id = s.request_id AND l.stage = s.stage
+                    AND l.status = 'lapsed')
+$$;
+
+ALTER FUNCTION public.open_closed_seats(seat_rows json) OWNER TO signet_owner;
+
 CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json, triggers uuid[], known uuid[], instances json, steps json, effects json)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3424,7 +3441,7 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_chain
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided,open');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed;approved>lapsed;abstained>lapsed');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed;approved>lapsed;abstained>lapsed;closed>open');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
@@ -4003,6 +4020,10 @@ REVOKE ALL ON FUNCTION public.move_approval_requests(request_rows json, written_
 GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_api;
 
 GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.open_closed_seats(seat_rows json) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.open_closed_seats(seat_rows json) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) FROM PUBLIC;
 

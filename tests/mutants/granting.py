@@ -164,7 +164,7 @@ BARRED_VOTES = (
         "a vote is not judged by what was granted",
         3,
         f"{CORE}/approvals/entitlement.py",
-        "            find_barring_grant=self._find_barring_grant,\n",
+        "            find_barring_grant=self._find_barring_grant if self.changes else None,\n",
         "",
         (f"{SCENES}a_role_that_the_author_gives_the_voter", f"{SCENES}clearing_the_bench"),
     ),

@@ -57,6 +57,14 @@ ASKED_AGAIN = (
 
 LAPSED_VOTES = (
     Mutation(
+        "a lapsed vote that nobody can give pauses for good",
+        3,
+        "shared/signet/engine/execution/nodes/approval_progress.py",
+        "case NextAction.PAUSE if approvals.ask_closed_seats(subject, stage, request):",
+        "case NextAction.PAUSE if False:",
+        (f"{LAPSED}where_nobody_can_give_the_lapsed_vote_the_others_are_asked_again",),
+    ),
+    Mutation(
         "an instance moves while a lapsed vote is asked again",
         3,
         "shared/signet/engine/approvals/requests.py",

@@ -6,13 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.tenants.tenant_file import Member
+from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
-from signet.store.tenants.tenants import save_members
+from signet.store.tenants.tenants import save_members, save_roles
 from tests.scenarios.authority.acts import newest, submit, vote
-from tests.support.core.approval_policies import role
+from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
 PEOPLE = {
@@ -27,6 +27,8 @@ PEOPLE = {
 @pytest.fixture
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_roles(connection, made.tenant_id, (Role(role="boss", permissions=("*:act",)),))
         for user_id, roles in PEOPLE.items():
             hold(made, user_id, *roles)
         yield made
@@ -103,6 +105,31 @@ def test_a_branch_that_lost_its_join_rejects_nothing(stage: WorkflowStage) -> No
     vote_and_lose(stage, "app2", requests["right"])
     assert vote(stage, document.id, "app3", request_id=requests["right"]) == "approved"
     assert stage.status_of(document.id) == "active"
+
+
+@pytest.mark.parametrize("way", ["wider circle", "first vote"])
+def test_where_nobody_can_give_the_lapsed_vote_the_others_are_asked_again(
+    stage: WorkflowStage, way: str
+) -> None:
+    """Bob of the wider circle, or app1 as the first of two, decided; the others had been let go."""
+    if way == "wider circle":
+        hold(stage, "bob", "boss", "admin")
+        wider = {"after": "P1D", "to": role("boss")}
+        document = asked(stage, look(approvers=[role("voter")] * 2, escalate=wider))
+        assert vote(stage, document.id, "app1") == "open"
+        stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE status = 'open'")
+        stage.wake(document.instance_id)
+        stage.drain()
+        decider = "bob"
+    else:
+        document = asked(stage, look(approvers=[user("app1"), user("app2")], quorum="any"))
+        decider = "app1"
+    vote_and_lose(stage, decider, newest(stage, document.id))
+    assert stage.status_of(document.id) == "submitted"
+    assert stage.instance(document.instance_id)["status"] == "running"
+    assert vote(stage, document.id, "app2") == "approved"
+    assert stage.status_of(document.id) == "active"
+    stage.check_rebuild(document.instance_id)
 
 
 def test_a_seat_that_is_asked_again_rejects_as_ever(stage: WorkflowStage) -> None:

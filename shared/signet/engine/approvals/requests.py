@@ -298,9 +298,26 @@ class ApprovalRequests:
             self._rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))
         request.stage = min(lapse.vote.stage for lapse in lapsed)
         request.status, request.applied, request.outcome = "open", None, None
+        # The next wave asks if anybody can give the vote at all.
+        self.wakes.append((request.instance_id, self._now))
         request.escalate_at, request.expire_at = self._due(parse_policy_of(request).stage(request.stage))
         self._change(request)
         self._wake(request)
+
+    def ask_closed_seats(self, about: ApprovalSubject, stage: Stage, request: LiveRequest) -> bool:
+        """Ask those again that the end of the stage let go, if they can give the vote that lapsed."""
+        own = seats_of_stage(request)
+        closed = {seat.position: replace(seat, status="open") for seat in own if seat.status == "closed"}
+        seats = [closed.get(seat.position, seat) for seat in own]
+        has_lapsed = any(seat.status == "lapsed" for seat in own)
+        if not closed or not has_lapsed or not self.can_vote(about, stage, seats):
+            return False
+        others = [seat for seat in request.seats if seat.stage != request.stage]
+        request.seats = sorted((*others, *seats), key=lambda seat: (seat.stage, seat.position))
+        for seat in closed.values():
+            self._rows.opened_seats.append(make_seat_row(request, seat))
+            self._rows.notifications.append(make_notification_row(request, seat))
+        return True
 
     def void(self, request: LiveRequest, reason: str) -> None:
         """Void a request. Everyone who was asked or has decided is told that it no longer counts."""

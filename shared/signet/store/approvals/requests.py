@@ -125,6 +125,7 @@ class ApprovalRows:
     requests: list[Row] = field(default_factory=list)
     seats: list[Row] = field(default_factory=list)
     lapsed_seats: list[Row] = field(default_factory=list)
+    opened_seats: list[Row] = field(default_factory=list)
     changed: dict[UUID, Row] = field(default_factory=dict)
     ended: list[UUID] = field(default_factory=list)
     voided: list[Voiding] = field(default_factory=list)
@@ -269,6 +270,7 @@ def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows,
             (_SQL.lapse_seats, rows.lapsed_seats),
             (_SQL.move_requests, list(rows.changed.values())),
             (_SQL.insert_seats, rows.seats),
+            (_SQL.open_closed_seats, rows.opened_seats),
             (_SQL.insert_notifications, rows.notifications),
         ):
             if listed:

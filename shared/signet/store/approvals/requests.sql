@@ -252,6 +252,10 @@ SELECT close_approval_seats(%(request_ids)s)
 -- Let votes lapse that a gate may not use any more.
 SELECT lapse_approval_seats(%(rows)s::json)
 
+-- name: open_closed_seats
+-- Ask those again that the end of a stage let go, as one of its votes has lapsed.
+SELECT open_closed_seats(%(rows)s::json)
+
 -- name: mark_applied
 -- Mark the steps whose approval a gate has used.
 UPDATE workflow_step_executions s SET applied = true

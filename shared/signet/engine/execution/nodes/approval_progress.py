@@ -42,6 +42,8 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
             return Blocked("APPROVAL_UNPROVEN: the seats say that it is decided, and no vote has decided it")
         case NextAction.BEGIN_STAGE if following.stage is not None:
             return _begin_stage(context, request, token, following.stage)
+        case NextAction.PAUSE if approvals.ask_closed_seats(subject, stage, request):
+            return None
         case NextAction.PAUSE:
             return block(following.reason or Deadlock.NOBODY_ELIGIBLE)
         case NextAction.ESCALATE:
