@@ -40,4 +40,53 @@ ANSWERS = (
     ),
 )
 
-ACTORS = (*ANSWERS,)
+KEYED = "tests/scenarios/authority/test_keys_and_conditions.py::test_"
+CORE = "shared/signet/core"
+
+KEYS = (
+    Mutation(
+        "a condition is asked of the key alone",
+        3,
+        f"{CORE}/contracts/compiled_contract.py",
+        "        if against is not None:\n",
+        "        if False:\n",
+        (f"{KEYED}the_condition_of_a_permission_is_asked_of_who_is_behind_a_key",),
+    ),
+    Mutation(
+        "a key with fewer roles hides a role",
+        3,
+        "shared/signet/engine/documents/persons_behind.py",
+        "            self._read(behind)\n",
+        "            pass\n",
+        (f"{KEYED}a_key_with_fewer_roles_hides_no_role",),
+    ),
+    Mutation(
+        "a rule is asked of the key alone",
+        3,
+        "shared/signet/engine/documents/rules.py",
+        "    if rejects is None or context.list_behind is None:\n",
+        "    if True:\n",
+        (f"{KEYED}a_rule_that_rejects_is_asked_of_who_is_behind_a_key",),
+    ),
+    Mutation(
+        "a gate asks the key alone",
+        3,
+        f"{CORE}/runtime/decisions.py",
+        '    if value is not True:\n        return ""\n',
+        '    if value is not True:\n        return ""\n    return None\n',
+        (
+            f"{KEYED}a_gate_asks_who_is_behind_the_key_that_requested",
+            f"{KEYED}a_step_asks_who_is_behind_the_key",
+        ),
+    ),
+    Mutation(
+        "a rule node asks the key alone",
+        3,
+        "shared/signet/engine/execution/nodes/expression_environment.py",
+        "env = find_person_against(rule.condition, env, list_behind, wanted=False) or env",
+        "pass",
+        (f"{KEYED}a_rule_node_asks_who_is_behind_the_key",),
+    ),
+)
+
+ACTORS = (*ANSWERS, *KEYS)

@@ -32,6 +32,11 @@ from signet.core.expressions import (
     parse_expression,
     parse_template,
 )
+from signet.core.expressions.actors import (
+    PersonsBehind,
+    find_person_against,
+    name_person_behind,
+)
 from signet.core.expressions.render import Render
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.tenant_file import TenantSettings
@@ -113,13 +118,28 @@ class CompiledContract:
     def permission_of_action(self, name: str) -> str:
         return self.contract.actions[name].permission or f"{self.contract.contract}:{name}"
 
-    def authorize(self, permission: str, permissions: Sequence[str], env: Environment) -> Denial | None:
-        """Return why the permission is not given: it is not held, or its condition does not hold."""
+    def authorize(
+        self,
+        permission: str,
+        permissions: Sequence[str],
+        env: Environment,
+        list_behind: PersonsBehind | None = None,
+    ) -> Denial | None:
+        """Return why the permission is not given: it is not held, or its condition does not hold.
+
+        The condition must hold for the persons behind a key too.
+        """
         if not grants(permissions, permission):
             return Denial("PERMISSION_DENIED", f"needs the permission '{permission}'")
         condition = self.conditions.get(permission)
-        if condition is not None and condition.value(env) is not True:
-            return Denial("PERMISSION_CONDITION", f"'{permission}' is given only where {condition.text}")
+        if condition is None:
+            return None
+        sentence = f"'{permission}' is given only where {condition.text}"
+        if condition.value(env) is not True:
+            return Denial("PERMISSION_CONDITION", sentence)
+        against = find_person_against(condition, env, list_behind) if list_behind is not None else None
+        if against is not None:
+            return Denial("PERMISSION_CONDITION", f"{sentence}: not for {name_person_behind(against)}")
         return None
 
     def find_conflict_of_duties(

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.expressions import Environment, list_variables
+from signet.core.expressions import Compiled, Environment, list_variables
+from signet.core.expressions.actors import (
+    PersonsBehind,
+    find_person_against,
+    name_person_behind,
+)
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import ChosenEdges, Workflow, WorkflowEdge, WorkflowNode
@@ -37,6 +42,8 @@ class DecisionInput:
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
     # Why the one that the node runs as cannot act now: they have left, or the account cannot be used.
     actor_problem: str | None = None
+    # How a condition is asked of the persons behind a key; None where the actor is none.
+    list_behind: PersonsBehind | None = None
 
     @property
     def env(self) -> Environment:
@@ -195,8 +202,9 @@ def _decide_policy(
     if reason is None and condition is not None:
         evaluation = condition.evaluate(decision_input.env)
         evidence["condition"] = evaluation.evidence
-        if evaluation.value is not True:
-            reason = f"PERMISSION_CONDITION: '{wanted}' is given only where {condition.text}"
+        problem = _find_problem(condition, evaluation.value, decision_input)
+        if problem is not None:
+            reason = f"PERMISSION_CONDITION: '{wanted}' is given only where {condition.text}{problem}"
     if reason is None:
         return _choose_next_edges(workflow, node, "allowed", decision_input, evidence)
     return replace(_choose_next_edges(workflow, node, "denied", decision_input, evidence), reason=reason)
@@ -223,9 +231,20 @@ def _decide_gate(
             continue
         evaluation = condition.evaluate(decision_input.env)
         evidence[pointer.removeprefix("/")] = evaluation.evidence
-        if evaluation.value is not True:
-            return refuse_gate(node, f"the condition '{condition.text}' does not hold", evidence)
+        problem = _find_problem(condition, evaluation.value, decision_input)
+        if problem is not None:
+            return refuse_gate(node, f"the condition '{condition.text}' does not hold{problem}", evidence)
     return _choose_next_edges(workflow, node, "passed", decision_input, evidence)
+
+
+def _find_problem(condition: Compiled, value: Any, decision_input: DecisionInput) -> str | None:
+    """Return nothing where the condition holds, else the words that name a person behind the key."""
+    if value is not True:
+        return ""
+    if decision_input.list_behind is None:
+        return None
+    against = find_person_against(condition, decision_input.env, decision_input.list_behind)
+    return None if against is None else f" for {name_person_behind(against)}"
 
 
 def _conditions_of(node: WorkflowNode) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from signet.core.runtime.tokens import (
     restart_at,
 )
 from signet.core.runtime.workflow import Workflow
-from signet.core.tenants.principal import responsible_of
+from signet.core.tenants.principal import KEY_PREFIX, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 CONTROL = "sys:control:"
@@ -39,6 +39,10 @@ class Actor:
     @property
     def responsible(self) -> ResponsiblePersons:
         return responsible_of(self.id, self.behind)
+
+    @property
+    def is_key(self) -> bool:
+        return self.id.startswith(KEY_PREFIX)
 
     def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "roles": list(self.roles), "responsible": sorted(self.responsible)}

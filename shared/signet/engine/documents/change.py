@@ -11,6 +11,7 @@ from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.edit_window import LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
+from signet.core.expressions.actors import PersonsBehind
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
@@ -97,6 +98,8 @@ class MutationContext:
     followed: frozenset[FollowedField] = frozenset()
     # What the gates of the document's workflow have used of other documents: its own steps read this.
     pins: Pins = field(default_factory=dict)
+    # How a condition is asked of the persons behind a key; None where the actor is none.
+    list_behind: PersonsBehind | None = None
 
     @property
     def is_own_workflow(self) -> bool:
@@ -325,7 +328,7 @@ def window_of(context: MutationContext, row: DocumentRow) -> Window:
 def authorize(context: MutationContext, permission: str, env: Mapping[str, Any]) -> Rejected | None:
     if context.caller.instance_id is not None:
         return None  # the workflow's own policy gate has decided, with evidence
-    return as_rejected(context.contract.authorize(permission, context.permissions, env))
+    return as_rejected(context.contract.authorize(permission, context.permissions, env, context.list_behind))
 
 
 def as_rejected(denial: Denial | None) -> Rejected | None:

@@ -18,6 +18,7 @@ from signet.core.documents.personal_data import mask_fields, mask_variables
 from signet.core.documents.rules import CompiledRule, EmitAction, RejectAction, Rule, SetAction, compile_rule
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
+from signet.core.expressions.actors import find_person_against
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding
@@ -110,6 +111,9 @@ def apply_before_rules(
     for compiled in _concerned(rules, change, "before"):
         env = _env(context, change)
         if not _matches(compiled, context, change, env):
+            against = _find_rejection_behind(compiled, context, change, env)
+            if against is not None:
+                return against
             continue
         for index, action in enumerate(compiled.rule.actions):
             if isinstance(action, RejectAction):
@@ -156,6 +160,9 @@ def apply_after_rules(
     for compiled in _concerned(rules, change, "after"):
         env = _env(context, change)
         if not _matches(compiled, context, change, env):
+            against = _find_rejection_behind(compiled, context, change, env)
+            if against is not None:
+                return against
             continue
         for index, action in enumerate(compiled.rule.actions):
             if isinstance(action, RejectAction):
@@ -221,6 +228,20 @@ def _matches(
         }
     )
     return evaluation.value is True
+
+
+def _find_rejection_behind(
+    compiled: CompiledRule, context: MutationContext, change: DocumentChange, env: Mapping[str, Any]
+) -> Rejected | None:
+    """Find what a rule that rejects says of a person behind the key; nothing else is done in their place."""
+    rejects = next((each for each in compiled.rule.actions if isinstance(each, RejectAction)), None)
+    if rejects is None or context.list_behind is None:
+        return None
+    found = find_person_against(compiled.condition, env, context.list_behind, wanted=False)
+    if found is None:
+        return None
+    _matches(compiled, context, change, found)  # for the evidence
+    return _rejected(compiled.rule, rejects)
 
 
 def _rejected(rule: Rule, action: RejectAction) -> Rejected:

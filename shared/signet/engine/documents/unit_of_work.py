@@ -43,6 +43,7 @@ from signet.engine.documents.commands import (
     RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
+from signet.engine.documents.persons_behind import PersonsBehindKeys
 from signet.engine.documents.references import RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
@@ -99,6 +100,7 @@ class DocumentUnitOfWork:
         self.keep_responsible = TransactionSets(connection, tenant_id).keep
         self._maker = RowMaker(transaction, self.keep_responsible)
         self.refs = Refs(connection, tenant_id, self._rows)
+        self.persons = PersonsBehindKeys(connection, tenant_id)
         self._pins: dict[UUID, Pins] = {}
         self.transaction = transaction
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
@@ -129,19 +131,19 @@ class DocumentUnitOfWork:
         followed: frozenset[FollowedField] = frozenset(),
     ) -> MutationContext:
         """Make the context of a decision; `followed` is what its expressions read behind refs."""
-        data = resolve_personal(row.data, row.personal or {}) if row else {}
-        permissions = self.transaction.permissions_of(caller.principal.roles)
+        principal = caller.principal
         return MutationContext(
             caller,
             self.transaction,
             contract,
             row,
-            data,
-            permissions,
+            resolve_personal(row.data, row.personal or {}) if row else {},
+            self.transaction.permissions_of(principal.roles),
             self.org,
             self.refs,
             followed,
             self._pins.get(row.id, {}) if row else {},
+            self.persons.behind(principal.behind) if principal.is_key else None,
         )
 
     def use_pins(self, document_id: UUID, pins: Pins) -> None:

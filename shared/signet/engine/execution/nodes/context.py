@@ -195,6 +195,7 @@ class InstanceContext:
             "amended" if self.row.birth == "amended" else "created",
             self.documents.transaction.permissions_of(actor.roles),
             partial(self._ask_rules, document),
+            list_behind=self.documents.persons.behind(actor.behind) if actor.is_key else None,
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:

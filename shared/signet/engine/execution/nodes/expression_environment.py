@@ -9,6 +9,7 @@ from signet.core.documents.personal_data import mask_variables
 from signet.core.documents.rules import CompiledRule, RejectAction
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment, FollowedField
+from signet.core.expressions.actors import PersonsBehind, find_person_against
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
@@ -69,7 +70,9 @@ class ExpressionEnvironment:
             if name not in rules:
                 raise Rejected("RULE_UNKNOWN", f"the tenant has no rule '{name}'")
             env = self.make(workflow, document, actor, variables)
-            rejects, of_rule = _ask(rules[name], self._add_refs(env, document, contract, rules[name]))
+            list_behind = self.documents.persons.behind(actor.behind) if actor.is_key else None
+            env = self._add_refs(env, document, contract, rules[name])
+            rejects, of_rule = _ask(rules[name], env, list_behind)
             of_rule["variables"] = mask_variables(of_rule["variables"], contract.personal_fields)
             evidence[name] = {**of_rule, "rejects": rejects}
             has_passed = has_passed and not rejects
@@ -97,7 +100,12 @@ class ExpressionEnvironment:
         return context.env(context.data, status=document.status, version=document.version)
 
 
-def _ask(rule: CompiledRule, env: Environment) -> tuple[bool, dict[str, Any]]:
+def _ask(
+    rule: CompiledRule, env: Environment, list_behind: PersonsBehind | None
+) -> tuple[bool, dict[str, Any]]:
+    """Ask the rule of the actor, and of the persons behind a key."""
+    if list_behind is not None:
+        env = find_person_against(rule.condition, env, list_behind, wanted=False) or env
     evaluation = rule.condition.evaluate(env)
     can_reject = any(isinstance(action, RejectAction) for action in rule.rule.actions)
     return can_reject and evaluation.value is True, dict(evaluation.evidence)
