@@ -89,4 +89,18 @@ KEYS = (
     ),
 )
 
-ACTORS = (*ANSWERS, *KEYS)
+READ = (
+    Mutation(
+        "a draft that was deleted and saved again looks as it was read",
+        3,
+        "shared/signet/engine/definitions/contracts.py",
+        '"delete_contract", version, revision=revision)',
+        '"delete_contract", version)',
+        (
+            "tests/functions/routes/definitions/test_contracts.py"
+            "::test_another_draft_of_the_same_version_has_another_etag",
+        ),
+    ),
+)
+
+ACTORS = (*ANSWERS, *KEYS, *READ)

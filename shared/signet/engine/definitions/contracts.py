@@ -55,6 +55,8 @@ def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]
     """Write a draft of the version that the contract names; a published version is frozen."""
     body = canonical_bytes(contract.to_json())
     digest = hash_bytes(body)
+    # A draft that is deleted meanwhile leaves its revision first.
+    store.lock_contracts_of_type(act.connection, act.caller.principal.tenant_id, contract.contract)
     row = find_contract_row(act, contract.contract, contract.version)
     draft = DraftName("contract", contract.contract, contract.contract)
     authors = join_authors(act, draft, row.list_known_authors() if row is not None else ())
@@ -81,6 +83,8 @@ def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> 
 def require_contract_draft(
     act: AdminTransaction, entity_type: str, version: int, expected_revision: int
 ) -> ContractRow:
+    """Return the draft as the caller saw it; nobody changes it before this transaction ends."""
+    store.lock_contracts_of_type(act.connection, act.caller.principal.tenant_id, entity_type)
     row = find_contract_row(act, entity_type, version)
     if row is None:
         raise contract_not_found(entity_type, version)
@@ -99,9 +103,10 @@ def require_revision(revision: int, expected: int) -> None:
         )
 
 
-def delete_contract(act: AdminTransaction, entity_type: str, version: int) -> None:
+def delete_contract(act: AdminTransaction, entity_type: str, version: int, revision: int) -> None:
+    """Delete a draft. Its revision goes on record, and the next draft of the version goes on from there."""
     store.delete_contract_draft(act.connection, act.caller.principal.tenant_id, entity_type, version)
-    _note(act, entity_type, "delete_contract", version)
+    _note(act, entity_type, "delete_contract", version, revision=revision)
 
 
 def freeze_contract(
@@ -165,5 +170,5 @@ def _frozen(entity_type: str, version: int) -> Rejected:
     )
 
 
-def _note(act: AdminTransaction, entity_type: str, action: str, version: int, **detail: str) -> None:
+def _note(act: AdminTransaction, entity_type: str, action: str, version: int, **detail: str | int) -> None:
     act.note(("contract", entity_type), action, {"version": version, **detail})

