@@ -103,4 +103,19 @@ READ = (
     ),
 )
 
-ACTORS = (*ANSWERS, *KEYS, *READ)
+LINES = (
+    Mutation(
+        "people change their own lines by disabling another",
+        3,
+        "shared/signet/engine/tenants/dependents.py",
+        "        require_other_line(act, below, manager)\n",
+        "        pass\n",
+        (
+            "tests/functions/routes/tenants/test_dependents.py::test_nobody_becomes_a_manager_by_handing_over",
+            "tests/functions/routes/tenants/test_dependents.py"
+            "::test_nobody_changes_their_own_manager_by_disabling_them",
+        ),
+    ),
+)
+
+ACTORS = (*ANSWERS, *KEYS, *READ, *LINES)

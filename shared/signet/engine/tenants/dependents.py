@@ -14,7 +14,7 @@ from signet.engine.access.admin import AdminTransaction
 from signet.engine.access.read import ReadTransaction
 from signet.engine.approvals.delegations import notify_of_delegation
 from signet.engine.control.four_eyes import wants_two_people
-from signet.engine.tenants.self_grants import refuse_self_grant
+from signet.engine.tenants.self_grants import refuse_self_grant, require_other_line
 from signet.engine.tenants.service_accounts import propose_owner
 from signet.store.tenants import dependents as store
 from signet.store.tenants import people
@@ -94,13 +94,15 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
         seats = store.hand_over_seats(
             connection, tenant_id, user_id, heir, author, now=act.now, limit=MAX_COUNTED
         )
-        reports = store.hand_over_reports(connection, tenant_id, user_id, heir, author)
+        lines = store.hand_over_reports(connection, tenant_id, user_id, heir, author)
         accounts = _hand_over_accounts(act, user_id, heir)
         keys = store.offer_keys(connection, tenant_id, user_id, heir, author)
     else:
-        reports = store.end_reports(connection, tenant_id, user_id, author)
+        lines = dict.fromkeys(store.end_reports(connection, tenant_id, user_id, author))
         accounts = store.disable_accounts(connection, tenant_id, user_id, author, act.now)
         keys = store.revoke_keys(connection, tenant_id, user_id, author, act.now)
+    for below, manager in lines.items():
+        require_other_line(act, below, manager)
     delegations = store.revoke_delegations(connection, tenant_id, user_id, author, act.now)
     for ended in delegations:
         notify_of_delegation(act, "delegation_revoked", ended.id, ended.user_id, ended.delegate_id)
@@ -110,7 +112,7 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
         "service_accounts": sorted(accounts),
         "delegations": [str(ended.id) for ended in delegations],
         "seats": [f"{seat.request_id}/{seat.stage}/{seat.position}" for seat in seats],
-        "reports": sorted(reports),
+        "reports": sorted(lines),
     }
 
 

@@ -175,10 +175,11 @@ def end_reports(connection: Connection, tenant_id: UUID, user_id: str, author: C
 
 def hand_over_reports(
     connection: Connection, tenant_id: UUID, user_id: str, to_user_id: str, author: ChangeAuthor
-) -> list[str]:
-    """Give those who report to the member another manager; return who they are."""
+) -> dict[str, str | None]:
+    """Give those who report to the member another manager; return each with the new one."""
     values = _change(tenant_id, user_id, author, to_user_id=to_user_id)
-    return _scalars(connection, _SQL.hand_over_reports, values)
+    rows: list[Any] = connection.execute(_SQL.hand_over_reports, values).fetchall()
+    return dict(rows)
 
 
 def hand_over_seats(

@@ -147,7 +147,7 @@ WITH RECURSIVE above AS (
     FROM line CROSS JOIN LATERAL (VALUES (line.manager_id), (%(user_id)s)) AS side (user_id)
     WHERE side.user_id IS NOT NULL
 )
-SELECT user_id FROM line ORDER BY user_id
+SELECT user_id, manager_id FROM line ORDER BY user_id
 
 -- name: hand_over_seats
 -- Hand the open seats of a disabled member over to another, and tell them. The function refuses all else.

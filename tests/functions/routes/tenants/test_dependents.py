@@ -176,6 +176,43 @@ def test_nobody_hands_anything_over_to_themselves(root: Client, asking: Asking) 
     assert (refused.status, refused.code) == (403, "SELF_GRANT_REFUSED")
 
 
+def report(root: Client, *lines: tuple[str, str]) -> None:
+    for below, above in lines:
+        assert root.put(f"/v1/org_chart/{below}", {"manager_id": above}).status == 200
+
+
+def test_nobody_becomes_a_manager_by_handing_over(root: Client, asking: Asking) -> None:
+    """Refuse the manager of anna, when ben reports to anna and is her heir; another one may."""
+    report(root, ("ben", "anna"), ("anna", "cleo"))
+    cleo = Client(root.application, root.tenant_id, "cleo", ("admin",))
+    refused = save(cleo, "anna", status="disabled", dependents={"hand_over_to": "ben"})
+    assert (refused.status, refused.code) == (403, "SELF_GRANT_REFUSED")
+    assert root.get("/v1/members/anna").body["status"] == "active"
+    assert root.get("/v1/members/ben").body["manager_id"] == "anna"
+    assert save(root, "anna", status="disabled", dependents={"hand_over_to": "ben"}).status == 200
+    assert root.get("/v1/members/ben").body["manager_id"] == "cleo"
+
+
+@pytest.mark.parametrize("dependents", ["end", {"hand_over_to": "dora"}])
+def test_nobody_changes_their_own_manager_by_disabling_them(
+    root: Client, asking: Asking, dependents: Any
+) -> None:
+    report(root, ("ben", "anna"), ("carl", "anna"))
+    ben = Client(root.application, root.tenant_id, "ben", ("admin",))
+    refused = save(ben, "anna", status="disabled", dependents=dependents)
+    assert (refused.status, refused.code) == (403, "SELF_GRANT_REFUSED")
+    assert root.get("/v1/members/ben").body["manager_id"] == "anna"
+    assert save(root, "anna", status="disabled", dependents=dependents).status == 200
+
+
+def test_who_has_no_line_to_them_hands_over(root: Client, asking: Asking) -> None:
+    """Let the manager of anna do it, where the heir does not report to anna."""
+    report(root, ("ben", "anna"), ("anna", "cleo"))
+    cleo = Client(root.application, root.tenant_id, "cleo", ("admin",))
+    assert save(cleo, "anna", status="disabled", dependents={"hand_over_to": "dora"}).status == 200
+    assert root.get("/v1/members/ben").body["manager_id"] == "dora"
+
+
 @pytest.mark.parametrize("dependents", ["stay", {}, {"hand_over_to": "key:erp"}, ["end"]])
 def test_a_word_that_is_none(root: Client, asking: Asking, dependents: Any) -> None:
     assert save(root, "anna", status="disabled", dependents=dependents).status == 422
