@@ -118,4 +118,18 @@ LINES = (
     ),
 )
 
-ACTORS = (*ANSWERS, *KEYS, *READ, *LINES)
+MANAGERS = (
+    Mutation(
+        "a key has no manager",
+        3,
+        "shared/signet/store/approvals/requests.sql",
+        "c.user_id = coalesce(k.owner_id, asked.user_id)",
+        "c.user_id = asked.user_id",
+        (
+            "tests/functions/routes/approvals/test_keys_and_approvals.py"
+            "::test_the_manager_of_a_key_is_that_of_its_owner",
+        ),
+    ),
+)
+
+ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *MANAGERS)

@@ -182,10 +182,16 @@ ORDER BY m.user_id
 LIMIT %(limit)s
 
 -- name: read_managers
--- Read the lines of the org chart above these people, no further up than a request may ask.
+-- Read the lines of the org chart above these people, no further up than a request may ask. A key has the line of its
+-- owner.
 WITH RECURSIVE above AS (
-    SELECT c.user_id, c.manager_id, 1 AS level FROM org_chart c
-    WHERE c.tenant_id = %(tenant_id)s AND c.user_id = ANY (%(user_ids)s)
+    SELECT asked.user_id, c.manager_id, 1 AS level
+    FROM unnest(%(user_ids)s::text[]) AS asked (user_id)
+    LEFT JOIN api_keys k
+      ON k.tenant_id = %(tenant_id)s
+     AND k.id = CASE WHEN asked.user_id ~ '^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                     THEN substr(asked.user_id, 5)::uuid END
+    JOIN org_chart c ON c.tenant_id = %(tenant_id)s AND c.user_id = coalesce(k.owner_id, asked.user_id)
     UNION
     SELECT c.user_id, c.manager_id, above.level + 1 FROM above
     JOIN org_chart c ON c.tenant_id = %(tenant_id)s AND c.user_id = above.manager_id

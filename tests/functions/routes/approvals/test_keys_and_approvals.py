@@ -117,3 +117,38 @@ def test_nobody_behind_the_key_decides_what_it_asked_for(
         refused = people[name].post(place, {"vote": "approved"})
         assert (refused.status, refused.code) == (403, "SEPARATION_OF_DUTIES"), name
     assert people["anna"].post(place, {"vote": "approved"}).status == 200
+
+
+def test_the_manager_of_a_key_is_that_of_its_owner(
+    company: Company, worker: Worker, people: Mapping[str, Client]
+) -> None:
+    """Ask the manager of the owner of this moment, and not of the maker."""
+    config = {"approvers": [{"by": "manager"}, {"by": "manager", "levels": 2}], "quorum": "any"}
+    publish_patch(
+        company,
+        {"submitted_to_approved": {"nodes": [{"id": "look", "type": "approval", "config": config}]}},
+    )
+    olga, anna = people["olga"], people["anna"]
+    boss = Client(olga.application, company.tenant_id, "boss", ("admin",))
+    for user_id in ("rita", "vera"):
+        hired = boss.put(f"/v1/members/{user_id}", {"display_name": user_id, "roles": ["approver"]})
+        assert hired.status == 200, hired.text
+    for below, above in (("root", "anna"), ("anna", "vera"), ("olga", "rita"), ("rita", "vera")):
+        assert boss.put(f"/v1/org_chart/{below}", {"manager_id": above}).status == 200
+    key = people["root"].post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]}).body
+    machine = Machine(company, worker, people, key)
+    asked = machine.ask()
+    seats = anna.get(f"/v1/approvals/{asked['approval']}").body["seats"]
+    assert [seat["holder_user_id"] for seat in seats] == ["anna", "vera"]
+    decided = anna.post(f"/v1/approvals/{asked['approval']}/decision", {"vote": "approved"})
+    assert (decided.status, decided.body["request_status"]) == (200, "approved")
+    machine.change_hands()
+    sent = Client(olga.application, company.tenant_id, key=key["token"])
+    made = sent.post("/v1/documents", {"entity_type": "invoice", "data": {**INVOICE, "number": "R-2"}})
+    place = f"/v1/documents/{made.body['document_id']}/requests"
+    assert sent.post(place, {"transition": "submit"}, if_match='"1"').status in (200, 202)
+    drain(worker, [company.tenant_id])
+    assert anna.get("/v1/approvals").body["items"] == []
+    rita = Client(olga.application, company.tenant_id, "rita", ())
+    (item,) = rita.get("/v1/approvals").body["items"]
+    assert item["document_id"] == made.body["document_id"]
