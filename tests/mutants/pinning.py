@@ -6,6 +6,7 @@ from tests.mutants.mutation import Mutation
 
 SIGNET = "shared/signet"
 PINNED = "tests/scenarios/authority/test_pinned_refs.py::test_"
+TAKEN = "tests/scenarios/authority/test_pinned_actions.py::test_"
 SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 
 PINNING: Sequence[Mutation] = (
@@ -79,5 +80,33 @@ PINNING: Sequence[Mutation] = (
         "if r.is_unused and r.id not in withdrawn]",
         "if r.is_unused]",
         (f"{SENT_BACK}a_gate_uses_nothing_of_the_way_before",),
+    ),
+    Mutation(
+        "values that actions take are not pinned",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        ".union(*actions, *conditions, *writing)",
+        ".union(*conditions, *writing)",
+        (
+            f"{TAKEN}an_account_that_an_action_takes_is_asked_about_again",
+            f"{TAKEN}an_action_takes_the_account_that_was_approved",
+            f"{TAKEN}who_wrote_the_account_that_an_action_takes_does_not_approve",
+        ),
+    ),
+    Mutation(
+        "values that rules set are not pinned",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        ".union(*actions, *conditions, *writing)",
+        ".union(*actions, *conditions)",
+        (f"{TAKEN}an_account_that_a_rule_sets_is_the_approved_one",),
+    ),
+    Mutation(
+        "a rule that rejects reads old values",
+        3,
+        f"{SIGNET}/core/documents/rules.py",
+        "return bool(self.templates) and (",
+        "return (",
+        (f"{TAKEN}a_rule_that_rejects_reads_what_holds_now",),
     ),
 )

@@ -3,15 +3,37 @@
 People see these values, and everything behind the gate reads them: what is used is what was approved.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.documents.rules import CompiledRule
+from signet.core.errors import Rejected
+from signet.core.expressions import FollowedField
+from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import ResponsiblePersons
 
 # By ref field, as JSON: document_id, entity_type, version, hash, values, responsible. Where the document was
 # not there, the version is null.
 Pins = Mapping[str, Mapping[str, Any]]
+
+
+def list_pinned_fields(
+    workflow: Workflow,
+    contract: CompiledContract,
+    permissions: Iterable[str],
+    rules: Sequence[CompiledRule] | Rejected = (),
+) -> frozenset[FollowedField]:
+    """List the fields of other documents that an approval pins: all that its way reads, and writes by.
+
+    That is read by the definition, by actions that it runs, by conditions on voters, and by rules that set or
+    emit values. A rule that only rejects reads the values of the moment.
+    """
+    actions = (contract.refs_of_actions.get(name, frozenset()) for name in workflow.run_actions)
+    conditions = (contract.refs_of_conditions.get(name, frozenset()) for name in permissions)
+    writing = () if isinstance(rules, Rejected) else (r.followed for r in rules if r.writes_on_the_way)
+    return workflow.followed_fields(contract).union(*actions, *conditions, *writing)
 
 
 def hash_pins(pins: Pins) -> str:

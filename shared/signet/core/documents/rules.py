@@ -110,6 +110,12 @@ class CompiledRule:
     # Everyone who has saved the rule.
     responsible: ResponsiblePersons = NOBODY
 
+    @property
+    def writes_on_the_way(self) -> bool:
+        """Return whether it sets or emits values in what steps of a workflow do."""
+        operations = self.rule.operations
+        return bool(self.templates) and (not operations or not {"create", "delete"}.issuperset(operations))
+
     def concerns(self, operation: str, phase: str) -> bool:
         rule = self.rule
         return rule.phase == phase and (not rule.operations or operation in rule.operations)

@@ -130,6 +130,12 @@ class Workflow:
             self._followed[contract.hash] = contract.find_followed(self.expressions)
         return self._followed[contract.hash]
 
+    @cached_property
+    def run_actions(self) -> frozenset[str]:
+        """Return the actions that its nodes run."""
+        nodes = self.nodes.values()
+        return frozenset(str(node.config["action"]) for node in nodes if node.type.name == "action")
+
     def _load_node(self, node_id: str, node: Mapping[str, Any]) -> WorkflowNode:
         content, by_outcome = self.content, dict[str, list[WorkflowEdge]]()
         for edge_id in content["adjacency"][node_id]:

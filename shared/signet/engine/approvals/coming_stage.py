@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
-from signet.core.approvals.pins import Pins, read_pinned
+from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy, Stage, parse_policy, policy_of_chain, policy_of_node
 from signet.core.approvals.seats import (
     ApproverData,
@@ -89,8 +89,8 @@ def read_policy(reader: VoteReader, node: WorkflowNode) -> Policy | None:
 def read_pins(
     reader: VoteReader, workflow: Workflow, document: VotedDocumentRow, contract: CompiledContract
 ) -> Pins:
-    """Read what a request would pin of other documents."""
-    followed = workflow.followed_fields(contract).union(*contract.refs_of_conditions.values())
+    """Read what a request would pin of other documents, apart from what rules read."""
+    followed = list_pinned_fields(workflow, contract, contract.refs_of_conditions)
     if not followed:
         return {}
     data = reader.content_of(document).data

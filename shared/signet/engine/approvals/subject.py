@@ -41,7 +41,7 @@ class ApprovalSubject:
     responsible: ResponsiblePersons
     requesters: ResponsiblePersons
     trace_id: str | None
-    # What the definition reads of other documents.
+    # What the way of the document reads of others.
     pins: Pins
     # The request that was rejected and is repeated with the same content.
     repeats: LiveRequest | None

@@ -255,7 +255,7 @@ class DocumentUnitOfWork:
             return self._definitions.find_newest_contract(operation.entity_type)
         return None
 
-    def _find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
+    def find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
         """Find the rules, or the rejection of every change because one rule no longer fits the contract."""
         try:
             return self.rules_of(contract)
@@ -270,7 +270,7 @@ class DocumentUnitOfWork:
         contract = self._find_contract(operation, row)
         if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
             return ()
-        rules = self._find_rules(contract)
+        rules = self.find_rules(contract)
         followed = list_followed(caller, operation, contract)
         if not isinstance(rules, Rejected):
             followed |= followed_by_rules(rules, kind_of(operation))
@@ -320,7 +320,7 @@ class DocumentUnitOfWork:
 
     def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
         """Apply the tenant's rules, which may set values, and then check the size of the result."""
-        rules = self._find_rules(change.contract)
+        rules = self.find_rules(change.contract)
         if isinstance(rules, Rejected):
             return rules
         context = replace(context, followed=context.followed | followed_by_rules(rules, operation_of(change)))

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import ConflictCheck, separation_conflict
 from signet.core.approvals.entitlement import list_voter_permissions
-from signet.core.approvals.pins import Pins, read_pinned
+from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
@@ -332,9 +332,8 @@ class InstanceContext:
     ) -> Pins:
         if request is not None:
             return request.pins or {}
-        followed = self.execution.workflow.followed_fields(contract)
-        for permission in needed:
-            followed |= contract.refs_of_conditions.get(permission, frozenset())
+        rules = self.documents.find_rules(contract) if contract.has_readable_refs else ()
+        followed = list_pinned_fields(self.execution.workflow, contract, needed, rules)
         return self.documents.refs.pins_of(RefQuery(contract, followed, document.data)) if followed else {}
 
     def make_conflict_check(self, document: DocumentRow) -> ConflictCheck:
