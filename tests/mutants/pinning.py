@@ -109,4 +109,15 @@ PINNING: Sequence[Mutation] = (
         "return (",
         (f"{TAKEN}a_rule_that_rejects_reads_what_holds_now",),
     ),
+    Mutation(
+        "a refusal takes back that people are asked again",
+        3,
+        f"{SIGNET}/store/database.py",
+        "        if shared is None:\n            act()\n",
+        "        if True:\n            act()\n",
+        (
+            "tests/functions/routes/approvals/test_approvals.py"
+            "::test_a_vote_on_what_has_changed_has_it_asked_again",
+        ),
+    ),
 )

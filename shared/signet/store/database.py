@@ -68,6 +68,8 @@ class _SharedTransaction:
 
     tenant_id: UUID
     connection: Connection
+    # Is run when it has ended, committed or not.
+    last_acts: list[Callable[[], None]]
 
 
 class Database:
@@ -140,12 +142,30 @@ class Database:
 
         Thus a use case and the record of its request are written together or not at all.
         """
-        with self.transaction(tenant_id) as connection:
-            token = self._shared.set(_SharedTransaction(tenant_id, connection))
-            try:
-                yield connection
-            finally:
-                self._shared.reset(token)
+        around = self._shared.get()
+        last_acts: list[Callable[[], None]] = [] if around is None else around.last_acts
+        try:
+            with self.transaction(tenant_id) as connection:
+                token = self._shared.set(_SharedTransaction(tenant_id, connection, last_acts))
+                try:
+                    yield connection
+                finally:
+                    self._shared.reset(token)
+        finally:
+            if around is None:
+                for act in last_acts:
+                    act()
+
+    def run_last(self, act: Callable[[], None]) -> None:
+        """Run it at once, or when the shared transaction around it has ended, committed or not.
+
+        A refusal rolls back all that its request wrote. This is the way to write something with it.
+        """
+        shared = self._shared.get()
+        if shared is None:
+            act()
+        else:
+            shared.last_acts.append(act)
 
     @contextmanager
     def snapshot(self, tenant_id: UUID) -> Iterator[Connection]:

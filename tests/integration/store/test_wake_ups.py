@@ -1,6 +1,7 @@
 """Wake-ups about a transaction's work: sent after its commit, and never after a rollback."""
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from uuid import uuid4
 
 import pytest
@@ -98,6 +99,23 @@ def test_all_that_join_a_transaction_are_told_with_it(
         make(company)
         make(company)
         assert heard.wake_ups == []
+    assert heard.wake_ups == [WakeUp(company.tenant_id, "events")]
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_an_act_that_comes_last_is_done_however_the_transaction_ends(
+    company: Company, telling: Database, heard: HeardWakeUps, is_refused: bool
+) -> None:
+    def act() -> None:
+        with telling.transaction(company.tenant_id) as connection:
+            trigger(connection, company)
+
+    with suppress(Rejected), telling.shared_transaction(company.tenant_id):
+        with telling.shared_transaction(company.tenant_id):
+            telling.run_last(act)
+        assert heard.wake_ups == []
+        if is_refused:
+            raise Rejected("VALUE_INVALID", "no")
     assert heard.wake_ups == [WakeUp(company.tenant_id, "events")]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from signet.core.compiler.node_configurations import Vote
@@ -69,9 +70,13 @@ class Approvals:
             with self._database.pipelined(tenant_id, opening) as pipeline:
                 return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
         except ReferencesChanged as stale:
-            with self._database.transaction(tenant_id) as connection:
-                insert_triggers(connection, tenant_id, [make_trigger(stale.instance_id, "continue", {})])
+            self._database.run_last(partial(self._ask_again, tenant_id, stale.instance_id))
             raise
+
+    def _ask_again(self, tenant_id: UUID, instance_id: UUID) -> None:
+        """Wake an instance that asks about what has changed: it asks again."""
+        with self._database.transaction(tenant_id) as connection:
+            insert_triggers(connection, tenant_id, [make_trigger(instance_id, "continue", {})])
 
     def decide_many(
         self, caller: Caller, ballots: Sequence[Ballot]

@@ -114,6 +114,40 @@ def test_a_decision_counts_once(people: dict[str, Client], asking: Asking) -> No
     assert asking.rows("SELECT count(*) FROM approval_decisions") == [(1,)]
 
 
+def change_what_is_asked(asking: Asking, request_id: UUID) -> None:
+    """Make it a request that has pinned nothing: it can only be asked again."""
+    asking.run("ALTER TABLE approval_requests DISABLE TRIGGER USER")
+    asking.run("UPDATE approval_requests SET pins = NULL WHERE id = %s", request_id)
+    asking.run("ALTER TABLE approval_requests ENABLE TRIGGER USER")
+
+
+@pytest.mark.parametrize("key", [{}, {"idempotency_key": "once"}], ids=["without a key", "with a key"])
+@pytest.mark.parametrize("vote", ["approved", "rejected"])
+def test_a_vote_on_what_has_changed_has_it_asked_again(
+    people: dict[str, Client], asking: Asking, vote: str, key: dict[str, str]
+) -> None:
+    """The refusal rolls the key back, and not the wake-up of the workflow that asks again."""
+    request_id = asking.ask("anna")
+    change_what_is_asked(asking, request_id)
+    body = {"vote": vote, "reason": "seen"}
+    place = f"/v1/approvals/{request_id}/decision"
+    assert people["anna"].post(place, body, **key).code == "APPROVAL_STALE"
+    woken = "SELECT instance_id, status FROM workflow_events_outbox WHERE event_type = 'continue'"
+    asked_by = asking.rows("SELECT instance_id FROM approval_requests WHERE id = %s", request_id)
+    assert asking.rows(woken) == [(*asked_by[0], "pending")]
+    assert asking.rows("SELECT count(*) FROM idempotency_keys") == [(0,)]
+
+
+def test_a_vote_among_many_has_it_asked_again(people: dict[str, Client], asking: Asking) -> None:
+    request_id = asking.ask("anna")
+    change_what_is_asked(asking, request_id)
+    body = {"decisions": [{"request_id": str(request_id), "vote": "approved"}]}
+    (outcome,) = people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["outcomes"]
+    assert outcome["refusal"]["code"] == "APPROVAL_STALE"
+    woken = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'continue'"
+    assert asking.rows(woken) == [(1,)]
+
+
 def test_a_link_never_decides(people: dict[str, Client], asking: Asking) -> None:
     place = f"/v1/approvals/{asking.ask('anna')}/decision"
     for method in ("GET", "HEAD", "OPTIONS"):
