@@ -10,6 +10,7 @@ VIEW = f"{SIGNET}/engine/approvals/request_view.py"
 SCENES = "tests/scenarios/authority"
 VIEWS, EXPLAINED = f"{SCENES}/test_views.py::test_", f"{SCENES}/test_explanations.py::test_"
 ADDITIONS = "tests/unit/core/approvals/test_additions.py::test_"
+CHANGED = "tests/scenarios/authority/test_what_changed.py::test_"
 FIGURES = "tests/integration/telemetry/test_approval_figures.py::test_"
 
 VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
@@ -108,5 +109,13 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         "        self.result.stats.lapsed = self._approvals.lapsed_count\n",
         "",
         (f"{FIGURES}votes_that_lapse_are_counted",),
+    ),
+    Mutation(
+        "an amendment hides an account that changed",
+        3,
+        f"{SIGNET}/engine/approvals/comparison.py",
+        "    if last.pins is not None:\n",
+        "    if False:\n",
+        (f"{CHANGED}an_amendment_shows_the_account_that_changed_meanwhile",),
     ),
 )

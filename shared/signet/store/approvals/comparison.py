@@ -6,6 +6,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from signet.core.approvals.pins import Pins
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -21,6 +22,8 @@ class ApprovedVersion:
     document_version: int
     approved_at: datetime | None
     snapshot: str
+    # None in a request of an older release.
+    pins: Pins | None
 
 
 def find_last_approved(

@@ -1,7 +1,7 @@
 -- name: find_last_approved
 -- Find what a gate has used up last of this document. A document without one is compared with the one that it
 -- amends.
-SELECT r.id AS request_id, r.document_id, r.document_version, r.ended_at AS approved_at, v.snapshot
+SELECT r.id AS request_id, r.document_id, r.document_version, r.ended_at AS approved_at, v.snapshot, r.pins
 FROM documents d
 JOIN approval_requests r ON r.tenant_id = d.tenant_id AND r.document_id IN (d.id, d.amended_from_id)
 JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id

@@ -20,7 +20,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.control.authorship import ControlAuthors
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.ballots import Ballot, VoteResult
-from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
+from signet.engine.approvals.comparison import LastApproved, ShownContent, compare_with_last_approved
 from signet.engine.approvals.inbox import MAX_DECISIONS, InboxItem
 from signet.engine.approvals.request_view import (
     AnswerByHand,
@@ -133,8 +133,14 @@ def add_approval_routes(routes: Routes) -> None:
         """Show a request with its document as it was pinned, and what has changed since the last approval."""
         request = call.use.approvals.read_request(call.caller, approval_id)
         record = request.record
-        tenant_id, data = call.principal.tenant_id, request.document["data"]
-        last = compare_with_last_approved(call.use.database, tenant_id, record.document_id, record.id, data)
+        pinned = {pin.field: pin.values for pin in request.pins}
+        last = compare_with_last_approved(
+            call.use.database,
+            call.principal.tenant_id,
+            record.document_id,
+            record.id,
+            ShownContent(request.document["data"], pinned),
+        )
         shown = {
             name: getattr(holder, name)
             for holder in (record, request)

@@ -1,0 +1,113 @@
+"""The view of an approval tells people who decide again what has changed, and who has said no before."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from signet.core.tenants.tenant_file import Member
+from signet.engine.documents.commands import Amend, Update
+from signet.store.tenants.tenants import save_members
+from tests.scenarios.authority.acts import newest, submit, vote
+from tests.support.api_application import wire
+from tests.support.core.approval_policies import role
+from tests.support.http_client import Client
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+
+LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
+TELL = {
+    "id": "tell",
+    "type": "webhook_out",
+    "config": {"endpoint": "erp", "payload": {"account": "{entity.vendor.number}"}},
+}
+APPROVED = "approved"
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        members = [
+            Member(user_id=name, display_name=name.title(), roles=("voter", "admin"))
+            for name in ("app1", "app2", "carl", "mia")
+        ]
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_members(connection, made.tenant_id, tuple(members))
+        made.standing.run(
+            "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+            " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga') ON CONFLICT DO NOTHING",
+            made.tenant_id,
+        )
+        yield made
+
+
+def paid_payment(stage: WorkflowStage) -> tuple[Made, Made]:
+    """Return a vendor, and a payment that was approved with its account."""
+    vendor = stage.publish()
+    ref = {"type": "ref", "entity_type": vendor, "reads": {"number": {"type": "string"}}}
+    contract = {
+        **CONTRACT,
+        "fields": {**CONTRACT["fields"], "vendor": ref},
+        "amendment": {"from": ["active"]},
+    }
+    payment = stage.publish(contract, approval={"nodes": [LOOK]}, posting={"nodes": [TELL]})
+    supplier = stage.create(vendor, "mia", number="DE-GOOD")
+    made = stage.create(payment, "carl", vendor=str(supplier.id))
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1") == APPROVED
+    stage.answer(made.instance_id)
+    stage.drain()
+    return supplier, made
+
+
+def amend(stage: WorkflowStage, document: Made, **changes: Any) -> Made:
+    applied = stage.mutate(Amend(document.id, stage.version_of(document.id), changes, "typo"), "carl")
+    amended = Made(applied.document_id, stage.instance_of(applied.document_id))
+    submit(stage, amended, "carl")
+    return amended
+
+
+def edit(stage: WorkflowStage, document: Made, user_id: str, **changes: Any) -> None:
+    stage.mutate(Update(document.id, stage.version_of(document.id), changes), user_id)
+    stage.drain()
+
+
+def view(stage: WorkflowStage, document: Made, user_id: str) -> Mapping[str, Any]:
+    client = Client(wire(stage.standing.company.database), stage.tenant_id, user_id, ("voter",))
+    answer = client.get(f"/v1/approvals/{newest(stage, document.id)}")
+    assert answer.status == 200, answer.text
+    shown: Mapping[str, Any] = answer.body
+    return shown
+
+
+# --- since the last approval ---
+
+
+def test_an_amendment_shows_the_account_that_changed_meanwhile(stage: WorkflowStage) -> None:
+    """Carl changes the vendor's account, and amends a remark: the account is named beside it."""
+    supplier, made = paid_payment(stage)
+    edit(stage, supplier, "carl", number="DE-EVIL")
+    amended = amend(stage, made, number="remark")
+    shown = view(stage, amended, "app2")["last_approved"]
+    assert shown["document_id"] == str(made.id)
+    assert shown["changes"] == [
+        {"field": "number", "before": None, "after": "remark"},
+        {"field": "vendor.number", "before": "DE-GOOD", "after": "DE-EVIL"},
+    ]
+    assert vote(stage, amended.id, "app2") == APPROVED
+
+
+def test_an_account_that_is_the_same_is_no_change(stage: WorkflowStage) -> None:
+    _, made = paid_payment(stage)
+    amended = amend(stage, made, number="remark")
+    shown = view(stage, amended, "app2")["last_approved"]
+    assert [change["field"] for change in shown["changes"]] == ["number"]
+
+
+def test_an_approval_of_an_older_release_has_pinned_nothing(stage: WorkflowStage) -> None:
+    _, made = paid_payment(stage)
+    stage.standing.run("ALTER TABLE approval_requests DISABLE TRIGGER USER")
+    stage.standing.run("UPDATE approval_requests SET pins = NULL WHERE document_id = %s", made.id)
+    stage.standing.run("ALTER TABLE approval_requests ENABLE TRIGGER USER")
+    amended = amend(stage, made, number="remark")
+    shown = view(stage, amended, "app2")["last_approved"]
+    assert [change["field"] for change in shown["changes"]] == ["number"]
