@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from signet.engine.documents.commands import Update
 from signet.engine.documents.erase import Erasures, erase_personal
 from tests.support.ways.cells import Cell, Played, same
-from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, WHO
+from tests.support.ways.involvements import DUTIES, NOT_ASKED, RESPONSIBLE, WHO
 from tests.support.ways.scene import DENIED, AuthorityScene, Plan, refusal
 from tests.support.workflow_stage import CONTRACT
 
@@ -18,13 +18,6 @@ def approve_in_turn(scene: AuthorityScene) -> str:
     """Approve as two lawful people, one after the other."""
     assert scene.vote(scene.lawful) == "approved"
     return scene.vote(scene.other)
-
-
-def give_back_and_approve(scene: AuthorityScene) -> str:
-    """Give the role back by an administrator who has no part, and approve as a lawful person."""
-    assert scene.vote(scene.lawful) == GRANTED
-    scene.save(scene.caller(scene.boss), scene.other, *scene.roles_of_other)
-    return scene.vote(scene.lawful)
 
 
 # --- a personal value ---
@@ -62,8 +55,7 @@ ERASED = (
     ("votes when it is asked about again, without the value", DUTIES),
 )
 ERASE: Mapping[str, Cell] = {
-    **same(Played(erase, ERASED), *RESPONSIBLE),
-    "granter": Played(erase, ERASED, give_back_and_approve),
+    **same(Played(erase, ERASED), *RESPONSIBLE, "granter"),
     "delegator": Played(erase, ERASED, approve_in_turn),
     "operator": Played(
         erase_by_command_line,
@@ -141,7 +133,6 @@ AMEND: Mapping[str, Cell] = {
             ("amends it, and votes about the original", CLOSED),
             ("votes about the new document, which they wrote", DUTIES),
         ),
-        give_back_and_approve,
     ),
     "operator": Played(amend_by_command_line, (("amends it by the command line", DENIED),)),
 }

@@ -11,8 +11,8 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
        voter_permissions, pins, pins_hash,
        list_changed_pins(r.pins) || ARRAY(SELECT DISTINCT p.field FROM personal_values p
              WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS changed_pins,
-       EXISTS (SELECT FROM eligibility_changes c
-               WHERE c.tenant_id = r.tenant_id AND c.changed_at >= coalesce(r.asked_since, r.created_at)) AS has_changed_people,
+       coalesce((SELECT max(c.changed_at) FROM eligibility_changes c WHERE c.tenant_id = r.tenant_id)
+                >= coalesce(r.asked_since, r.created_at), false) AS has_changed_people,
        ARRAY(SELECT DISTINCT voice
              FROM approval_requests other
              JOIN approval_decisions v ON v.tenant_id = other.tenant_id AND v.request_id = other.id

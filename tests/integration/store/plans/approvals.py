@@ -130,7 +130,9 @@ def voter_probes() -> Iterator[Probe]:
     by_holder = (f"{seats}_of_role", f"{seats}_of_needed_role", f"{seats}_of_user")
     for index in (*by_holder, "approval_requests_pkey", "documents_pkey"):
         yield Probe(index, REQUESTS["list_asking"], asking)
-    yield Probe("approval_requests_by_document", REQUESTS["find_first_asked"], {"document_id": ROW})
+    # in first_asked()
+    of_document = "document_id = %(id)s AND created_at > '-infinity'"
+    yield plain("approval_requests_by_document", "approval_requests", of_document, id=ROW)
     candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10, "document_id": ROW}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})
