@@ -118,4 +118,21 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         "    if False:\n",
         (f"{CHANGED}an_amendment_shows_the_account_that_changed_meanwhile",),
     ),
+    Mutation(
+        "a trivial change hides who has said no",
+        3,
+        f"{SIGNET}/store/approvals/voters.sql",
+        "FROM rejected CROSS JOIN asked\n",
+        "FROM rejected JOIN asked ON asked.data = (SELECT v.snapshot::jsonb -> 'data' FROM"
+        " document_versions v WHERE v.tenant_id = %(tenant_id)s AND v.id = rejected.snapshot_version_id)\n",
+        (f"{CHANGED}a_rejection_is_shown_after_a_trivial_change",),
+    ),
+    Mutation(
+        "an amendment hides who has said no",
+        3,
+        f"{SIGNET}/store/approvals/voters.sql",
+        "    WHERE d.amended_from_id IS NOT NULL AND line.distance < %(limit)s\n",
+        "    WHERE d.amended_from_id IS NOT NULL AND line.distance < 1\n",
+        (f"{CHANGED}a_rejection_is_shown_of_an_amended_original",),
+    ),
 )

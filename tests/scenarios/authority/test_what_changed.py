@@ -40,8 +40,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         yield made
 
 
-def paid_payment(stage: WorkflowStage) -> tuple[Made, Made]:
-    """Return a vendor, and a payment that was approved with its account."""
+def vendor_and_payment(stage: WorkflowStage) -> tuple[str, str]:
     vendor = stage.publish()
     ref = {"type": "ref", "entity_type": vendor, "reads": {"number": {"type": "string"}}}
     contract = {
@@ -49,7 +48,12 @@ def paid_payment(stage: WorkflowStage) -> tuple[Made, Made]:
         "fields": {**CONTRACT["fields"], "vendor": ref},
         "amendment": {"from": ["active"]},
     }
-    payment = stage.publish(contract, approval={"nodes": [LOOK]}, posting={"nodes": [TELL]})
+    return vendor, stage.publish(contract, approval={"nodes": [LOOK]}, posting={"nodes": [TELL]})
+
+
+def paid_payment(stage: WorkflowStage) -> tuple[Made, Made]:
+    """Return a vendor, and a payment that was approved with its account."""
+    vendor, payment = vendor_and_payment(stage)
     supplier = stage.create(vendor, "mia", number="DE-GOOD")
     made = stage.create(payment, "carl", vendor=str(supplier.id))
     submit(stage, made, "carl")
@@ -111,3 +115,67 @@ def test_an_approval_of_an_older_release_has_pinned_nothing(stage: WorkflowStage
     amended = amend(stage, made, number="remark")
     shown = view(stage, amended, "app2")["last_approved"]
     assert [change["field"] for change in shown["changes"]] == ["number"]
+
+
+# --- who has said no before ---
+
+
+def test_a_rejection_is_shown_after_a_trivial_change(stage: WorkflowStage) -> None:
+    """App1 says that it is fake; carl changes an amount a little, and app2 is asked."""
+    _, payment = vendor_and_payment(stage)
+    made = stage.create(payment, "carl", number="N1")
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1", "rejected") == "rejected"
+    first = newest(stage, made.id)
+    edit(stage, made, "carl", amount=2)
+    submit(stage, made, "carl")
+    (rejection,) = view(stage, made, "app2")["rejected_before"]
+    assert (rejection["request_id"], rejection["document_id"]) == (str(first), str(made.id))
+    assert rejection["rejected_by"] == {"user_id": "app1", "display_name": "App1"}
+    assert (rejection["reason"], rejection["is_same_content"]) == ("seen", False)
+    assert vote(stage, made.id, "app2") == APPROVED, "who has read it may approve all the same"
+
+
+def test_an_unchanged_document_says_so(stage: WorkflowStage) -> None:
+    _, payment = vendor_and_payment(stage)
+    made = stage.create(payment, "carl", number="N1")
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1", "rejected") == "rejected"
+    submit(stage, made, "carl")
+    (rejection,) = view(stage, made, "app1")["rejected_before"]
+    assert rejection["is_same_content"] is True
+
+
+def test_a_rejection_is_shown_of_an_amended_original(stage: WorkflowStage) -> None:
+    supplier, made = paid_payment(stage)
+    amended = amend(stage, made, number="remark")
+    assert vote(stage, amended.id, "app2", "rejected") == "rejected"
+    edit(stage, amended, "carl", number="another", vendor=str(supplier.id))
+    submit(stage, amended, "carl")
+    assert vote(stage, amended.id, "app1") == APPROVED
+    stage.answer(amended.instance_id)
+    stage.drain()
+    again = amend(stage, amended, number="remark")
+    (rejection,) = view(stage, again, "app2")["rejected_before"]
+    assert (rejection["document_id"], rejection["is_same_content"]) == (str(amended.id), True)
+
+
+def test_an_account_that_changed_is_another_content(stage: WorkflowStage) -> None:
+    vendor, payment = vendor_and_payment(stage)
+    supplier = stage.create(vendor, "mia", number="DE-GOOD")
+    made = stage.create(payment, "carl", vendor=str(supplier.id))
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1", "rejected") == "rejected"
+    edit(stage, supplier, "mia", number="DE-NEW")
+    submit(stage, made, "carl")
+    (rejection,) = view(stage, made, "app1")["rejected_before"]
+    assert rejection["is_same_content"] is False
+
+
+def test_another_document_has_rejections_of_its_own(stage: WorkflowStage) -> None:
+    _, payment = vendor_and_payment(stage)
+    for number in ("N1", "N2"):
+        made = stage.create(payment, "carl", number=number)
+        submit(stage, made, "carl")
+        assert view(stage, made, "app1")["rejected_before"] == []
+        assert vote(stage, made.id, "app1", "rejected") == "rejected"

@@ -73,15 +73,20 @@ class PinnedReference:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRejection:
-    """A vote that rejected the same content before it was asked for again."""
+    """A vote that rejected the document before, or one that it amends.
+
+    `is_same_content` says that neither its data nor the pinned values have changed since.
+    """
 
     request_id: UUID
+    document_id: UUID
     document_version: int
     stage: int
     rejected_by: NamedPerson
     on_behalf_of: NamedPerson | None
     reason: str | None
     at: datetime
+    is_same_content: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +236,14 @@ def _show_pins(found: ReadRequest, name: NamePerson) -> list[PinnedReference]:
 def _show_rejection(row: RejectionRow, name: NamePerson) -> EarlierRejection:
     return EarlierRejection(
         request_id=row.request_id,
+        document_id=row.document_id,
         document_version=row.document_version,
         stage=row.stage,
         rejected_by=name(row.decided_by),
         on_behalf_of=None if row.on_behalf_of is None else name(row.on_behalf_of),
         reason=row.reason,
         at=row.created_at,
+        is_same_content=row.is_same_content,
     )
 
 

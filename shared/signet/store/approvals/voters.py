@@ -19,7 +19,7 @@ _SQL = Statements(__file__)
 # At most so many delegations are looked at, and so many members are looked through for additions.
 MAX_DELEGATIONS = 1_000
 MAX_MEMBERS = 200
-# A request that is asked again and again names at most so many rejections.
+# A document that is asked about again and again names at most so many rejections.
 MAX_REJECTIONS = 20
 # A request shows at most so many answers by hand.
 MAX_ANSWERS = 20
@@ -60,15 +60,17 @@ class VotedContent:
 
 @dataclass(frozen=True, slots=True)
 class RejectionRow:
-    """A vote that rejected the same content before."""
+    """A vote that rejected the document before, or one that it amends."""
 
     request_id: UUID
+    document_id: UUID
     document_version: int
     stage: int
     decided_by: str
     on_behalf_of: str | None
     reason: str | None
     created_at: datetime
+    is_same_content: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,21 +68,37 @@ ORDER BY m.user_id
 LIMIT %(limit)s
 
 -- name: list_rejected_before
--- List the rejections that a request repeats with the same content, the newest first.
-WITH RECURSIVE earlier AS (
-    SELECT r.repeats_request_id AS id, 1 AS distance
-    FROM approval_requests r WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
+-- List the rejections of a document, and of those that it amends, before a request; the newest first. Say of each whether
+-- people are asked about the same content again: the same data, and the same values of other documents.
+WITH RECURSIVE asked AS (
+    SELECT r.id, r.document_id, v.snapshot::jsonb -> 'data' AS data, r.pins
+    FROM approval_requests r
+    JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id
+    WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
+), line AS (
+    SELECT asked.document_id AS id, 1 AS distance FROM asked
     UNION ALL
-    SELECT r.repeats_request_id, earlier.distance + 1
-    FROM earlier JOIN approval_requests r ON r.tenant_id = %(tenant_id)s AND r.id = earlier.id
-    WHERE earlier.distance < %(limit)s
+    SELECT d.amended_from_id, line.distance + 1
+    FROM line JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.id = line.id
+    WHERE d.amended_from_id IS NOT NULL AND line.distance < %(limit)s
+), rejected AS (
+    SELECT q.id AS request_id, q.document_id, q.document_version, q.snapshot_version_id, q.pins, v.id AS decision_id,
+           v.stage, v.decided_by, v.on_behalf_of, v.reason, v.created_at
+    FROM line
+    JOIN approval_requests q ON q.tenant_id = %(tenant_id)s AND q.document_id = line.id AND q.id < %(id)s
+    JOIN approval_decisions v ON v.tenant_id = q.tenant_id AND v.request_id = q.id AND v.decision = 'rejected'
+    ORDER BY v.created_at DESC, v.id DESC
+    LIMIT %(limit)s
 )
-SELECT q.id AS request_id, q.document_version, v.stage, v.decided_by, v.on_behalf_of, v.reason, v.created_at
-FROM earlier
-JOIN approval_requests q ON q.tenant_id = %(tenant_id)s AND q.id = earlier.id
-JOIN approval_decisions v ON v.tenant_id = q.tenant_id AND v.request_id = q.id AND v.decision = 'rejected'
-ORDER BY earlier.distance, v.created_at DESC, v.id DESC
-LIMIT %(limit)s
+SELECT rejected.request_id, rejected.document_id, rejected.document_version, rejected.stage, rejected.decided_by,
+       rejected.on_behalf_of, rejected.reason, rejected.created_at,
+       coalesce(
+           asked.data = (SELECT v.snapshot::jsonb -> 'data' FROM document_versions v
+                         WHERE v.tenant_id = %(tenant_id)s AND v.id = rejected.snapshot_version_id)
+           AND jsonb_path_query_array(coalesce(asked.pins, '{}'), '$.*.values')
+               = jsonb_path_query_array(coalesce(rejected.pins, '{}'), '$.*.values'), false) AS is_same_content
+FROM rejected CROSS JOIN asked
+ORDER BY rejected.created_at DESC, rejected.decision_id DESC
 
 -- name: list_answers_by_hand
 -- List the waits of a request's instance that operators ended before or beside it, with what they entered; the newest

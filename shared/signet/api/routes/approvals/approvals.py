@@ -86,7 +86,7 @@ class ApprovalRequest:
     document: Mapping[str, Any]
     # The fields of other documents that the definition reads: steps behind the gate use these values.
     pins: Sequence[PinnedReference]
-    # The votes that rejected the same content before, the newest first.
+    # The votes that rejected the document before, or one that it amends; the newest first.
     rejected_before: Sequence[EarlierRejection]
     # The waits that operators ended by hand, with what they entered, the newest first.
     answered_by_hand: Sequence[AnswerByHand]
