@@ -120,4 +120,15 @@ PINNING: Sequence[Mutation] = (
             "::test_a_vote_on_what_has_changed_has_it_asked_again",
         ),
     ),
+    Mutation(
+        "a request decides by values of its own person",
+        3,
+        f"{SIGNET}/engine/documents/decide.py",
+        "separation_conflict(context.contract, row, (), pins)",
+        "separation_conflict(context.contract, row, ())",
+        (
+            "tests/scenarios/authority/test_deciding_requests.py"
+            "::test_who_changed_the_account_does_not_accept_the_payment",
+        ),
+    ),
 )

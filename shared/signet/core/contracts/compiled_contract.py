@@ -86,6 +86,13 @@ class CompiledContract:
         return any(isinstance(field, RefField) and field.reads for field in self.contract.fields.values())
 
     @cached_property
+    def readable_refs(self) -> frozenset[FollowedField]:
+        """Return everything that an expression may read behind refs, whether one does or not."""
+        fields = self.contract.fields.items()
+        refs = ((name, field.reads) for name, field in fields if isinstance(field, RefField))
+        return frozenset((name, read) for name, reads in refs for read in reads or ())
+
+    @cached_property
     def refs_of_conditions(self) -> Mapping[str, frozenset[FollowedField]]:
         """Return, for each permission, what its condition reads behind refs."""
         return {

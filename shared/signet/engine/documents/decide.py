@@ -46,6 +46,7 @@ from signet.engine.documents.commands import (
     RunAction,
     Update,
 )
+from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
 
 START, STATE = "sys:start", "sys:state:"
@@ -137,7 +138,10 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
 
 
 def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
-    """Find what the condition of its permission and its action read behind refs."""
+    """Find what the condition of its permission and its action read behind refs.
+
+    A request that decides may lead to anything that its contract lets expressions read.
+    """
     if isinstance(operation, ConcludeTransition):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
@@ -147,7 +151,13 @@ def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract
         followed = loaded.refs_of_conditions.get(permission, followed)
     if isinstance(operation, RunAction):
         followed |= loaded.refs_of_actions[operation.action]
+    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
+        followed |= loaded.readable_refs
     return followed
+
+
+def _decides(loaded: CompiledContract, operation: RequestTransition) -> bool:
+    return operation.transition in loaded.contract.separation_of_duties.deciding
 
 
 def _conflict(row: DocumentRow, expected: int) -> Rejected:
@@ -280,7 +290,7 @@ def _request(
         return Rejected("TRANSITION_NOT_POSSIBLE", sentence)
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
-    if operation.transition in contract.separation_of_duties.deciding:
+    if _decides(context.contract, operation):
         denied = _separated(context, row)
         if denied is not None:
             return denied
@@ -331,8 +341,12 @@ def _delete(operation: Delete, context: MutationContext, row: DocumentRow) -> Do
 
 
 def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
-    """Refuse a request that decides, by a person who took part, also through a key of theirs."""
-    find_conflict = separation_conflict(context.contract, row, ())
+    """Refuse a request that decides, by a person who took part, also through a key of theirs.
+
+    The person took part, too, who last changed a field that may be read of another document.
+    """
+    pins = context.refs.pins_of(RefQuery(context.contract, context.followed, context.data))
+    find_conflict = separation_conflict(context.contract, row, (), pins)
     denials = map(find_conflict, sorted(context.caller.principal.responsible))
     return as_rejected(next((denial for denial in denials if denial is not None), None))
 
