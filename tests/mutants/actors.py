@@ -132,4 +132,15 @@ MANAGERS = (
     ),
 )
 
-ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *MANAGERS)
+BODIES = (
+    Mutation(
+        "of a vote that is said twice the last one counts",
+        3,
+        "shared/signet/api/http/message.py",
+        "    if len(set(names)) < len(names):",
+        "    if False:",
+        ("tests/functions/handlers/test_api.py::test_a_member_twice",),
+    ),
+)
+
+ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *MANAGERS, *BODIES)

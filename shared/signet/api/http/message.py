@@ -2,7 +2,9 @@
 
 import base64
 import binascii
+import contextlib
 import gzip
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,8 +53,25 @@ def check_body(event: APIGatewayProxyEventV2) -> None:
     try:
         # Parsed once: the event keeps it for the route.
         _ = event.json_body
+        _refuse_members_twice(event.decoded_body or "")
     except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
         raise Rejected("BODY_MALFORMED", "The request body is not JSON in UTF-8.") from error
+
+
+def _refuse_members_twice(text: str) -> None:
+    """Refuse a body in which an object has a member twice: its readers would not agree on which one counts.
+
+    The first parser keeps the last one and says nothing. What is nested too deep for this one is refused by
+    its readers.
+    """
+    with contextlib.suppress(RecursionError):
+        json.loads(text, object_pairs_hook=_refuse_twice)
+
+
+def _refuse_twice(members: Sequence[tuple[str, Any]]) -> None:
+    names = [name for name, _ in members]
+    if len(set(names)) < len(names):
+        raise Rejected("BODY_MALFORMED", "An object of the request body has a member twice.")
 
 
 def read_bytes(event: APIGatewayProxyEventV2) -> bytes:
