@@ -143,4 +143,15 @@ BODIES = (
     ),
 )
 
-ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *MANAGERS, *BODIES)
+NAMES = (
+    Mutation(
+        "a digit looks like no letter",
+        3,
+        f"{CORE}/tenants/skeleton.py",
+        "_DIGITS_OF_A_WORD.sub(_read_as_letters, joined)[",
+        "joined[",
+        ("tests/unit/core/tenants/test_skeleton.py::test_a_digit_beside_a_letter_is_read_as_one",),
+    ),
+)
+
+ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *MANAGERS, *BODIES, *NAMES)

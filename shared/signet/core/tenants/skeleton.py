@@ -3,10 +3,12 @@
 A skeleton forgets case, blanks at the ends, how many blanks stand together, and forms of a letter that
 Unicode calls compatible. Letters of other scripts become the Latin letters that they look like, and so do
 small capitals. Every hyphen is one, and so is every apostrophe and every colon. The table is small and fixed.
-It holds what common fonts draw alike, as the confusable characters of Unicode say (UTS 39). Digits stay
-digits, and no letter is taken for two.
+It holds what common fonts draw alike, as the confusable characters of Unicode say (UTS 39). Beside a letter
+the digits 0 and 1 become the letters o and l. Other digits stay digits, and no letter is taken for two. Dots
+at the end go.
 """
 
+import re
 import unicodedata
 
 MAX_SKELETON_CHARACTERS = 400
@@ -58,6 +60,8 @@ _INVISIBLE = frozenset(
 )
 _SCRIPTS = {**_CYRILLIC, **_GREEK, **_ARMENIAN, **_CHEROKEE, **_LISU, **_COPTIC}
 _LOOKS = str.maketrans({**_SCRIPTS, **_SMALL_CAPITALS, **_LATIN, **_MARKS, **dict.fromkeys(_INVISIBLE, "")})
+_DIGITS_OF_A_WORD = re.compile(r"(?<=[^\W\d_])[01]+|[01]+(?=[^\W\d_])")
+_LETTERS_OF_DIGITS = str.maketrans("01", "ol")
 # What lower case leaves of a capital i with a dot.
 _DOTTED_I = "i\u0307"
 
@@ -76,7 +80,12 @@ def write_skeleton(name: str) -> str:
 
 
 def _join_blanks(drawn: str) -> str:
-    return " ".join(drawn.split())[:MAX_SKELETON_CHARACTERS]
+    joined = " ".join(drawn.split()).rstrip(". ")
+    return _DIGITS_OF_A_WORD.sub(_read_as_letters, joined)[:MAX_SKELETON_CHARACTERS]
+
+
+def _read_as_letters(digits: re.Match[str]) -> str:
+    return digits[0].translate(_LETTERS_OF_DIGITS)
 
 
 def has_invisible(name: str) -> bool:

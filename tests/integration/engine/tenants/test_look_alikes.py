@@ -38,7 +38,7 @@ def read_skeletons(admin: Admin) -> dict[str, str | None]:
     return dict(rows)
 
 
-@pytest.mark.parametrize("user_id", ["Carl", "CARL", CYRILLIC, "\uff43arl"])
+@pytest.mark.parametrize("user_id", ["Carl", "CARL", CYRILLIC, "\uff43arl", "car1", "carl."])
 def test_a_new_id_that_looks_like_a_members_is_refused(company: Company, user_id: str) -> None:
     with pytest.raises(Rejected) as caught:
         save(company, user_id)
@@ -55,6 +55,14 @@ def test_a_new_id_that_nobody_reads_as_it_is_is_refused(company: Company, user_i
 def test_an_id_that_differs_to_the_eye_is_taken(company: Company, admin: Admin) -> None:
     save(company, "carla", "carl2", "c.arl")
     assert read_skeletons(admin) == {name: name for name in ("carl", "carla", "carl2", "c.arl")}
+
+
+def test_skeletons_of_before_digits_were_read_are_written_again(company: Company, admin: Admin) -> None:
+    put(admin, company, "wi11")
+    admin.execute("UPDATE members SET skeleton = user_id WHERE user_id = 'wi11'")
+    with pytest.raises(Rejected) as caught:
+        save(company, "will")
+    assert caught.value.code == "MEMBER_ID_LOOKS_ALIKE"
 
 
 def test_members_of_before_keep_ids_that_look_alike(company: Company, admin: Admin) -> None:
