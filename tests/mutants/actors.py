@@ -139,7 +139,7 @@ BODIES = (
         "shared/signet/api/http/message.py",
         "    if len(set(names)) < len(names):",
         "    if False:",
-        ("tests/functions/handlers/test_api.py::test_a_member_twice",),
+        ("tests/unit/api/http/test_message.py::test_a_member_twice_is_refused",),
     ),
 )
 

@@ -56,8 +56,8 @@ NAMES = (
         "a second blank makes another person",
         3,
         f"{CORE}/tenants/skeleton.py",
-        'return " ".join(drawn.split())[:MAX_SKELETON_CHARACTERS]',
-        "return drawn.strip()[:MAX_SKELETON_CHARACTERS]",
+        'joined = " ".join(drawn.split()).rstrip(". ")',
+        'joined = drawn.strip().rstrip(". ")',
         ("tests/unit/core/tenants/test_skeleton.py::test_forms_of_one_letter_are_one",),
     ),
     Mutation(

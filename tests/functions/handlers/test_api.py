@@ -195,24 +195,6 @@ def test_a_malformed_body(unwired: Application, body: str, encoded: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        '{"vote": "rejected", "vote": "approved"}',
-        '{"vote": "rejected", "v\\u006fte": "approved"}',
-        '{"decisions": [{"vote": "rejected", "vote": "approved"}]}',
-    ],
-)
-def test_a_member_twice(unwired: Application, body: str) -> None:
-    """Refuse what one reader takes for a rejection, and another for an approval."""
-    encoded = base64.b64encode(body.encode()).decode()
-    for event in (make_body_event(body, False), make_body_event(encoded, True)):
-        check_problem(unwired(event, None), 400, "BODY_MALFORMED")
-    once = '{"decisions": [{"vote": "rejected"}, {"vote": "approved"}], "vote": "approved"}'
-    answer = unwired(make_body_event(once, False), None)
-    assert json.loads(answer["body"])["code"] != "BODY_MALFORMED"
-
-
-@pytest.mark.parametrize(
     "content_type", ["application/json; charset=utf-8", "application/merge-patch+json", ""]
 )
 def test_a_body_is_json_by_any_of_its_types(unwired: Application, content_type: str) -> None:
