@@ -15,6 +15,14 @@ ANSWERS = (
         (f"{ANSWERED}who_answers_for_the_bank_does_not_approve",),
     ),
     Mutation(
+        "who changed another document that is read writes the answer",
+        3,
+        "shared/signet/engine/execution/nodes/context.py",
+        "        pins = self._make_pins(contract, document, (), None)\n        return",
+        "        pins: Pins = {}\n        return",
+        (f"{ANSWERED}who_changed_what_the_definition_reads_answers_nothing",),
+    ),
+    Mutation(
         "who has approved writes the answer",
         3,
         HAND,

@@ -11,6 +11,24 @@ LOOKING_BACK = "migrations/0025_look_back_to_the_first_asking.sql"
 
 SEATS = (
     Mutation(
+        "a gate does not know who asks now",
+        3,
+        "shared/signet/store/approvals/requests.sql",
+        "            || ARRAY(SELECT unnest(p.persons || q.actor_id) FROM transition_requests q",
+        "            || ARRAY(SELECT unnest(p.persons[:0]) FROM transition_requests q",
+        (f"{BARRED}who_gave_the_role_and_asks_for_the_same_later_bars_the_vote",),
+    ),
+    Mutation(
+        "explanations know no roles of a coming stage",
+        3,
+        "shared/signet/engine/approvals/coming_stage.py",
+        "ApproverData(values, managers, roles=roles)",
+        "ApproverData(values, managers)",
+        (
+            "tests/scenarios/authority/test_explanations.py::test_who_is_named_and_has_the_role_would_be_asked",
+        ),
+    ),
+    Mutation(
         "a person that a field names needs no role for a seat",
         3,
         f"{CORE}/approvals/seats.py",

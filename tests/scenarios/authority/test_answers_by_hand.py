@@ -168,3 +168,19 @@ def test_those_who_decide_see_what_was_answered(stage: WorkflowStage) -> None:
         company.caller("app2"), newest(stage, untouched.id)
     )
     assert view.answered_by_hand == []
+
+
+def test_who_changed_what_the_definition_reads_answers_nothing(stage: WorkflowStage) -> None:
+    """app1 changes the vendor's account, which the call sends; the last person who did has a part in it."""
+    vendor_type = stage.publish()
+    account = {"type": "ref", "entity_type": vendor_type, "reads": {"number": {"type": "string"}}}
+    contract = {**CONTRACT, "fields": {**CONTRACT["fields"], "vendor": account}}
+    sent = {"endpoint": "erp", "save_as": "bank", "payload": {"account": "{entity.vendor.number}"}}
+    call = {"id": "call", "type": "webhook_out", "config": sent}
+    entity_type = stage.publish(contract, approval={**THEN, "nodes": [call, LOOK]})
+    vendor = stage.create(vendor_type, "dave", number="DE-1")
+    stage.mutate(Update(vendor.id, 1, {"number": "DE-2"}), "app1")
+    document = stage.create(entity_type, "carl", vendor=str(vendor.id))
+    submit(stage, document, "carl")
+    assert answer(stage, document, "app1") == DUTIES
+    assert answer(stage, document, "app2") == "ended"

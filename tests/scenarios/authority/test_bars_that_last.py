@@ -238,3 +238,17 @@ def test_a_document_that_nobody_was_asked_about_escalates_at_once(stage: Workflo
     document = asked(stage, escalate=WIDER)
     assert list_asked(stage, document) == ["@voter", "@boss"]
     assert vote(stage, document.id, "bob") == "approved"
+
+
+def test_who_gave_the_role_and_asks_for_the_same_later_bars_the_vote(stage: WorkflowStage) -> None:
+    """The vote is lawful when it is given. At the gate the giver is a requester too."""
+    look = {"approvers": [role("voter")] * 2, "quorum": "all"}
+    node = {"id": "look", "type": "approval", "config": look}
+    document = stage.create(stage.publish(checks={"nodes": [node]}), "carl")
+    submit(stage, document, "carl")
+    give(stage, "frank", "olga", "voter")
+    assert vote(stage, document.id, "olga") == "open"
+    submit(stage, document, "frank")
+    assert vote(stage, document.id, "app1") in ("open", "approved")
+    assert stage.status_of(document.id) == "draft"
+    assert vote(stage, document.id, "olga") == BARRED

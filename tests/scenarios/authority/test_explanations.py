@@ -224,6 +224,18 @@ def test_managers_and_expressions_are_looked_up(stage: WorkflowStage) -> None:
     assert any(line.startswith("Not olga") for line in stuck.text), stuck.text
 
 
+def test_who_is_named_and_has_the_role_would_be_asked(stage: WorkflowStage) -> None:
+    hire(stage, {"carl": ("voter", "clerk", "admin")})
+    named = {**expression("entity.number"), "who": "voter"}
+    entity_type = stage.publish(approval={"nodes": [look(approvers=[named])]})
+    document = stage.create(entity_type, number="carl")
+    submit(stage, document, "carl")
+    (stuck,) = told(stage, document).stuck_stages
+    text = " ".join(stuck.text)
+    assert "Not carl: carl is responsible as creator" in text
+    assert "is no member with the role" not in text
+
+
 def test_an_open_request_that_nobody_may_decide_any_more(stage: WorkflowStage) -> None:
     document = asked(stage, approvers=[role("voter")])
     hire(stage, {"app1": ("clerk",), "app2": ("clerk",)})

@@ -112,6 +112,9 @@ class Deployed:
 
         return await_that(find, f"{function} says {message!r} of trace {trace}")
 
+    def list_waves(self, trace: str) -> Iterator[Mapping[str, Any]]:
+        return (line for line in self.list_lines("node-execution", "wave") if trace in line["trace_id"])
+
     def list_lines(self, function: str, message: str) -> Iterator[Mapping[str, Any]]:
         group = f"/aws/lambda/{PREFIX}-{function}"
         pages = self.stack.client("logs").get_paginator("filter_log_events").paginate(logGroupName=group)

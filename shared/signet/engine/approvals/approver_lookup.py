@@ -3,7 +3,7 @@
 Delegates are not looked up: a delegate can vote only where the delegator can.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,13 @@ from signet.core.approvals.eligibility import Seat, can_anyone_vote, list_open_h
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.pins import list_pinned_persons
 from signet.core.approvals.policy import Stage, list_asked_roles
-from signet.core.approvals.seats import MAX_SEATS, ApproverData, list_named_people, list_needs
+from signet.core.approvals.seats import (
+    MAX_SEATS,
+    ApproverData,
+    ApproverQueries,
+    list_named_people,
+    list_needs,
+)
 from signet.core.compiler.node_configurations import Approver
 from signet.core.errors import Defect
 from signet.core.expressions import Compiled, ExpressionError, compile_expression, parse_expression
@@ -35,6 +41,22 @@ MAX_LEVELS = 10
 MAX_EXPRESSIONS = 1_000
 # Of a role so many members are looked at to find one who may vote.
 MAX_CANDIDATES = 1_000
+
+
+def list_people_of(values: Mapping[str, Any], needs: ApproverQueries) -> list[str]:
+    """List the people whose roles make seats of theirs. Of more people than these no seats are made."""
+    named = (person for text in needs.filtered for person in list_named_people(values[text]))
+    return list(dict.fromkeys(person for person in named if isinstance(person, str)))[: MAX_SEATS + 1]
+
+
+def read_roles_of(
+    connection: Connection, tenant_id: UUID, people: Sequence[str]
+) -> dict[str, Collection[str]]:
+    """Read the roles of these people, as far as they are active members."""
+    if not people:
+        return {}
+    found = read_candidates(connection, tenant_id, people, (), at_most=0)
+    return {person: row.roles for person, row in found.items()}
 
 
 class ApproverLookup:
@@ -65,8 +87,10 @@ class ApproverLookup:
             find_conflict = separation_conflict(about.contract, about.document, about.requesters, about.pins)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             turns = self._read_turns(about.document.id, needs.turns)
-        named = [values[text] for text in needs.filtered]
-        roles = self._read_roles(person for value in named for person in list_named_people(value))
+        named = list_people_of(values, needs)
+        if named:
+            self._lock_roles()
+        roles = read_roles_of(self._connection, self._tenant_id, named)
         return ApproverData(values, managers, members, turns, roles, barred)
 
     def take_turns(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> None:
@@ -79,16 +103,6 @@ class ApproverLookup:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
             taken = {"document_id": about.document.id, "role": role, "turn": turn}
             self._rows.document_turns.append(taken)
-
-    def _read_roles(self, named: Iterable[Any]) -> dict[str, Collection[str]]:
-        """Read the roles of these people, as far as they are active members."""
-        # Of more people no seats are made.
-        people = list(dict.fromkeys(person for person in named if isinstance(person, str)))[: MAX_SEATS + 1]
-        if not people:
-            return {}
-        self._lock_roles()
-        found = read_candidates(self._connection, self._tenant_id, people, (), at_most=0)
-        return {person: row.roles for person, row in found.items()}
 
     def _read_turns(self, document_id: UUID, roles: Sequence[str]) -> dict[str, int]:
         unread = [role for role in roles if not self._turns.get((document_id, role), (0, False))[1]]

@@ -26,7 +26,12 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.expressions import Environment
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.responsible import ResponsiblePersons
-from signet.engine.approvals.approver_lookup import MAX_LEVELS, compile_approver_text
+from signet.engine.approvals.approver_lookup import (
+    MAX_LEVELS,
+    compile_approver_text,
+    list_people_of,
+    read_roles_of,
+)
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader
 from signet.engine.documents.references import RefQuery, Refs
 from signet.store.approvals.requests import read_managers, read_published_chain
@@ -72,7 +77,8 @@ def seat_coming_stage(reader: VoteReader, number: int, stage: Stage, env: Enviro
     people = {value for text in needs.managers_of if isinstance(value := values[text], str)}
     managers = read_managers(reader.connection, reader.tenant_id, people, MAX_LEVELS) if people else {}
     asked = stage.model_copy(update={"approvers": approvers})
-    return seat_stage(number, asked, ApproverData(values, managers))
+    roles = read_roles_of(reader.connection, reader.tenant_id, list_people_of(values, needs))
+    return seat_stage(number, asked, ApproverData(values, managers, roles=roles))
 
 
 def read_policy(reader: VoteReader, node: WorkflowNode) -> Policy | None:

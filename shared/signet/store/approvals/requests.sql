@@ -300,6 +300,9 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
             || ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
                      WHERE p.tenant_id = d.tenant_id
                        AND p.hash IN (d.creator_responsible, d.editor_responsible, r.responsible))
+            || ARRAY(SELECT unnest(p.persons || q.actor_id) FROM transition_requests q
+                     JOIN responsible_sets p ON p.tenant_id = q.tenant_id AND p.hash = q.responsible
+                     WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open')
             || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
                      FROM jsonb_each(r.pins) AS pin)) AS change) AS changes
 FROM approval_decisions v

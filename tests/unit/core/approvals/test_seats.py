@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.seats import (
     MAX_SEATS,
     ApproverData,
@@ -16,6 +17,7 @@ from signet.core.approvals.seats import (
     SeatAssignment,
     UnseatedApprover,
     UnseatedReason,
+    is_drawn,
     list_needs,
     seat_escalation,
     seat_stage,
@@ -60,6 +62,36 @@ def valued(value: Any) -> ApproverData:
 )
 def test_each_resolver(approver: dict[str, Any], holder: str | None) -> None:
     assert list_holders(seat(approver)) == ([] if holder is None else [holder])
+
+
+ESCALATED = Escalation.model_validate({"after": "P1D", "to": user("ada")})
+
+
+@pytest.mark.parametrize(
+    ("approver", "seat", "is_one"),
+    [
+        (user("ann"), Seat(1, 1, "ann"), True),
+        (user("ann"), Seat(1, 1, "bob"), False),
+        (user("ann"), Seat(1, 1, "bob", handed_over_from="ann"), True),
+        (role("clerk"), Seat(1, 1, holder_role="clerk"), True),
+        (role("clerk"), Seat(1, 1, "ann", needed_role="clerk"), True),
+        (role("clerk"), Seat(1, 1, "ann"), False),
+        (role("clerk"), Seat(1, 1, holder_role="boss"), False),
+        (manager("actor.user_id"), Seat(1, 1, "mia"), True),
+        (manager("actor.user_id"), Seat(1, 1, holder_role="clerk"), False),
+        (expression("entity.owner"), Seat(1, 1, "own"), True),
+        ({**expression("entity.owner"), "who": "boss"}, Seat(1, 1, "own"), False),
+        ({**expression("entity.owner"), "who": "boss"}, Seat(1, 1, "own", needed_role="boss"), True),
+        (user("ann"), Seat(1, 1, "zoe", origin="break_glass"), True),
+        (user("ann"), Seat(1, 1, "ann", origin="escalated"), False),
+        (user("ann"), Seat(1, 1, "ada", origin="escalated"), True),
+    ],
+)
+def test_a_policy_draws_its_own_seats(approver: dict[str, Any], seat: Seat, is_one: bool) -> None:
+    stage = make_stage(approver, quorum="any").model_copy(update={"escalate": ESCALATED})
+    assert is_drawn(stage, seat) == is_one
+    alone = stage.model_copy(update={"escalate": None})
+    assert is_drawn(alone, seat) == (is_one and seat.origin != "escalated")
 
 
 def test_seats_are_numbered_from_one_and_open() -> None:

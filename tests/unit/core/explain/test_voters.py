@@ -34,6 +34,11 @@ def test_a_lapsed_vote_for_another_names_both() -> None:
     )
 
 
+def test_a_seat_that_needs_a_role_says_so() -> None:
+    sentences = said(replace(REQUEST, seats=[Seat(1, 1, "ada", needed_role="finance")]))
+    assert any("ada, as long as they hold the role finance" in sentence for sentence in sentences)
+
+
 def test_what_takes_no_vote_names_nobody() -> None:
     sentences = said(replace(REQUEST, seats=[Seat(1, 1, "ada")], refusal="the time to decide is over"))
     assert sentences[-1] == "Nobody can vote now: the time to decide is over."

@@ -339,7 +339,9 @@ class InstanceContext:
     def make_conflict_check(self, document: DocumentRow) -> ConflictCheck:
         """Return the check of who may not decide about the document, in or beside an approval."""
         requesters = self._find_requester(document).responsible | document.requester_responsible
-        return separation_conflict(self.documents.contract_of(document), document, requesters)
+        contract = self.documents.contract_of(document)
+        pins = self._make_pins(contract, document, (), None)
+        return separation_conflict(contract, document, requesters, pins)
 
     def _find_requester(self, document: DocumentRow) -> Actor:
         """Return who requested the transition in progress, or else the one performed last."""
