@@ -107,7 +107,7 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         EDITORS,
         "    WHEN (NOT OLD.editor_ids <@ NEW.editor_ids\n",
         "    WHEN (false\n",
-        (cell("editor", "SQL as worker"),),
+        ("tests/integration/store/test_kept_editors.py::test_a_trigger_keeps_them_for_every_role",),
     ),
     Mutation(
         "a document changes without its version",
@@ -115,7 +115,7 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         EDITORS,
         "          OR (NEW.version = OLD.version AND NEW",
         "          OR (false AND NEW.version = OLD.version AND NEW",
-        (cell("creator", "SQL as worker"),),
+        ("tests/integration/store/test_kept_editors.py::test_a_trigger_keeps_them_for_every_role",),
     ),
     Mutation(
         "a document changes without evidence",

@@ -49,3 +49,27 @@ def test_a_set_of_editors_only_grows(stage: WorkflowStage) -> None:
     stage.mutate(Update(document.id, 1, {"amount": 7}), "anna")
     assert write_set(stage, document.id, "anna", "zoe") == "written"
     assert write_set(stage, document.id, "carl", "zoe") == "SG002"
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ("editor_ids = '{}'", "SG002"),
+        ("editor_responsible = NULL", "SG002"),
+        ("status = 'active'", "SG002"),
+        ("data = '{}'", "SG002"),
+        ("version = version - 1", "SG002"),
+        ("updated_at = now()", "written"),
+    ],
+)
+def test_a_trigger_keeps_them_for_every_role(stage: WorkflowStage, change: str, state: str) -> None:
+    """Refuse it to a superuser too, who needs no function to write."""
+    document = stage.create(stage.publish())
+    stage.mutate(Update(document.id, 1, {"amount": 7}), "anna")
+    statement = f"UPDATE documents SET {change} WHERE id = %s"
+    try:
+        stage.standing.admin.execute(statement.encode(), [document.id])
+    except psycopg.Error as refused:
+        assert refused.sqlstate == state
+    else:
+        assert state == "written"
