@@ -50,9 +50,6 @@ from signet.store.approvals.voiding import Voiding
 from signet.store.database import Connection
 from signet.store.responsible_sets import keep_responsible
 
-MAX_LEVELS = 10
-MAX_EXPRESSIONS = 1_000
-
 
 class ApprovalRequests:
     def __init__(self, connection: Connection, tenant_id: UUID, now: datetime) -> None:

@@ -165,7 +165,8 @@ def read_last_requester(
 def find_first_asked(connection: Connection, document_id: UUID) -> datetime | None:
     """Return when the document was first asked about on its present way; None if it was not."""
     row: Any = connection.execute(_SQL.find_first_asked, {"document_id": document_id}).fetchone()
-    return row[0]  # type: ignore[no-any-return]
+    first_asked: datetime | None = row[0]
+    return first_asked
 
 
 def lock_roles_shared(connection: Connection, tenant_id: UUID) -> None:
