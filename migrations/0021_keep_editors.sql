@@ -85,7 +85,7 @@ BEGIN
 END
 $$;
 -- What is left: `updated_at`, without which no role may lock a row, the contract of a document that is moved, and the
--- set of editors, which an erasure adds to.
+-- set of editors, which an erasure and an answer by hand add to.
 REVOKE UPDATE (status, version, data, editor_ids, editor_responsible, field_versions, deleted_at, t1, t2, t3, t4, n1,
                n2, n3, n4, d1, d2) ON documents FROM signet_api, signet_worker;
 GRANT UPDATE (editor_responsible) ON documents TO signet_api;

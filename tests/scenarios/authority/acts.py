@@ -6,6 +6,7 @@ from uuid import UUID
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.engine.approvals.inbox import Approvals
+from signet.engine.documents.commands import Update
 from tests.support.workflow_stage import Made, WorkflowStage
 
 
@@ -38,3 +39,26 @@ def vote(
         return refused.code
     stage.drain()
     return result.request_status
+
+
+def edit(stage: WorkflowStage, document: Made, user_id: str, **changes: Any) -> None:
+    stage.mutate(Update(document.id, stage.version_of(document.id), changes), user_id)
+
+
+def list_asked(stage: WorkflowStage, document: Made) -> list[str]:
+    """List who is asked about the document now: people, and roles by '@'."""
+    rows = stage.standing.rows(
+        "SELECT coalesce(s.holder_user_id, '@' || s.holder_role) FROM approval_seats s"
+        " JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.id = s.request_id"
+        " WHERE q.document_id = %s AND q.status = 'open' ORDER BY s.position",
+        document.id,
+    )
+    return [row[0] for row in rows]
+
+
+def add_endpoint(stage: WorkflowStage) -> None:
+    stage.standing.run(
+        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+        " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga') ON CONFLICT DO NOTHING",
+        stage.tenant_id,
+    )

@@ -15,7 +15,7 @@ from signet.engine.tenants.dependents import Succession
 from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import list_asked, newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
@@ -74,16 +74,6 @@ def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> 
     stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE status = 'open'")
     stage.wake(document.instance_id)
     stage.drain()
-
-
-def list_asked(stage: WorkflowStage, document: Made) -> list[str]:
-    rows = stage.standing.rows(
-        "SELECT coalesce(s.holder_user_id, '@' || s.holder_role) FROM approval_seats s"
-        " JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.id = s.request_id"
-        " WHERE q.document_id = %s AND q.status = 'open' ORDER BY s.position",
-        document.id,
-    )
-    return [row[0] for row in rows]
 
 
 # --- the gate asks it too (L3) ---

@@ -7,8 +7,8 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.tenant_file import Member
-from signet.engine.documents.commands import Update
 from signet.store.tenants.tenants import save_members
+from tests.scenarios.authority.acts import edit
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
 
@@ -56,10 +56,6 @@ def accept(stage: WorkflowStage, document: Made, user_id: str) -> str:
         return refused.code
     stage.drain()
     return stage.status_of(document.id)
-
-
-def edit(stage: WorkflowStage, document: Made, user_id: str, **changes: Any) -> None:
-    stage.mutate(Update(document.id, stage.version_of(document.id), changes), user_id)
 
 
 def test_who_changed_the_account_does_not_accept_the_payment(stage: WorkflowStage) -> None:

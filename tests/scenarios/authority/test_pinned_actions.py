@@ -8,10 +8,9 @@ import pytest
 from signet.core.documents.rules import Rule
 from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
-from signet.engine.documents.commands import Update
 from signet.store.definitions.rules import save_rule
 from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import edit, newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
@@ -69,10 +68,6 @@ def asked_about(
     made = stage.create(payment, "carl", vendor=str(supplier.id))
     submit(stage, made, "carl")
     return supplier, made
-
-
-def edit(stage: WorkflowStage, document: Made, user_id: str, **changes: Any) -> None:
-    stage.mutate(Update(document.id, stage.version_of(document.id), changes), user_id)
 
 
 def pay(stage: WorkflowStage, document: Made) -> str:

@@ -13,7 +13,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Create, Update
 from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import add_endpoint, newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
@@ -37,11 +37,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, tuple(members))
-        made.standing.run(
-            "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-            " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga') ON CONFLICT DO NOTHING",
-            made.tenant_id,
-        )
+        add_endpoint(made)
         yield made
 
 

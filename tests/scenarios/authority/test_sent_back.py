@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from signet.core.tenants.tenant_file import Member, Role
-from signet.engine.documents.commands import Update
 from signet.engine.documents.erase import Erasures
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import submit, vote
+from tests.scenarios.authority.acts import edit, list_asked, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
@@ -51,20 +50,6 @@ def payment_of(stage: WorkflowStage, *nodes: Any, small: str = "none") -> tuple[
     past = {"source": "choice", "target": "ready", "condition": f"entity.vendor.number == '{small}'"}
     edges.append(past)
     return vendor, stage.publish(contract, approval={"nodes": listed, "edges": edges})
-
-
-def list_asked(stage: WorkflowStage, document: Made) -> list[str]:
-    rows = stage.standing.rows(
-        "SELECT coalesce(s.holder_user_id, '@' || s.holder_role) FROM approval_seats s"
-        " JOIN approval_requests q ON q.tenant_id = s.tenant_id AND q.id = s.request_id"
-        " WHERE q.document_id = %s AND q.status = 'open' ORDER BY s.position",
-        document.id,
-    )
-    return [row[0] for row in rows]
-
-
-def edit(stage: WorkflowStage, document: Made, user_id: str, **changes: Any) -> None:
-    stage.mutate(Update(document.id, stage.version_of(document.id), changes), user_id)
 
 
 def wake(stage: WorkflowStage, document: Made) -> None:

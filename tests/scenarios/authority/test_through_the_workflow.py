@@ -9,10 +9,10 @@ from signet.core.documents.rules import Rule
 from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.engine.approvals.inbox import Approvals
-from signet.engine.documents.commands import Create, Update
+from signet.engine.documents.commands import Create
 from signet.store.definitions.rules import save_rule
 from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import add_endpoint, edit, newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
@@ -28,11 +28,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, tuple(members))
-        made.standing.run(
-            "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-            " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga') ON CONFLICT DO NOTHING",
-            made.tenant_id,
-        )
+        add_endpoint(made)
         yield made
 
 
@@ -176,10 +172,6 @@ def paying(stage: WorkflowStage) -> tuple[str, str]:
     posting = {"nodes": [first, call], "edges": [{"source": "first", "target": "pay"}]}
     payment = stage.publish({**CONTRACT, "fields": fields}, approval={"nodes": [LOOK]}, posting=posting)
     return vendor, payment
-
-
-def edit(stage: WorkflowStage, document: Made, user_id: str, **changes: Any) -> None:
-    stage.mutate(Update(document.id, stage.version_of(document.id), changes), user_id)
 
 
 def test_what_is_approved_is_what_is_paid(stage: WorkflowStage) -> None:

@@ -8,7 +8,7 @@ import pytest
 from signet.core.tenants.tenant_file import Member
 from signet.engine.documents.commands import Amend, Update
 from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import add_endpoint, newest, submit, vote
 from tests.support.api_application import wire
 from tests.support.core.approval_policies import role
 from tests.support.http_client import Client
@@ -32,11 +32,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         ]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             save_members(connection, made.tenant_id, tuple(members))
-        made.standing.run(
-            "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-            " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga') ON CONFLICT DO NOTHING",
-            made.tenant_id,
-        )
+        add_endpoint(made)
         yield made
 
 

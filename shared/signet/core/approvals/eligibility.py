@@ -42,9 +42,9 @@ def separation_conflict(
 ) -> ConflictCheck:
     """Return the check that separation of duties makes of each person who would decide.
 
-    Nothing else puts together who is barred, so that a new rule holds wherever people decide. The people who
-    last changed what is pinned of other documents count as editors. Without a document, only the requesters
-    are barred.
+    Nothing else says what a part in the document bars, so that a new rule holds wherever people decide. The
+    people who last changed what is pinned of other documents count as editors. Without a document, only the
+    requesters are barred.
     """
     return partial(
         contract.find_conflict_of_duties,
@@ -66,7 +66,7 @@ class Seat:
     status: SeatStatus = "open"
     decided_by: str | None = None
     on_behalf_of: str | None = None
-    # The person who held the seat before they were disabled, where it is read to be shown.
+    # The person that the policy asks, where they were disabled and the seat was handed over.
     handed_over_from: str | None = None
     # The role that a named holder must have besides, when they vote and when a gate uses the vote.
     needed_role: str | None = None

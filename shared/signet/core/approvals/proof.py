@@ -6,7 +6,7 @@ write them, each with a row in the chain of its document.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
 from signet.core.approvals.eligibility import Seat
@@ -28,6 +28,9 @@ class PinnedSubject:
     definition_hash: str
     policy_hash: str
     pins_hash: str | None
+
+
+_PINNED = tuple(column.name for column in fields(PinnedSubject))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +116,7 @@ def _find_contradiction(vote: RecordedVote, subject: PinnedSubject) -> str | Non
         "action": vote.audited.get("action"),
         "actor_id": vote.audited.get("actor_id"),
         "on_behalf_of": vote.audited.get("on_behalf_of"),
-        **{
-            name: of_vote.get(name)
-            for name in ("decision_id", "stage", "seat", "snapshot_hash", "policy_hash")
-        },
+        **{name: of_vote.get(name) for name in ("decision_id", "stage", "seat", *_PINNED)},
     }
     recorded = {
         "action": f"decide:{vote.decision}",
@@ -125,8 +125,7 @@ def _find_contradiction(vote: RecordedVote, subject: PinnedSubject) -> str | Non
         "decision_id": vote.id,
         "stage": vote.stage,
         "seat": vote.position,
-        "snapshot_hash": subject.snapshot_hash,
-        "policy_hash": subject.policy_hash,
+        **asdict(subject),
     }
     if said != recorded:
         return f"the audit row of the vote of {vote.decided_by} says something else"

@@ -1,4 +1,4 @@
-"""Lookups of a wave: of approvers, to make their seats, and of people, to find one who can still vote.
+"""Lookups of approvers: their policy, what makes seats of them, and people who can still vote.
 
 Delegates are not looked up: a delegate can vote only where the delegator can.
 """
@@ -10,10 +10,22 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
-from signet.core.approvals.eligibility import Seat, can_anyone_vote, list_open_holders, separation_conflict
+from signet.core.approvals.eligibility import (
+    Seat,
+    can_anyone_vote,
+    list_counted,
+    list_open_holders,
+    separation_conflict,
+)
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.pins import list_pinned_persons
-from signet.core.approvals.policy import Stage, list_asked_roles
+from signet.core.approvals.policy import (
+    Policy,
+    Stage,
+    list_asked_roles,
+    policy_of_chain,
+    policy_of_node,
+)
 from signet.core.approvals.seats import (
     MAX_SEATS,
     ApproverData,
@@ -23,7 +35,14 @@ from signet.core.approvals.seats import (
 )
 from signet.core.compiler.node_configurations import Approver
 from signet.core.errors import Defect
-from signet.core.expressions import Compiled, ExpressionError, compile_expression, parse_expression
+from signet.core.expressions import (
+    Compiled,
+    Environment,
+    ExpressionError,
+    compile_expression,
+    parse_expression,
+)
+from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.store.approvals.requests import (
@@ -32,6 +51,7 @@ from signet.store.approvals.requests import (
     read_candidates,
     read_managers,
     read_members,
+    read_published_chain,
     read_turns,
 )
 from signet.store.database import Connection
@@ -41,6 +61,36 @@ MAX_LEVELS = 10
 MAX_EXPRESSIONS = 1_000
 # Of a role so many members are looked at to find one who may vote.
 MAX_CANDIDATES = 1_000
+
+
+def read_policy(
+    connection: Connection, tenant_id: UUID, node: WorkflowNode
+) -> tuple[Policy | None, str | None, int | None]:
+    """Read the policy of a node, with its chain's name and version.
+
+    The policy is None when the chain is not published or can no longer be read.
+    """
+    name = node.config["chain"]
+    if name is None:
+        return policy_of_node(node.config), None, None
+    chain = read_published_chain(connection, tenant_id, name)
+    if chain is None:
+        return None, name, None
+    policy, _ = policy_of_chain(chain.steps, same_person=chain.same_person, permission=chain.permission)
+    return policy, name, chain.version
+
+
+def evaluate_texts(needs: ApproverQueries, env: Environment) -> dict[str, Any]:
+    """Return the value of each expression that names approvers, by its text."""
+    return {text: _compile_text(text).value(env) for text in needs.expressions}
+
+
+def read_managers_of(
+    connection: Connection, tenant_id: UUID, values: Mapping[str, Any], needs: ApproverQueries
+) -> Mapping[str, str]:
+    """Read the managers of the people that expressions name."""
+    people = {value for text in needs.managers_of if isinstance(value := values[text], str)}
+    return read_managers(connection, tenant_id, people, MAX_LEVELS) if people else {}
 
 
 def list_people_of(values: Mapping[str, Any], needs: ApproverQueries) -> list[str]:
@@ -75,9 +125,8 @@ class ApproverLookup:
     def gather(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> ApproverData:
         """Gather everything that makes seats of the approvers."""
         needs = list_needs(approvers)
-        values = {text: compile_approver_text(text).value(about.env) for text in needs.expressions}
-        people = {str(values[text]) for text in needs.managers_of if isinstance(values[text], str)}
-        managers = read_managers(self._connection, self._tenant_id, people, MAX_LEVELS) if people else {}
+        values = evaluate_texts(needs, about.env)
+        managers = read_managers_of(self._connection, self._tenant_id, values, needs)
         members: dict[str, Collection[str]] = {}
         turns: dict[str, int] = {}
         barred: set[str] = set()
@@ -114,7 +163,7 @@ class ApproverLookup:
 
 
 @lru_cache(maxsize=MAX_EXPRESSIONS)
-def compile_approver_text(text: str) -> Compiled:
+def _compile_text(text: str) -> Compiled:
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
         raise Defect("APPROVAL_EXPRESSION_UNREADABLE", f"a published policy holds '{text}'")
@@ -194,7 +243,4 @@ def _read_changes(
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """Return at most how many people are barred, or are counted in the stage already."""
-    counted = [
-        person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
-    ]
-    return len(about.document.responsible | about.requesters) + len(counted)
+    return len(about.document.responsible | about.requesters) + len(list_counted(seats))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
-from signet.core.approvals.policy import Policy, Stage, parse_policy, policy_of_chain, policy_of_node
+from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import (
     ApproverData,
     SeatAssignment,
@@ -27,14 +27,13 @@ from signet.core.expressions import Environment
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.approvals.approver_lookup import (
-    MAX_LEVELS,
-    compile_approver_text,
+    evaluate_texts,
     list_people_of,
+    read_managers_of,
     read_roles_of,
 )
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader
 from signet.engine.documents.references import RefQuery, Refs
-from signet.store.approvals.requests import read_managers, read_published_chain
 from signet.store.approvals.voters import VotedDocumentRow
 
 
@@ -73,23 +72,11 @@ def seat_coming_stage(reader: VoteReader, number: int, stage: Stage, env: Enviro
     """Make the seats that the stage would have. A role that takes turns is asked as a whole."""
     approvers = tuple(map(_ask_all, stage.approvers))
     needs = list_needs(approvers)
-    values = {text: compile_approver_text(text).value(env) for text in needs.expressions}
-    people = {value for text in needs.managers_of if isinstance(value := values[text], str)}
-    managers = read_managers(reader.connection, reader.tenant_id, people, MAX_LEVELS) if people else {}
+    values = evaluate_texts(needs, env)
+    managers = read_managers_of(reader.connection, reader.tenant_id, values, needs)
     asked = stage.model_copy(update={"approvers": approvers})
     roles = read_roles_of(reader.connection, reader.tenant_id, list_people_of(values, needs))
     return seat_stage(number, asked, ApproverData(values, managers, roles=roles))
-
-
-def read_policy(reader: VoteReader, node: WorkflowNode) -> Policy | None:
-    """Read the policy that the node would ask by, or None where its chain is not published."""
-    name = node.config["chain"]
-    if name is None:
-        return policy_of_node(node.config)
-    chain = read_published_chain(reader.connection, reader.tenant_id, name)
-    if chain is None:
-        return None
-    return policy_of_chain(chain.steps, same_person=chain.same_person, permission=chain.permission)[0]
 
 
 def read_pins(

@@ -8,15 +8,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.eligibility import Seat, list_approving_voices
 from signet.core.approvals.pins import hash_pins
 from signet.core.approvals.policy import (
     Policy,
     Stage,
     hash_policy,
     parse_policy,
-    policy_of_chain,
-    policy_of_node,
 )
 from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.seats import Deadlock, ask_rejecters_again, seat_escalation, seat_stage
@@ -24,7 +22,7 @@ from signet.core.approvals.votes import count_votes
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
-from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now
+from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now, read_policy
 from signet.engine.approvals.lost_approvers import has_lost_holder
 from signet.engine.approvals.request_rows import (
     make_changed_row,
@@ -42,7 +40,6 @@ from signet.store.approvals.requests import (
     lock_roles_shared,
     read_last_requester,
     read_of_instances,
-    read_published_chain,
     read_votes,
     write_approvals,
 )
@@ -127,18 +124,8 @@ class ApprovalRequests:
         return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
-        """Read the node's policy, with its chain's name and version.
-
-        The policy is None when the chain is not published or can no longer be read.
-        """
-        name = node.config["chain"]
-        if name is None:
-            return policy_of_node(node.config), None, None
-        chain = read_published_chain(self._connection, self._tenant_id, name)
-        if chain is None:
-            return None, name, None
-        policy, _ = policy_of_chain(chain.steps, same_person=chain.same_person, permission=chain.permission)
-        return policy, name, chain.version
+        """Read the node's policy, with its chain's name and version."""
+        return read_policy(self._connection, self._tenant_id, node)
 
     def begin_stage(self, about: ApprovalSubject, policy: Policy, number: int) -> list[Seat] | Deadlock:
         """Make the seats of a stage. It escalates at once where the people asked cannot decide it."""
@@ -194,10 +181,9 @@ class ApprovalRequests:
             and other.id not in self._withdrawn.get(instance_id, ())
             and other.document_version == version
             and not (policy.same_person and parse_policy_of(other).same_person)
-            for seat in other.seats
-            if seat.status == "approved" and (other is not request or seat.stage != stage)
-            for voice in (seat.decided_by, seat.on_behalf_of)
-            if voice is not None
+            for voice in list_approving_voices(
+                seat for seat in other.seats if other is not request or seat.stage != stage
+            )
         )
 
     def _lock_roles_shared(self) -> None:

@@ -24,13 +24,13 @@ from signet.core.explain.instance_record import (
 from signet.core.expressions import Environment
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import ResponsiblePersons
+from signet.engine.approvals.approver_lookup import read_policy
 from signet.engine.approvals.ballots import Voters
 from signet.engine.approvals.coming_stage import (
     UnopenedApproval,
     find_next_stage,
     make_unopened_check,
     read_pins,
-    read_policy,
     seat_coming_stage,
 )
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
@@ -121,7 +121,7 @@ class _VoterExplainer:
     def find_unopened_stuck(self, node_id: str) -> StuckStageRecord | None:
         """Return the first stage of an approval that could ask nobody."""
         node = self.workflow.nodes[node_id]
-        policy = read_policy(self.reader, node)
+        policy, _, _ = read_policy(self.reader.connection, self.reader.tenant_id, node)
         if policy is None:
             return None
         of_node = [request for request in self.record.approvals if request.node_id == node_id]

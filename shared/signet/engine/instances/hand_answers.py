@@ -6,7 +6,7 @@ What they enter may decide about the document like an edit of it, so that they c
 from collections.abc import Iterable
 from dataclasses import replace
 
-from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.eligibility import list_approving_voices, separation_conflict
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
@@ -56,10 +56,7 @@ def _find_vote(context: InstanceContext, persons: Iterable[str]) -> Denial | Non
         person
         for request in context.approvals.list_live(context.row.id)
         if request.status in ("open", "approved") and not request.applied
-        for seat in request.seats
-        if seat.status == "approved"
-        for person in (seat.decided_by, seat.on_behalf_of)
-        if person is not None
+        for person in list_approving_voices(request.seats)
     }
     for person in sorted(approved.intersection(persons)):
         editing = replace(document, creator_responsible=NOBODY, editor_responsible=frozenset((person,)))

@@ -1,7 +1,7 @@
 """Votes on record, counted again: each contradiction is named, and only what is proven counts."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -37,8 +37,7 @@ def make_vote(stage: int, person: str, decision: Any = "approved", **changes: An
         "decision_id": vote.id,
         "stage": vote.stage,
         "seat": vote.position,
-        "snapshot_hash": SUBJECT.snapshot_hash,
-        "policy_hash": SUBJECT.policy_hash,
+        **asdict(SUBJECT),
     }
     audited = {
         "action": f"decide:{vote.decision}",

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import ConflictCheck, separation_conflict
+from signet.core.approvals.eligibility import ConflictCheck, list_counted, separation_conflict
 from signet.core.approvals.entitlement import list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy
@@ -160,9 +160,7 @@ class InstanceContext:
             person
             for request in self.approvals.list_live(self.row.id)
             if request.status in ("open", "approved") and not request.applied
-            for seat in request.seats
-            for person in (seat.decided_by, seat.on_behalf_of)
-            if person is not None
+            for person in list_counted(request.seats)
         }
         return [p for p in sorted(counted) if separation_conflict(contract, None, frozenset((p,)))(p)]
 
