@@ -8,6 +8,8 @@ import rfc8785
 
 MAX_FAST_DEPTH = 60
 _FAST = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+_PLAIN_KINDS = frozenset((str, int, bool, type(None)))
+_KEY_KINDS = frozenset((str,))
 
 
 def canonical_bytes(value: Any) -> bytes:
@@ -36,21 +38,20 @@ def canonical_bytes(value: Any) -> bytes:
 def _is_plain(value: Any, depth: int) -> bool:
     """Return whether orjson's order of keys (by UTF-8) and its numbers are those of the RFC."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind in _PLAIN_KINDS:
         return True
     if depth > MAX_FAST_DEPTH:
         return False
     if kind is dict:
-        for key, inner in value.items():
-            if type(key) is not str or not key.isascii() or not _is_plain(inner, depth + 1):
-                return False
-        return True
-    if kind is list or kind is tuple:
-        for inner in value:
-            if not _is_plain(inner, depth + 1):
-                return False
-        return True
-    return False
+        if not _KEY_KINDS.issuperset(map(type, value)) or not "".join(value).isascii():
+            return False
+        inner = value.values()
+    elif kind is list or kind is tuple:
+        inner = value
+    else:
+        return False
+    # Most hold nothing that holds more.
+    return _PLAIN_KINDS.issuperset(map(type, inner)) or all(_is_plain(item, depth + 1) for item in inner)
 
 
 def hash_bytes(content: bytes) -> str:

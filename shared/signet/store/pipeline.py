@@ -70,7 +70,7 @@ def send_closing(pipeline: PipelinedTransaction) -> None:
 
 def _count_characters(statement: DeferredStatement) -> int:
     """Return the least length of the literals, so that a long message is refused before it is written."""
-    return sum(len(value) for value in statement.values.values() if isinstance(value, str))
+    return sum(len(value) for value in statement.values.values() if isinstance(value, str | bytes))
 
 
 def _write_literals(connection: Connection, statement: DeferredStatement) -> str:

@@ -145,11 +145,11 @@ def chain_all(
 def _make_row(
     entry: AuditEntry, transaction: Transaction, seq: int | None, previous: Head | None
 ) -> AuditRow:
-    at = write_time(entry.at)
+    at, tenant_id, entry_id = write_time(entry.at), str(entry.tenant_id), str(entry.id)
     content = canonical_bytes(
         {
-            "tenant_id": str(entry.tenant_id),
-            "id": str(entry.id),
+            "tenant_id": tenant_id,
+            "id": entry_id,
             "subject_type": entry.subject_type,
             "subject_id": entry.subject_id,
             "seq": seq,
@@ -173,8 +173,8 @@ def _make_row(
         }
     )
     return AuditRow(
-        tenant_id=str(entry.tenant_id),
-        id=str(entry.id),
+        tenant_id=tenant_id,
+        id=entry_id,
         subject_type=entry.subject_type,
         subject_id=entry.subject_id,
         seq=seq,

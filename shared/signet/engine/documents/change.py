@@ -3,8 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 from uuid import UUID
+
+import orjson
 
 from signet.core.approvals.pins import Pins, read_as_approved
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
@@ -15,7 +18,7 @@ from signet.core.expressions.actors import PersonsBehind
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.engine.documents.commands import Create
+from signet.engine.documents.commands import Applied, Create
 from signet.engine.documents.references import RefQuery, Refs
 from signet.store.documents.write import DocumentRow, TransactionContext, WorkflowOfType
 
@@ -260,7 +263,7 @@ class DocumentChange:
 
 def format_moment(moment: datetime) -> str:
     """Format a moment in its one form: UTC with six digits, so that texts sort by time."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def make_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]:
@@ -269,8 +272,13 @@ def make_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]
 
 
 def describe_org(tenant_id: UUID, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    values = TenantSettings.model_validate(settings).make_values()
-    return {**values, "id": str(tenant_id), "name": name}
+    return {**_read_org_values(orjson.dumps(settings)), "id": str(tenant_id), "name": name}
+
+
+@lru_cache(maxsize=1_000)
+def _read_org_values(settings: bytes) -> Mapping[str, Any]:
+    """Read what expressions see of a tenant's settings, which seldom change."""
+    return TenantSettings.model_validate(orjson.loads(settings)).make_values()
 
 
 def make_version(
@@ -361,4 +369,21 @@ def reject_locked(window: Window) -> Rejected:
         "WORKFLOW_EDIT_LOCKED",
         f"the document is {window.window.value} here: {window.held_by} holds it",
         details={"window": window.window.value, "held_by": window.held_by},
+    )
+
+
+def to_applied(change: DocumentChange) -> Applied:
+    """Make the outcome of a change that is applied."""
+    output = change.output
+    if change.output_fields is not None:
+        output = {name: change.after.data.get(name) for name in change.output_fields}
+    started = change.instance.id if isinstance(change.instance, InstanceStart) else None
+    return Applied(
+        document_id=change.document_id,
+        version=change.after.version,
+        status=change.after.status,
+        original_id=change.amended_from.id if change.amended_from else None,
+        request_id=change.request.id if change.request else None,
+        instance_id=started or (change.before.instance_id if change.before else None),
+        output=output,
     )

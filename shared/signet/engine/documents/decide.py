@@ -271,12 +271,8 @@ def _make_amendment(
 
 def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that differ, each with its value before and after."""
-    names = sorted({*before, *after})
-    return {
-        name: {"before": before.get(name), "after": after.get(name)}
-        for name in names
-        if before.get(name) != after.get(name)
-    }
+    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    return {name: {"before": before.get(name), "after": after.get(name)} for name in sorted(differing)}
 
 
 def _request(

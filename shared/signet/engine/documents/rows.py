@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +24,7 @@ from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import Position, begin
 from signet.core.tenants.responsible import ResponsiblePersons
+from signet.engine.documents.added_change import AddedChange, StoredVersion
 from signet.engine.documents.authorship import (
     join_editors,
     list_changed_fields,
@@ -34,25 +34,12 @@ from signet.engine.documents.authorship import (
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
 from signet.engine.documents.decide import diff_data
 from signet.ids import created_at_of, make_id
-from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch
+from signet.store.documents.write import TransactionContext, WriteBatch
 from signet.store.outbox.queue import make_trigger
 
 Row = dict[str, Any]
 # Has a set of persons written with the transaction, and returns its hash as rows hold it.
 KeepResponsible = Callable[[ResponsiblePersons], str]
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredVersion:
-    """The version of a document after a change, as it is stored."""
-
-    data: dict[str, Any]
-    field_versions: dict[str, int]
-    editor_responsible: ResponsiblePersons
-    snapshot_id: UUID | None
-    snapshot_hash: str | None
-    # The personal values that are new with it, by their reference.
-    personal: Mapping[str, Any]
 
 
 class RowMaker:
@@ -63,15 +50,14 @@ class RowMaker:
         self._keep = keep
         self.batch = WriteBatch()
 
-    def add(self, change: DocumentChange) -> dict[UUID, DocumentRow]:
-        """Add a change and its further ones; return the existing documents as they are after it."""
-        rows = [self._add_part(part) for part in change.parts]
-        return {row.id: row for row in rows if row is not None}
+    def add(self, change: DocumentChange) -> list[AddedChange]:
+        """Add a change and its further ones."""
+        return [self._add_part(part) for part in change.parts]
 
-    def _add_part(self, change: DocumentChange) -> DocumentRow | None:
+    def _add_part(self, change: DocumentChange) -> AddedChange:
         before = change.before
         if before is not None and not change.writes_document:
-            version = _StoredVersion(
+            version = StoredVersion(
                 before.data,
                 before.field_versions,
                 before.editor_responsible,
@@ -85,37 +71,9 @@ class RowMaker:
         self._add_instance(change)
         self._add_events(change)
         self.batch.rule_executions.extend(change.executions)
-        audit = self._add_audit(change, version)
-        return None if before is None else self._advance(change, before, version, audit)
+        return AddedChange(change, version, self._add_audit(change, version))
 
-    def _advance(
-        self, change: DocumentChange, before: DocumentRow, version: _StoredVersion, audit: AuditRow
-    ) -> DocumentRow:
-        after, now = change.after, self._transaction.now
-        request_id, requested = before.request_id, before.requested
-        if change.request is not None:
-            request_id, requested = change.request.id, change.request.opens
-        return replace(
-            before,
-            status=after.status,
-            version=after.version,
-            data=version.data,
-            field_versions=version.field_versions,
-            editor_ids=list_editors(change),
-            editor_responsible=version.editor_responsible,
-            updated_at=now if change.writes_document else before.updated_at,
-            deleted_at=now if after.is_deleted else before.deleted_at,
-            instance_id=None if isinstance(change.instance, InstanceEnd) else before.instance_id,
-            request_id=request_id,
-            requested=requested,
-            audit_seq=audit.seq,
-            audit_hash=audit.hash,
-            snapshot_id=version.snapshot_id,
-            snapshot_hash=version.snapshot_hash,
-            personal={**(before.personal or {}), **version.personal},
-        )
-
-    def _add_document(self, change: DocumentChange) -> _StoredVersion:
+    def _add_document(self, change: DocumentChange) -> StoredVersion:
         data, personal = self._add_personal(change)
         changed, editors = list_changed_fields(change, data), join_editors(change, data)
         people = {"editor_responsible": self._keep(editors), "field_versions": changed}
@@ -134,7 +92,7 @@ class RowMaker:
         row["responsible"] = self._keep(persons_of_version(change))
         self.batch.versions.append(row)
         known = change.before.field_versions if change.before is not None else {}
-        return _StoredVersion(data, {**known, **changed}, editors, row["id"], row["hash"], personal)
+        return StoredVersion(data, {**known, **changed}, editors, row["id"], row["hash"], personal)
 
     def _add_personal(self, change: DocumentChange) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with references for personal values, and the new values by reference.
@@ -196,7 +154,7 @@ class RowMaker:
     def _responsible_of(self, change: DocumentChange) -> Row:
         return {"responsible": self._keep(change.caller.principal.responsible)}
 
-    def _add_audit(self, change: DocumentChange, version: _StoredVersion) -> AuditRow:
+    def _add_audit(self, change: DocumentChange, version: StoredVersion) -> AuditRow:
         before, transaction = change.before, self._transaction
         head = (
             Head(before.audit_seq, before.audit_hash)

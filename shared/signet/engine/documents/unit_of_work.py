@@ -21,6 +21,7 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.cache import ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
+from signet.engine.documents.added_change import advance
 from signet.engine.documents.authorship import derive_caller, find_responsible_overflow
 from signet.engine.documents.business_keys import find_lost_key, list_business_keys, refuse_lost
 from signet.engine.documents.change import (
@@ -30,6 +31,7 @@ from signet.engine.documents.change import (
     audit_only_change,
     make_org,
     refuse_created,
+    to_applied,
 )
 from signet.engine.documents.command_checks import check_operation, check_size, content_of
 from signet.engine.documents.commands import (
@@ -171,7 +173,7 @@ class DocumentUnitOfWork:
             self.must_roll_back = True
             return _refuse_all(decided, refused)
         outcomes: list[Outcome] = [
-            self.apply(change) if isinstance(change, DocumentChange) else change for change in decided
+            self._apply_last(change) if isinstance(change, DocumentChange) else change for change in decided
         ]
         self.write(pipeline)
         return outcomes
@@ -212,14 +214,19 @@ class DocumentUnitOfWork:
 
     def apply(self, change: DocumentChange) -> Applied:
         """Apply a decided change: the rest of this transaction sees it."""
-        self._rows |= self._maker.add(change)
+        self._rows |= advance(self._maker.add(change), self.transaction.now)
         for part in change.parts:
             if part.before is None:
                 after = part.after
                 self.refs.add_made(
                     part.contract, part.document_id, after.status, after.data, part.responsible
                 )
-        return _to_applied(change)
+        return to_applied(change)
+
+    def _apply_last(self, change: DocumentChange) -> Applied:
+        """Apply a change after which nothing of this transaction is decided."""
+        self._maker.add(change)
+        return to_applied(change)
 
     def audit_id_of(self, change: DocumentChange) -> str:
         """Return the id of the newest audit row of the change's document."""
@@ -323,7 +330,9 @@ class DocumentUnitOfWork:
         rules = self.find_rules(change.contract)
         if isinstance(rules, Rejected):
             return rules
-        context = replace(context, followed=context.followed | followed_by_rules(rules, operation_of(change)))
+        followed = followed_by_rules(rules, operation_of(change))
+        if not followed <= context.followed:
+            context = replace(context, followed=context.followed | followed)
         return (
             apply_before_rules(rules, context, change)
             or apply_after_rules(rules, context, change)
@@ -381,19 +390,3 @@ def _is_refusal(operation: Operation, change: DocumentChange) -> bool:
     """Return whether a request ends without a change of its document: no rule can be against that."""
     is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
     return is_refused and not change.writes_document
-
-
-def _to_applied(change: DocumentChange) -> Applied:
-    output = change.output
-    if change.output_fields is not None:
-        output = {name: change.after.data.get(name) for name in change.output_fields}
-    started = change.instance.id if isinstance(change.instance, InstanceStart) else None
-    return Applied(
-        document_id=change.document_id,
-        version=change.after.version,
-        status=change.after.status,
-        original_id=change.amended_from.id if change.amended_from else None,
-        request_id=change.request.id if change.request else None,
-        instance_id=started or (change.before.instance_id if change.before else None),
-        output=output,
-    )
