@@ -254,7 +254,7 @@ CREATE TABLE public.eligibility_changes (
     persons text[] NOT NULL,
     actor_id text NOT NULL,
     CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
-    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_deleted'::text]))),
+    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text]))),
     CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
 );
 
@@ -299,10 +299,14 @@ CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone,
              r.actor_id,
              NULL::text
             FROM public.eligibility_changes r
-           WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND (r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_deleted'::text])))) c
+           WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
+                    FROM public.eligibility_changes t
+                   WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.changed_at < r.changed_at) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = 'role_taken'::text) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) c
    WHERE ((c.persons && eligibility_changes_since.concerned) AND (( SELECT count(*) AS count
             FROM public.eligibility_changes b
-           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0))
+           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
+            FROM public.eligibility_changes s
+           WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && eligibility_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
    ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
   LIMIT 1001;
 END;

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from signet.authoring.actions import ActionRegistry
 from signet.core.documents.rules import Rule
 from signet.core.runtime.idempotency_keys import event_key
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.engine.cache import CompiledCache, ContractCache
@@ -22,6 +23,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.wave import Clock
 from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
 from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.definitions.rules import save_rule
@@ -258,6 +260,12 @@ class WorkflowStage:
         return event_id
 
     # --- looking ---
+
+    def resume(self, made: Made, by: Caller) -> None:
+        """Let a paused instance go on."""
+        instances = Instances(self.standing.company.database, self.caches(), CompiledCache())
+        instances.resume(by, made.instance_id, self.instance(made.instance_id)["version"])
+        self.drain()
 
     def version_of(self, document_id: UUID) -> int:
         (version,) = self.standing.row("SELECT version FROM documents WHERE id = %s", document_id)

@@ -1,6 +1,6 @@
 """A bar on a vote lasts: neither asking again nor a flood of other changes lifts it (A5)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,12 +11,14 @@ from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
 from signet.engine.documents.erase import Erasures
+from signet.engine.instances.explain import explain
 from signet.engine.tenants.dependents import Succession
 from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
+from signet.engine.tenants.roles import Roles
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.scenarios.authority.acts import list_asked, newest, submit, vote
-from tests.support.core.approval_policies import role
+from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
 BARRED, CONFLICT = "VOTE_BARRED_BY_GRANT", "SEPARATION_OF_DUTIES"
@@ -133,6 +135,110 @@ def test_where_the_documents_people_clear_the_bench_it_pauses(stage: WorkflowSta
     assert reason_of(stage, document) == ("paused", "APPROVAL_NOBODY_ELIGIBLE"), "app2 is barred too"
 
 
+# --- what was taken is given back by a person without a part ---
+
+
+def test_asking_again_lets_no_lenient_approver_decide(stage: WorkflowStage) -> None:
+    """Carl takes the role from app1, and edits and asks again: app2 stays barred."""
+    document = asked(stage)
+    give(stage, "carl", "app1")
+    for _ in range(2):
+        edit(stage, document, "carl")
+        stage.resume(document, stage.standing.company.caller("frank", "admin"))
+        assert reason_of(stage, document) == ("paused", "APPROVAL_NOBODY_ELIGIBLE")
+        assert stage.status_of(document.id) == "submitted"
+    give(stage, "frank", "app1", "voter")
+    stage.resume(document, stage.standing.company.caller("frank", "admin"))
+    assert vote(stage, document.id, "app2") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+@pytest.mark.parametrize("helper", ["frank", "app3"])
+def test_who_agrees_with_the_taking_gives_it_back_and_takes_it_again(
+    stage: WorkflowStage, helper: str
+) -> None:
+    """The newest taking is theirs. So it is too where they could vote themselves."""
+    hire(stage, "app3", "voter", "admin")
+    document = asked(stage)
+    disable(stage, "carl", "app1")
+    assert reason_of(stage, document) == ("paused", "APPROVAL_NOBODY_ELIGIBLE")
+    assert vote(stage, document.id, "app2") == BARRED
+    give(stage, helper, "app1", "voter")
+    disable(stage, helper, "app1")
+    stage.resume(document, stage.standing.company.caller(helper, "admin"))
+    assert reason_of(stage, document) == ("running", "")
+    if helper == "app3":
+        assert vote(stage, document.id, helper) == BARRED, "they have cleared it themselves"
+    assert code_of(stage, document, "app2") is None, "a view of all judges each vote apart"
+    assert vote(stage, document.id, "app2") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_who_takes_it_again_after_it_was_given_back_bars_it_again(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    for by, roles in (("carl", ()), ("frank", ("voter",)), ("carl", ())):
+        give(stage, by, "app1", *roles)
+    assert vote(stage, document.id, "app2") == BARRED
+
+
+def test_permissions_that_the_creator_took_are_set_again_by_another(stage: WorkflowStage) -> None:
+    """What the creator sets again is theirs too: then it bars those who have the role."""
+    document = asked(stage)
+    before = permissions_of(stage, "voter")
+    for by, permissions in (("carl", before[:-1]), ("carl", before)):
+        set_permissions(stage, by, "voter", permissions)
+        assert vote(stage, document.id, "app2") == BARRED
+    set_permissions(stage, "frank", "voter", (*before, "thing:read"))
+    assert vote(stage, document.id, "app2") == BARRED, "frank has added something else"
+    set_permissions(stage, "frank", "voter", before)
+    assert vote(stage, document.id, "app2") == "approved"
+
+
+def test_a_permission_that_the_creator_adds_bars_those_who_have_the_role(stage: WorkflowStage) -> None:
+    hire(stage, "ben", "second")
+    approvers = [role("voter"), user("ben")]
+    document = asked(stage, approvers=approvers, quorum="any")
+    set_permissions(stage, "carl", "second", ("*:approve", "*:submit"))
+    assert vote(stage, document.id, "ben") == BARRED
+    assert reason_of(stage, document) == ("running", "")
+    assert vote(stage, document.id, "app1") == "approved", "the stage has lost nobody by it"
+
+
+def hire(stage: WorkflowStage, user_id: str, *roles: str) -> None:
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        save_roles(connection, stage.tenant_id, (Role(role="second", permissions=("*:approve",)),))
+        save_members(
+            connection, stage.tenant_id, (Member(user_id=user_id, display_name=user_id, roles=roles),)
+        )
+
+
+def disable(stage: WorkflowStage, by: str, user_id: str) -> None:
+    company = stage.standing.company
+    member = Member(user_id=user_id, display_name=user_id, roles=("voter",))
+    Members(company.database).save(company.caller(by, "admin"), member, "disabled", succession=Succession())
+    stage.drain()
+
+
+def permissions_of(stage: WorkflowStage, name: str) -> tuple[str, ...]:
+    (permissions,) = stage.standing.row("SELECT permissions FROM roles WHERE role = %s", name)
+    return tuple(permissions)
+
+
+def set_permissions(stage: WorkflowStage, by: str, name: str, permissions: Sequence[str]) -> None:
+    company = stage.standing.company
+    Roles(company.database).save(company.caller(by, "admin"), name, permissions)
+
+
+def code_of(stage: WorkflowStage, document: Made, user_id: str) -> str | None:
+    """Return the code that an explanation for everybody names for a person."""
+    company = stage.standing.company
+    explained = explain(
+        company.database, stage.caches().contracts, stage.tenant_id, stage.instance_of(document.id)
+    )
+    (found,) = [voter for voter in explained.approvals[-1].voters if voter.person == user_id]
+    return found.code
+
+
 # --- many other changes hide none (H2) ---
 
 
@@ -206,6 +312,12 @@ def test_who_cleared_the_bench_and_erased_does_not_decide(stage: WorkflowStage) 
     erase(stage, document, "bob")
     assert list_asked(stage, document) == ["@voter"], "the wider circle waits for its time"
     come_to_the_time_of_the_escalation(stage, document)
+    assert vote(stage, document.id, "otto") == "APPROVAL_NOT_YOURS"
+    assert reason_of(stage, document) == ("paused", "APPROVAL_NOBODY_ELIGIBLE"), "bob bars all by it"
+    for roles in (("voter",), ()):
+        for user_id in ("app1", "app2"):
+            give(stage, "frank", user_id, *roles)
+    stage.resume(document, stage.standing.company.caller("frank", "admin"))
     assert vote(stage, document.id, "bob") == CONFLICT
     assert vote(stage, document.id, "otto") == "approved"
 

@@ -32,6 +32,14 @@ def erase(scene: AuthorityScene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
+def erase_after_taking(scene: AuthorityScene) -> Iterator[str]:
+    """Try that as a person who took the role from another: it is barred until they have it back."""
+    yield from erase(scene)
+    yield scene.vote(scene.lawful)
+    scene.give_back()
+    yield scene.vote(scene.person)
+
+
 def erase_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     scene.submit(PERSONAL)
     caller = scene.command_line
@@ -55,7 +63,16 @@ ERASED = (
     ("votes when it is asked about again, without the value", DUTIES),
 )
 ERASE: Mapping[str, Cell] = {
-    **same(Played(erase, ERASED), *RESPONSIBLE, "granter"),
+    **same(Played(erase, ERASED), *RESPONSIBLE),
+    "granter": Played(
+        erase_after_taking,
+        (
+            ERASED[0],
+            ("votes when it is asked about again, without the value", CLOSED),
+            ("lets another holder of the role vote then", CLOSED),
+            ("votes when another administrator has given the role back", DUTIES),
+        ),
+    ),
     "delegator": Played(erase, ERASED, approve_in_turn),
     "operator": Played(
         erase_by_command_line,
@@ -91,13 +108,13 @@ def amend_and_let_a_delegate_vote(scene: AuthorityScene) -> Iterator[str]:
 
 
 def amend(scene: AuthorityScene) -> Iterator[str]:
-    """Amend the document oneself."""
+    """Amend it as a person who took the role from another: nobody is asked until they have it back."""
     original = scene.submit(AMENDABLE)
     scene.document = scene.edit(scene.made, scene.caller(scene.person))
     yield scene.vote(scene.person, about=original)
     scene.stage.drain()
-    scene.involvement = WHO["editor"]
-    scene.ask()
+    scene.request(scene.made, scene.caller(scene.clerk))
+    scene.give_back()
     yield scene.vote(scene.person)
 
 
@@ -131,7 +148,7 @@ AMEND: Mapping[str, Cell] = {
         amend,
         (
             ("amends it, and votes about the original", CLOSED),
-            ("votes about the new document, which they wrote", DUTIES),
+            ("votes when another administrator has given the role back", DUTIES),
         ),
     ),
     "operator": Played(amend_by_command_line, (("amends it by the command line", DENIED),)),

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from signet.core.tenants.tenant_file import Role
-from signet.engine.cache import CompiledCache
-from signet.engine.instances.actions import Instances
 from signet.engine.tenants.break_glass import BreakGlass
 from signet.engine.tenants.org_chart import OrgChart
 from signet.store.tenants.tenants import save_roles
 from tests.support.company import VOTER
 from tests.support.core.approval_policies import manager, role
 from tests.support.ways.cells import Cell, Played, same
+from tests.support.ways.contents import CLOSED
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
 from tests.support.ways.operators import install
 from tests.support.ways.scene import BOARD, FINANCE, SELF, AuthorityScene, Plan, approvers, refusal
@@ -31,11 +30,22 @@ def get_the_role(scene: AuthorityScene) -> Iterator[str]:
 
 
 def give_the_role(scene: AuthorityScene) -> Iterator[str]:
-    """Try all that, and give the role to a third person."""
+    """Try all that, give the role to a third person, and take it from the holder who does not agree."""
     yield from get_the_role(scene)
     third = scene.hire("third")
     scene.save(scene.caller(scene.person), third, BOARD)
     yield scene.vote(third)
+    scene.save(scene.caller(scene.person), scene.other, FINANCE)
+    yield scene.vote(scene.lawful)
+    scene.edit(scene.made, scene.caller(scene.clerk))
+    scene.stage.drain()
+    yield scene.vote(scene.lawful)
+
+
+def vote_when_the_role_is_back(scene: AuthorityScene) -> str:
+    """Vote when an administrator without a part has given the role back to the other holder."""
+    scene.give_back()
+    return scene.vote(scene.lawful)
 
 
 def be_seated_by_operators(scene: AuthorityScene) -> Iterator[str]:
@@ -64,7 +74,16 @@ def roles(code: str) -> tuple[tuple[str, str], ...]:
 
 ROLE: Mapping[str, Cell] = {
     **same(
-        Played(give_the_role, (*roles(DUTIES), ("gives it to a third person, who votes", GRANTED))),
+        Played(
+            give_the_role,
+            (
+                *roles(DUTIES),
+                ("gives it to a third person, who votes", GRANTED),
+                ("takes it from one holder, and lets another one vote", GRANTED),
+                ("has it asked about again, and lets that holder vote", CLOSED),
+            ),
+            vote_when_the_role_is_back,
+        ),
         *RESPONSIBLE,
     ),
     "delegator": Played(get_the_role, roles(SAME)),
@@ -168,8 +187,12 @@ def clear_the_bench(scene: AuthorityScene) -> Iterator[str]:
 
 
 def clear_the_bench_for_another(scene: AuthorityScene) -> Iterator[str]:
-    """Try that, and then let another person of the wider circle vote."""
+    """Try that, let another person of the wider circle vote, and have it asked about again."""
     yield from clear_the_bench(scene)
+    yield scene.vote(scene.lawful)
+    scene.edit(scene.made, scene.caller(scene.clerk))
+    scene.stage.resume(scene.made, scene.caller(scene.boss))
+    scene.escalate()
     yield scene.vote(scene.lawful)
 
 
@@ -184,16 +207,9 @@ def clear_the_bench_by_file(scene: AuthorityScene) -> Iterator[str]:
     yield scene.vote(scene.person)
 
 
-def enable_and_ask_again(scene: AuthorityScene) -> str:
-    """Enable the others by an administrator who has no part, resume it, and have it asked about again."""
-    scene.save(scene.caller(scene.boss), scene.other, *scene.roles_of_other)
-    scene.edit(scene.made, scene.caller(scene.clerk))
-    instance_id, instances = (
-        scene.made.instance_id,
-        Instances(scene.database, scene.stage.caches(), CompiledCache()),
-    )
-    instances.resume(scene.caller(scene.boss), instance_id, scene.stage.instance(instance_id)["version"])
-    scene.stage.drain()
+def vote_when_they_are_enabled(scene: AuthorityScene) -> str:
+    """Vote as one who was disabled and is enabled by an administrator who has no part."""
+    scene.give_back()
     return scene.vote(scene.other)
 
 
@@ -206,13 +222,14 @@ PAUSED_BENCH = (
     BENCH[0],
     ("votes when the escalation is due, while the instance is paused", NOT_ASKED),
     ("lets another person of the wider circle vote", NOT_ASKED),
+    ("has it asked about again, and lets that person vote when the escalation is due", NOT_ASKED),
 )
 DISABLE: Mapping[str, Cell] = {
     **same(
         Played(
             clear_the_bench_for_another,
             PAUSED_BENCH,
-            enable_and_ask_again,
+            vote_when_they_are_enabled,
         ),
         *RESPONSIBLE,
     ),

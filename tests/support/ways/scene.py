@@ -188,6 +188,11 @@ class AuthorityScene:
         self.involvement.bind(self)
         return self.newest()
 
+    def give_back(self) -> None:
+        """Let an administrator who has no part give back what the person took; then go on."""
+        self.save(self.caller(self.boss), self.other, *self.roles_of_other)
+        self.stage.resume(self.made, self.caller(self.boss))
+
     @property
     def made(self) -> Made:
         assert self.document is not None

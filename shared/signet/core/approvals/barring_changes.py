@@ -4,6 +4,9 @@ A vote rests on roles, membership, a reporting line, a delegation or a seat. It 
 a person who is responsible for the document, gave that after the approval was asked for. It is barred too
 where one of them took the eligibility of others that the stage asks: clearing the bench. Giving it to others
 bars nobody but those others. A delegation of one's own voice is the lawful way, and bars nothing.
+
+What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
+themselves. So does what a role gained, until such a person takes it away.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,13 +14,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from signet.core.contracts.compiled_contract import Denial
-from signet.core.tenants.eligibility_changes import EligibilityChange
+from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
 
 CODE = "VOTE_BARRED_BY_GRANT"
 # With more of them nobody can tell if one bars the vote.
 MAX_CHANGES = 1_000
 _TAKING = frozenset({"role_taken", "member_disabled", "role_permissions_changed", "role_deleted"})
 _GIVING = frozenset({"role_given", "member_enabled", "manager_set", "seat_given"})
+# What undoes each change: for its member, or for all who hold the role.
+_SET_AGAIN = frozenset({"role_permissions_changed", "role_widened"})
+_UNDOING: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
+    "role_taken": frozenset({"role_given"}),
+    "member_disabled": frozenset({"member_enabled"}),
+    "role_permissions_changed": _SET_AGAIN,
+    "role_deleted": _SET_AGAIN,
+    "role_widened": frozenset({"role_permissions_changed"}),
+}
 _SENTENCES: Mapping[str, str] = {
     "role_given": "{actor} gave {user} the role '{role}'",
     "role_taken": "{actor} took the role '{role}' from {user}",
@@ -27,8 +39,11 @@ _SENTENCES: Mapping[str, str] = {
     "delegation_given": "{actor} gave {user} a delegation",
     "seat_given": "{actor} gave {user} a seat",
     "role_permissions_changed": "{actor} changed the role '{role}'",
+    "role_widened": "{actor} added permissions to the role '{role}'",
     "role_deleted": "{actor} deleted the role '{role}'",
 }
+_GIVE_BACK = "a person without a part in the document gives it back, and takes it again if they agree with it"
+_TAKE_AWAY = "a person without a part in the document takes it away, and gives it again if they agree with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +59,8 @@ class VoteBasis:
     seat_roles: Collection[str]
     # The people who are responsible for the document.
     responsible: Collection[str]
-    # The document was first asked about then, on its present way; and then about this request.
+    # The document was first asked about then, on its present way.
     asked_since: datetime
-    opened_at: datetime
 
     @property
     def voting_people(self) -> frozenset[str]:
@@ -64,7 +78,9 @@ def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]
     More changes than can be judged bar it too. Else a person could hide one behind many others.
     """
     for change in sorted(changes, key=lambda change: change.changed_at):
-        if change.changed_at >= basis.asked_since and _bars(basis, change):
+        if change.changed_at < basis.asked_since or not _bars(basis, change):
+            continue
+        if not _is_undone(basis, change, changes):
             return Denial(CODE, _describe(change))
     if len(changes) > MAX_CHANGES:
         return Denial(CODE, f"more than {MAX_CHANGES} changes to people and roles may bar this vote")
@@ -81,14 +97,28 @@ def _bars(basis: VoteBasis, change: EligibilityChange) -> bool:
         return False
     if change.kind in _GIVING:
         return change.user_id in basis.voting_people
+    if change.kind in _SET_AGAIN and change.role in basis.own_roles:
+        return True
     if change.kind not in _TAKING:
         return False
-    if basis.voting_people.isdisjoint(change.persons) and change.changed_at < basis.opened_at:
-        # The document's people took it, and it was asked again since: of those who are left.
-        return False
-    if change.kind == "role_permissions_changed" and change.role in basis.own_roles:
-        return True
     return change.role in basis.seat_roles or change.user_id in basis.holder_ids
+
+
+def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
+    """Return whether a person who is not concerned has undone it since.
+
+    Most of what was undone is not even read. It is where many votes are judged at once, and the person is
+    concerned with one of them.
+    """
+    kinds = _UNDOING.get(done.kind, frozenset())
+    return any(
+        change.kind in kinds
+        and change.changed_at > done.changed_at
+        and change.user_id == done.user_id
+        and (done.kind == "member_disabled" or change.role == done.role)
+        and basis.concerned.isdisjoint(change.persons)
+        for change in changes
+    )
 
 
 def _describe(change: EligibilityChange) -> str:
@@ -96,4 +126,7 @@ def _describe(change: EligibilityChange) -> str:
         actor=change.actor_id, user=change.user_id, role=change.role, other=change.other_user_id
     )
     at = change.changed_at.astimezone(UTC)
-    return f"{act} at {at:%Y-%m-%d %H:%M:%S} UTC, after this approval was asked for"
+    sentence = f"{act} at {at:%Y-%m-%d %H:%M:%S} UTC, after this approval was asked for"
+    if change.kind not in _UNDOING:
+        return sentence
+    return f"{sentence}: {_GIVE_BACK if change.kind in _TAKING else _TAKE_AWAY}"

@@ -100,10 +100,9 @@ class VoteCheck:
 
     contract: CompiledContract
     document: VotedDocument
-    # The persons behind the request, and the moments since which grants may bar a vote.
+    # The persons behind the request, and the moment since which grants may bar a vote.
     requesters: ResponsiblePersons
     asked_since: datetime
-    opened_at: datetime
     pins: Pins
     # The permissions that voters need beside a seat.
     needed_permissions: Sequence[str]
@@ -153,7 +152,7 @@ class VoteCheck:
         return self.make_voter_env(person, self.roles.get(person, ()))
 
     def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
-        """Return why the vote rests on what its own people granted or took since the request was opened."""
+        """Return why the vote rests on what its own people granted or took since it was asked for."""
         voices = [voter] if represented is None else [voter, represented]
         responsible = self.document.responsible | self.requesters
         basis = VoteBasis(
@@ -164,6 +163,5 @@ class VoteCheck:
             seat_roles=list_asked_roles(self.stage, self.seats),
             responsible=responsible | list_pinned_persons(self.pins),
             asked_since=self.asked_since,
-            opened_at=self.opened_at,
         )
         return find_barring_change(basis, self.changes)

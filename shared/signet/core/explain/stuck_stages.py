@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.core.approvals.barring_changes import CODE as BARRED
 from signet.core.explain.instance_record import InstanceRecords, StuckStageRecord
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence
@@ -46,6 +47,11 @@ def explain_stuck_stages(outline: Outline, record: InstanceRecords) -> Iterator[
 
 def _list_remedies(stuck: StuckStageRecord, *, is_paused: bool) -> Iterator[str]:
     yield from _describe_additions(stuck)
+    if any(voter.code == BARRED for voter in stuck.voters):
+        yield (
+            "Where people lost what they vote by, a person without a part in the document gives it back."
+            " If they agree with the loss, they take it again: then it bars nobody but them."
+        )
     if stuck.rejecters:
         yield f"Or reject it: {describe_shown([escape(person) for person in stuck.rejecters], 'or')} may."
     yield "Or cancel the workflow, where nobody wants this any more."

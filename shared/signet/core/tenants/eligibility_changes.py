@@ -21,6 +21,7 @@ EligibilityKind = Literal[
     "delegation_revoked",
     "seat_given",
     "role_permissions_changed",
+    "role_widened",
     "role_deleted",
 ]
 ELIGIBILITY_KINDS: Sequence[EligibilityKind] = get_args(EligibilityKind)

@@ -195,7 +195,6 @@ def can_anyone_vote_now(
         document=about.document,
         requesters=about.requesters,
         asked_since=since or now,
-        opened_at=about.opened_at,
         pins=about.pins,
         needed_permissions=about.voter_permissions,
         approved_elsewhere=about.approved_elsewhere,

@@ -101,7 +101,6 @@ def make_unopened_check(
         document=approval.document,
         requesters=approval.requesters,
         asked_since=reader.now,
-        opened_at=reader.now,
         pins=approval.pins,
         needed_permissions=list_voter_permissions(workflow, approval.node.id, approval.policy),
         approved_elsewhere=approval.approved_elsewhere,

@@ -139,7 +139,6 @@ def make_check(
         document=document,
         requesters=request.requesters,
         asked_since=request.asked_since,
-        opened_at=request.created_at,
         pins=request.pins or {},
         needed_permissions=request.voter_permissions or (),
         approved_elsewhere=request.approved_elsewhere,

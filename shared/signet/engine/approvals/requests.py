@@ -218,7 +218,6 @@ class ApprovalRequests:
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,
             asked_since=self._now,
-            opened_at=self._now,
             escalate_at=escalate_at,
             expire_at=expire_at,
             outcome=None,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat
@@ -30,8 +29,6 @@ class ApprovalSubject:
     """The document that is decided about, and the definition and contract it runs under."""
 
     instance_id: UUID
-    # The moment of the request; of a new one, now.
-    opened_at: datetime
     document: DocumentRow
     contract: CompiledContract
     env: Environment

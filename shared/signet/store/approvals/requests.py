@@ -51,9 +51,8 @@ class LiveRequest:
     is_unchanged: bool
     snapshot_hash: str
     definition_hash: str
-    # The document was first asked about then, on its present way; and then about this request.
+    # The document was first asked about then, on its present way.
     asked_since: datetime
-    opened_at: datetime
     escalate_at: datetime | None
     expire_at: datetime | None
     outcome: str | None

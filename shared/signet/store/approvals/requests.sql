@@ -9,7 +9,7 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
            SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
            JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id
            WHERE v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id), false) AS is_unchanged,
-       r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.created_at AS opened_at, r.escalate_at,
+       r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.escalate_at,
        r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,

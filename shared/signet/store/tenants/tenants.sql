@@ -36,16 +36,22 @@ UPDATE tenants SET status = %(status)s, version = version + 1, updated_at = %(no
 WHERE tenant_id = %(tenant_id)s AND status <> %(status)s
 
 -- name: upsert_roles
--- Write roles, or change those that differ.
-WITH written AS (
+-- Write roles, or change those that differ. It is noted apart where a role has lost nothing: a new one has not.
+WITH before AS (
+    SELECT role, permissions FROM roles
+    WHERE tenant_id = %(tenant_id)s
+      AND role IN (SELECT item ->> 'role' FROM jsonb_array_elements(%(roles)s::jsonb) AS item)
+), written AS (
     INSERT INTO roles (tenant_id, role, permissions)
     SELECT %(tenant_id)s, item ->> 'role', ARRAY(SELECT jsonb_array_elements_text(item -> 'permissions'))
     FROM jsonb_array_elements(%(roles)s::jsonb) AS item
     ON CONFLICT (tenant_id, role) DO UPDATE SET permissions = excluded.permissions, updated_at = now()
     WHERE roles.permissions IS DISTINCT FROM excluded.permissions
-    RETURNING role
+    RETURNING role, permissions
 )
-{note_changes}, 'role_permissions_changed', NULL, role, NULL FROM written
+{note_changes}, CASE WHEN before.role IS NULL OR before.permissions <@ written.permissions THEN 'role_widened'
+                     ELSE 'role_permissions_changed' END, NULL, role, NULL
+FROM written LEFT JOIN before USING (role)
 
 -- name: upsert_members
 -- Write members, or change those that differ. A new one is active. The skeleton of an id is written once, with the

@@ -99,7 +99,22 @@ def test_taking_the_role_from_the_others(asking: Asking, request_id: UUID, taken
     else:
         Roles(asking.company.database).save(act(asking, AUTHOR), ROLE, ["invoice:approve"])
     assert vote(asking, request_id, "ben") is not None
+    assert vote(asking, request_id, HOLDER) is not None, "the whole stage"
     assert vote(asking, ask(asking), "ben") is None
+
+
+def test_permissions_that_the_author_adds_to_a_role(asking: Asking, request_id: UUID) -> None:
+    """Only the holders of the role are barred: the stage loses nobody by it."""
+    roles = Roles(asking.company.database)
+    roles.save(act(asking, AUTHOR), ROLE, ["*:approve", "invoice:pay"])
+    assert is_barred(asking, request_id, "ben", "carl added permissions to the role 'finance' at ")
+    assert vote(asking, request_id, HOLDER) is None
+    assert vote(asking, ask(asking), "ben") is None, "it was added before this one was asked"
+    # A role that no seat asks gives the permission as well.
+    request_id = ask(asking)
+    roles.save(act(asking, AUTHOR), "approver", ["*:approve", "invoice:pay"])
+    assert is_barred(asking, request_id, HOLDER, "carl added permissions to the role 'approver' at ")
+    assert vote(asking, request_id, "cleo") is None
 
 
 def test_a_puppet_that_the_author_makes_a_member(asking: Asking) -> None:

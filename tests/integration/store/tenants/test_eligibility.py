@@ -139,15 +139,29 @@ def test_delegations_are_noted_for_both_sides(standing: CompanyWithWorkers, comp
 
 def test_roles_that_are_made_changed_and_deleted(standing: CompanyWithWorkers, company: Company) -> None:
     moment = now(standing)
-    save_role(company, "payer", "invoice:pay")
-    save_role(company, "payer", "invoice:pay")
-    save_role(company, "payer")
+    for permissions in ("pay", "pay", "pay read", "read pay", "pay", "read", ""):
+        save_role(company, "payer", *(f"invoice:{one}" for one in permissions.split()))
     Roles(company.database).delete(caller_of(company), "payer")
-    assert since(standing, company, moment) == [
-        ("role_deleted", None, "payer", None),
-        ("role_permissions_changed", None, "payer", None),
-        ("role_permissions_changed", None, "payer", None),
+    save_role(company, "payer", "invoice:pay")
+    assert changes_of_roles(standing, company, moment) == [
+        "role_widened",
+        "role_widened",
+        "role_widened",
+        "role_permissions_changed",
+        "role_permissions_changed",
+        "role_permissions_changed",
+        "role_deleted",
+        "role_widened",
     ]
+
+
+def changes_of_roles(standing: CompanyWithWorkers, company: Company, moment: datetime) -> list[str]:
+    """List the changes of roles since a moment, in the order of time."""
+    query = (
+        "SELECT kind FROM eligibility_changes WHERE tenant_id = %s AND changed_at > %s AND user_id IS NULL"
+        " ORDER BY changed_at"
+    )
+    return [row[0] for row in standing.rows(query, company.tenant_id, moment)]
 
 
 def test_dependents_that_end_and_are_handed_over(standing: CompanyWithWorkers, company: Company) -> None:
@@ -278,6 +292,56 @@ def test_what_cannot_bar_a_vote_is_not_read(standing: CompanyWithWorkers, compan
     ]
 
 
+def by(user_id: str, company: Company) -> Caller:
+    return Caller(Principal(company.tenant_id, user_id, ("admin",)), via="test")
+
+
+def test_a_role_is_given_back_by_a_person_who_is_not_concerned(
+    standing: CompanyWithWorkers, company: Company
+) -> None:
+    """Each later setting of permissions by another answers for the role, also where it was deleted.
+
+    What a role has gained is undone only where the other takes something away.
+    """
+    moment, roles = now(standing), Roles(company.database)
+    save_role(company, "payer", "invoice:pay")
+    save_role(company, "payer")
+    widened, changed = "role_widened", "role_permissions_changed"
+    assert kinds(company, moment, "payer") == [changed, widened]
+    save_role(company, "payer", "invoice:read")
+    assert kinds(company, moment, "payer") == [changed, widened], "the same person lifts nothing"
+    roles.save(by("otto", company), "payer", ["invoice:read", "invoice:pay"])
+    assert kinds(company, moment, "payer") == [widened]
+    roles.save(by("otto", company), "payer", ["invoice:pay"])
+    assert kinds(company, moment, "payer") == []
+    everything = [changed, changed, widened, widened]
+    assert kinds(company, moment, "payer", concerned="root otto") == everything
+    save_role(company, "payer")
+    roles.delete(caller_of(company), "payer")
+    assert kinds(company, moment, "payer") == ["role_deleted", changed]
+    roles.save(by("otto", company), "payer", [])
+    assert kinds(company, moment, "payer") == []
+
+
+def kinds(company: Company, moment: datetime, role: str, concerned: str = "root") -> list[str]:
+    return sorted(each.kind for each in read(company, moment, roles=role, concerned=concerned))
+
+
+def test_what_one_of_the_concerned_gives_back_is_read_too(
+    standing: CompanyWithWorkers, company: Company
+) -> None:
+    """It lifts the bar of the votes that this person is not concerned with."""
+    save(company, "anna", "finance")
+    moment = now(standing)
+    save(company, "anna")
+    Members(company.database).save(
+        by("otto", company), Member(user_id="anna", display_name="anna", roles=("finance",)), "active"
+    )
+    save(company, "ben", "finance")
+    assert kinds(company, moment, "finance") == []
+    assert kinds(company, moment, "finance", concerned="root otto") == ["role_given", "role_taken"]
+
+
 def lost(company: Company, moment: datetime, users: str = "", roles: str = "") -> bool:
     with company.database.transaction(company.tenant_id) as connection:
         return has_lost_holder(
@@ -294,6 +358,11 @@ def test_holders_who_were_lost(standing: CompanyWithWorkers, company: Company) -
     save(company, "ben", "clerk", status="disabled")
     assert lost(company, moment, "ben") and lost(company, moment, roles="clerk")
     assert not lost(company, now(standing), "ben", "clerk finance")
+    moment = now(standing)
+    save_role(company, "finance", "invoice:pay")
+    assert not lost(company, moment, roles="finance"), "a role that gains permissions is lost by nobody"
+    save_role(company, "finance")
+    assert lost(company, moment, roles="finance")
 
 
 def test_every_kind_is_allowed_by_the_table(standing: CompanyWithWorkers) -> None:

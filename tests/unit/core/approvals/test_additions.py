@@ -26,7 +26,6 @@ CHECK = VoteCheck(
     document=Document(),
     requesters=frozenset({"rolf"}),
     asked_since=NOW,
-    opened_at=NOW,
     pins={},
     needed_permissions=(),
     approved_elsewhere=("app1",),

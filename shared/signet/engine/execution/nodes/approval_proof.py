@@ -134,7 +134,6 @@ def _find_barring_change(
         seat_roles=(),
         responsible=responsible | request.responsible | list_pinned_persons(request.pins or {}),
         asked_since=request.asked_since,
-        opened_at=request.opened_at,
     )
     return find_barring_change(basis, evidence.changes[vote.id])
 

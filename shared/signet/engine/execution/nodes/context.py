@@ -291,7 +291,6 @@ class InstanceContext:
         counted_stage = stage or (request.stage if request is not None else 1)
         return ApprovalSubject(
             instance_id=self.row.id,
-            opened_at=request.opened_at if request is not None else self.now,
             document=document,
             contract=contract,
             env=self.decision_input(token).env,
