@@ -8,6 +8,9 @@ AGAIN = "tests/scenarios/authority/test_asking_again.py::test_"
 LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
 BARRED = "tests/scenarios/authority/test_bars_that_last.py::test_"
 LOOKING_BACK = "migrations/0025_look_back_to_the_first_asking.sql"
+GIVING_BACK = "migrations/0028_give_back_what_was_taken.sql"
+CHANGES = f"{CORE}/approvals/barring_changes.py"
+RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 
 SEATS = (
     Mutation(
@@ -100,6 +103,90 @@ LAPSED_VOTES = (
     ),
 )
 
+GIVEN_BACK = (
+    Mutation(
+        "asking again lifts what the document's people took",
+        3,
+        LOOKING_BACK,
+        "u.document_id = about.id AND u.applied),",
+        "u.document_id = about.id),",
+        (f"{BARRED}asking_again_lets_no_lenient_approver_decide",),
+    ),
+    Mutation(
+        "permissions that are added are taken from the stage",
+        3,
+        "shared/signet/store/tenants/tenants.sql",
+        "THEN 'role_widened'",
+        "THEN 'role_permissions_changed'",
+        (
+            f"{BARRED}a_permission_that_the_creator_adds_bars_those_who_have_the_role",
+            f"{RECORDS}roles_that_are_made_changed_and_deleted",
+        ),
+    ),
+    Mutation(
+        "a role that lost permissions counts as widened",
+        3,
+        "shared/signet/store/tenants/tenants.sql",
+        "before.permissions <@ written.permissions",
+        "before.permissions && written.permissions",
+        (f"{RECORDS}holders_who_were_lost", f"{RECORDS}roles_that_are_made_changed_and_deleted"),
+    ),
+    Mutation(
+        "widening bars the whole stage",
+        3,
+        CHANGES,
+        '"role_permissions_changed", "role_deleted"})\n_GIVING = ',
+        '"role_permissions_changed", "role_widened", "role_deleted"})\n_GIVING = ',
+        (
+            "tests/unit/core/approvals/test_barring_changes.py"
+            "::test_a_role_that_only_gains_permissions_is_taken_from_nobody",
+        ),
+    ),
+    Mutation(
+        "widening bars nobody",
+        3,
+        CHANGES,
+        "    if change.kind in _SET_AGAIN and change.role in basis.own_roles:\n",
+        "    if change.kind == 'role_permissions_changed' and change.role in basis.own_roles:\n",
+        (f"{BARRED}a_permission_that_the_creator_adds_bars_those_who_have_the_role",),
+    ),
+    Mutation(
+        "what a role has gained is not read",
+        3,
+        GIVING_BACK,
+        "'role_permissions_changed', 'role_widened', 'role_deleted')\n               -- One",
+        "'role_permissions_changed', 'role_deleted')\n               -- One",
+        (f"{BARRED}a_permission_that_the_creator_adds_bars_those_who_have_the_role",),
+    ),
+    Mutation(
+        "who took permissions lifts it by setting them again",
+        3,
+        GIVING_BACK,
+        "             AND NOT s.persons && $4\n",
+        "",
+        (f"{RECORDS}a_role_is_given_back_by_a_person_who_is_not_concerned",),
+    ),
+    Mutation(
+        "one of the document's people gives it back",
+        3,
+        CHANGES,
+        "        and basis.concerned.isdisjoint(change.persons)\n",
+        "",
+        (
+            "tests/unit/core/approvals/test_barring_changes.py"
+            "::test_what_was_taken_bars_until_a_person_gives_it_back_who_is_not_concerned",
+        ),
+    ),
+    Mutation(
+        "nobody who may vote gives it back for the others",
+        3,
+        GIVING_BACK,
+        "               OR r.kind IN ('role_given', 'member_enabled')\n",
+        "               OR r.kind = 'seat_given'\n",
+        (f"{BARRED}who_agrees_with_the_taking_gives_it_back_and_takes_it_again",),
+    ),
+)
+
 STRANGERS = (
     Mutation(
         "a stranger learns what became of an approval",
@@ -147,7 +234,7 @@ BARS = (
     Mutation(
         "delegations that come and go hide a grant",
         3,
-        LOOKING_BACK,
+        GIVING_BACK,
         "          AND u.kind <> 'delegation_revoked'\n"
         "          -- A vote rests on a delegation where both of its sides are judged.\n"
         "          AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))\n",
@@ -198,4 +285,4 @@ BARS = (
     ),
 )
 
-VOTING = (*BARS, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)
+VOTING = (*BARS, *GIVEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.explain.instance import InstanceExplanation
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
@@ -18,7 +19,7 @@ from signet.engine.tenants.org_chart import OrgChart
 from signet.engine.tenants.roles import Roles
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.scenarios.authority.acts import list_asked, newest, submit, vote
-from tests.support.core.approval_policies import role, user
+from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
 BARRED, CONFLICT = "VOTE_BARRED_BY_GRANT", "SEPARATION_OF_DUTIES"
@@ -133,6 +134,10 @@ def test_where_the_documents_people_clear_the_bench_it_pauses(stage: WorkflowSta
     document = asked(stage)
     give(stage, "carl", "app1")
     assert reason_of(stage, document) == ("paused", "APPROVAL_NOBODY_ELIGIBLE"), "app2 is barred too"
+    explained = explain_instance(stage, document)
+    (stuck,) = explained.stuck_stages
+    assert any("a person without a part in the document gives it back" in line for line in stuck.remedies)
+    assert any(line.startswith("Not app2: carl took the role") for line in stuck.text), stuck.text
 
 
 # --- what was taken is given back by a person without a part ---
@@ -196,8 +201,7 @@ def test_permissions_that_the_creator_took_are_set_again_by_another(stage: Workf
 
 def test_a_permission_that_the_creator_adds_bars_those_who_have_the_role(stage: WorkflowStage) -> None:
     hire(stage, "ben", "second")
-    approvers = [role("voter"), user("ben")]
-    document = asked(stage, approvers=approvers, quorum="any")
+    document = asked(stage, approvers=[role("voter"), role("second")], quorum="any")
     set_permissions(stage, "carl", "second", ("*:approve", "*:submit"))
     assert vote(stage, document.id, "ben") == BARRED
     assert reason_of(stage, document) == ("running", "")
@@ -231,12 +235,14 @@ def set_permissions(stage: WorkflowStage, by: str, name: str, permissions: Seque
 
 def code_of(stage: WorkflowStage, document: Made, user_id: str) -> str | None:
     """Return the code that an explanation for everybody names for a person."""
-    company = stage.standing.company
-    explained = explain(
-        company.database, stage.caches().contracts, stage.tenant_id, stage.instance_of(document.id)
-    )
-    (found,) = [voter for voter in explained.approvals[-1].voters if voter.person == user_id]
+    voters = explain_instance(stage, document).approvals[-1].voters
+    (found,) = [voter for voter in voters if voter.person == user_id]
     return found.code
+
+
+def explain_instance(stage: WorkflowStage, document: Made) -> InstanceExplanation:
+    company, instance_id = stage.standing.company, stage.instance_of(document.id)
+    return explain(company.database, stage.caches().contracts, stage.tenant_id, instance_id)
 
 
 # --- many other changes hide none (H2) ---

@@ -22,7 +22,7 @@ MAX_CHANGES = 1_000
 _TAKING = frozenset({"role_taken", "member_disabled", "role_permissions_changed", "role_deleted"})
 _GIVING = frozenset({"role_given", "member_enabled", "manager_set", "seat_given"})
 # What undoes each change: for its member, or for all who hold the role.
-_SET_AGAIN = frozenset({"role_permissions_changed", "role_widened"})
+_SET_AGAIN: frozenset[EligibilityKind] = frozenset({"role_permissions_changed", "role_widened"})
 _UNDOING: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
     "role_taken": frozenset({"role_given"}),
     "member_disabled": frozenset({"member_enabled"}),

@@ -139,8 +139,8 @@ def test_what_was_taken_bars_until_a_person_gives_it_back_who_is_not_concerned(
     assert is_barred(BASIS, taken, replace(back, changed_at=LATER)), "it was there before"
     assert is_barred(BASIS, taken, replace(back, persons=("frank", "mia"))), "a person of the document"
     assert is_barred(BASIS, taken, replace(back, persons=("ben",))), "the voter"
-    other = "user_id" if taken.user_id is not None else "role"
-    assert is_barred(BASIS, taken, replace(back, **{other: "another"})), "something else"
+    other = replace(back, user_id="another") if taken.user_id is not None else replace(back, role="another")
+    assert is_barred(BASIS, taken, other), "something else"
     assert is_barred(BASIS, taken, back, replace(taken, changed_at=later + timedelta(hours=1)))
 
 
