@@ -204,8 +204,8 @@ BARRED_VOTES = (
         "a change from before the request bars a vote",
         3,
         CHANGES,
-        "if change.changed_at >= basis.asked_since and _bars(basis, change):",
-        "if _bars(basis, change):",
+        "if change.changed_at < basis.asked_since or not _bars(basis, change):",
+        "if not _bars(basis, change):",
         (f"{BARRING}nobody_votes_by_what_the_documents_people_gave_or_took",),
     ),
     Mutation(

@@ -178,6 +178,14 @@ GIVEN_BACK = (
         ),
     ),
     Mutation(
+        "explanations know no bar of a stage that could not begin",
+        3,
+        "shared/signet/engine/instances/explained_voters.py",
+        "        check = add_changes(self.reader, self.document, check)\n",
+        "",
+        (f"{BARRED}where_the_documents_people_clear_the_bench_it_pauses",),
+    ),
+    Mutation(
         "nobody who may vote gives it back for the others",
         3,
         GIVING_BACK,

@@ -172,6 +172,8 @@ class StuckStageRecord:
     unseated: Sequence[str] = ()
     # Whether the same person is what keeps anybody, and those who may still reject.
     lacks_another_person: bool = False
+    # Whether what was given or taken meanwhile keeps anybody.
+    is_barred: bool = False
     rejecters: Sequence[str] = ()
 
 

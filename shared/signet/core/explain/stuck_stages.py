@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import CODE as BARRED
 from signet.core.explain.instance_record import InstanceRecords, StuckStageRecord
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence
@@ -47,7 +46,7 @@ def explain_stuck_stages(outline: Outline, record: InstanceRecords) -> Iterator[
 
 def _list_remedies(stuck: StuckStageRecord, *, is_paused: bool) -> Iterator[str]:
     yield from _describe_additions(stuck)
-    if any(voter.code == BARRED for voter in stuck.voters):
+    if stuck.is_barred:
         yield (
             "Where people lost what they vote by, a person without a part in the document gives it back."
             " If they agree with the loss, they take it again: then it bars nobody but them."

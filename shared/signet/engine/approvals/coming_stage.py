@@ -1,12 +1,12 @@
 """Stages that have not begun: who would be asked, as far as can be told without taking a turn or a lock."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
-from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
-from signet.core.approvals.policy import Policy, Stage, parse_policy
+from signet.core.approvals.pins import Pins, list_pinned_fields, list_pinned_persons, read_pinned
+from signet.core.approvals.policy import Policy, Stage, list_asked_roles, parse_policy
 from signet.core.approvals.seats import (
     ApproverData,
     SeatAssignment,
@@ -34,7 +34,9 @@ from signet.engine.approvals.approver_lookup import (
 )
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader
 from signet.engine.documents.references import RefQuery, Refs
+from signet.store.approvals.requests import find_first_asked
 from signet.store.approvals.voters import VotedDocumentRow
+from signet.store.tenants.eligibility import read_eligibility_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,24 @@ def make_unopened_check(
         make_env=reader.make_voter_env(approval.document),
     )
     return check, assignment
+
+
+def add_changes(reader: VoteReader, document: VotedDocumentRow, check: VoteCheck) -> VoteCheck:
+    """Add what may bar votes on a stage that is to begin, where people were asked about it before."""
+    since = find_first_asked(reader.connection, document.id)
+    if since is None:
+        return check
+    holders = {seat.holder_user_id for seat in check.seats if seat.holder_user_id is not None}
+    own_roles = {role for roles in check.roles.values() for role in roles}
+    responsible = document.responsible | check.requesters | list_pinned_persons(check.pins)
+    changes = read_eligibility_changes(
+        reader.connection,
+        since=since,
+        user_ids=holders.union(check.roles),
+        roles=list_asked_roles(check.stage, check.seats) | own_roles,
+        concerned=responsible.union(check.roles),
+    )
+    return replace(check, asked_since=since, changes=changes)
 
 
 def _ask_all(approver: Approver) -> Approver:

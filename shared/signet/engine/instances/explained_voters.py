@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from signet.core.approvals.additions import list_additions
+from signet.core.approvals.barring_changes import CODE as BARRED
 from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.policy import Policy, parse_policy
@@ -28,6 +29,7 @@ from signet.engine.approvals.approver_lookup import read_policy
 from signet.engine.approvals.ballots import Voters
 from signet.engine.approvals.coming_stage import (
     UnopenedApproval,
+    add_changes,
     find_next_stage,
     make_unopened_check,
     read_pins,
@@ -138,6 +140,7 @@ class _VoterExplainer:
         )
         check, assignment = make_unopened_check(self.reader, self.workflow, approval, self._make_env())
         check = _let_vote(check, self.reader.read_voters(self._find_holders(check.seats)))
+        check = add_changes(self.reader, self.document, check)
         voters = _list_voters(check)
         if _has_voter(voters):
             return None
@@ -161,6 +164,7 @@ class _VoterExplainer:
             voters=voters,
             additions=list_additions(check, members, roles),
             lacks_another_person=any(voter.code == SAME_PERSON for voter in voters),
+            is_barred=any(voter.code == BARRED for voter in voters),
         )
 
     def _make_env(self) -> Environment:

@@ -104,7 +104,7 @@ def test_taking_the_role_from_the_others(asking: Asking, request_id: UUID, taken
 
 
 def test_permissions_that_the_author_adds_to_a_role(asking: Asking, request_id: UUID) -> None:
-    """Only the holders of the role are barred: the stage loses nobody by it."""
+    """The holders of the role are barred, and nobody else: the stage loses nobody by it."""
     roles = Roles(asking.company.database)
     roles.save(act(asking, AUTHOR), ROLE, ["*:approve", "invoice:pay"])
     assert is_barred(asking, request_id, "ben", "carl added permissions to the role 'finance' at ")

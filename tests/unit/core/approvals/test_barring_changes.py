@@ -130,7 +130,7 @@ GIVING_BACK: dict[EligibilityKind, tuple[EligibilityKind, ...]] = {
 def test_what_was_taken_bars_until_a_person_gives_it_back_who_is_not_concerned(
     taken: EligibilityChange,
 ) -> None:
-    """So does what a role gained, until a person takes it away who is not concerned."""
+    """The same holds for what a role gained, until such a person takes it away."""
     later = LATER + timedelta(hours=1)
     for kind in ELIGIBILITY_KINDS:
         back = replace(taken, kind=kind, changed_at=later, persons=("frank",), actor_id="frank")
