@@ -462,7 +462,7 @@ CREATE TABLE public.documents (
     CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT documents_version_check CHECK ((version >= 1))
 )
-WITH (fillfactor='80');
+WITH (fillfactor='70');
 
 ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
 

@@ -1,4 +1,4 @@
-"""What a document is after a change whose rows are made, for what the same transaction decides next."""
+"""The document as it is after a change whose rows are made, for what the same transaction decides next."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
