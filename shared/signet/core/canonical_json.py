@@ -50,8 +50,10 @@ def _is_plain(value: Any, depth: int) -> bool:
         inner = value
     else:
         return False
-    # Most hold nothing that holds more.
-    return _PLAIN_KINDS.issuperset(map(type, inner)) or all(_is_plain(item, depth + 1) for item in inner)
+    for item in inner:
+        if type(item) not in _PLAIN_KINDS and not _is_plain(item, depth + 1):
+            return False
+    return True
 
 
 def hash_bytes(content: bytes) -> str:
