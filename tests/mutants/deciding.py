@@ -48,17 +48,17 @@ WHO_IS_BARRED = (
     Mutation(
         "who asks instead of another may decide",
         3,
-        f"{CORE}/approvals/entitlement.py",
-        "requesters = self.requesters.union(self.document.requester_responsible)",
-        "requesters = self.requesters",
+        f"{CORE}/approvals/eligibility.py",
+        "frozenset(requesters).union(asking))",
+        "frozenset(requesters))",
         (f"{REQUESTERS}who_asks_instead_of_another_may_not_decide_nor_may_the_other",),
     ),
     Mutation(
         "a wave forgets the person it was asked for",
         3,
         f"{ENGINE}/execution/nodes/context.py",
-        "document.requester_responsible | asked,",
-        "document.requester_responsible,",
+        "requesters=requester.responsible | asked,",
+        "requesters=requester.responsible,",
         (f"{REQUESTERS}where_nobody_else_is_left_the_instance_pauses_and_says_why",),
     ),
     Mutation(

@@ -124,8 +124,8 @@ PINNING: Sequence[Mutation] = (
         "a request decides by values of its own person",
         3,
         f"{SIGNET}/engine/documents/decide.py",
-        "separation_conflict(context.contract, row, (), pins)",
-        "separation_conflict(context.contract, row, ())",
+        "find_authors(row, pins)",
+        "find_authors(row, None)",
         (
             "tests/scenarios/authority/test_deciding_requests.py"
             "::test_who_changed_the_account_does_not_accept_the_payment",

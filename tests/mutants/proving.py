@@ -16,7 +16,7 @@ PROVING: Sequence[Mutation] = (
         "a step of the system has nobody behind it",
         3,
         f"{SIGNET}/engine/documents/authorship.py",
-        " | change.content_responsible | (origin.responsible if origin else NOBODY)\n",
+        " | change.content_responsible | of_origin\n",
         "\n",
         (f"{THROUGH}a_chain_of_three_documents_forgets_nobody",),
     ),

@@ -63,7 +63,7 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         "a derived document has no one behind its origin",
         3,
         AUTHORSHIP,
-        " | (origin.responsible if origin else NOBODY)\n",
+        " | of_origin\n",
         "\n",
         (cell("creator", "derive"), cell("rule author", "derive"), cell("key owner", "system step")),
     ),

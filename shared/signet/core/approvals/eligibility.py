@@ -8,14 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
 from typing import Literal, Protocol
 from uuid import UUID
 
 from signet.core.approvals.pins import Pins, list_pinned_persons
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
-from signet.core.tenants.responsible import NOBODY
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 Origin = Literal["resolved", "escalated", "break_glass"]
 # A vote lapses when a gate may not use it any more; another seat is then asked in its place.
@@ -25,7 +24,7 @@ GrantCheck = Callable[[str, str | None], Denial | None]
 
 
 class AuthoredDocument(Protocol):
-    """A document, with the persons responsible for its content."""
+    """A document, with the persons responsible for its content and for what is asked of it now."""
 
     @property
     def creator_responsible(self) -> Collection[str]: ...
@@ -33,24 +32,59 @@ class AuthoredDocument(Protocol):
     @property
     def editor_responsible(self) -> Collection[str]: ...
 
+    @property
+    def requester_responsible(self) -> Collection[str]: ...
 
-def separation_conflict(
-    contract: CompiledContract,
-    document: AuthoredDocument | None,
-    requesters: Collection[str],
-    pins: Pins = MappingProxyType({}),
-) -> ConflictCheck:
+
+@dataclass(frozen=True, slots=True)
+class PeopleBehind:
+    """The people behind a decision, by their part in its document, in its pins or in its request.
+
+    Separation of duties judges them by their part. All of them together may have granted a voter nothing.
+    """
+
+    creator: ResponsiblePersons = NOBODY
+    editors: ResponsiblePersons = NOBODY
+    requesters: ResponsiblePersons = NOBODY
+
+    @property
+    def everyone(self) -> ResponsiblePersons:
+        return self.creator | self.editors | self.requesters
+
+
+def find_people_behind(
+    document: AuthoredDocument | None, requesters: Collection[str], pins: Pins | None
+) -> PeopleBehind:
+    """Find everyone behind a decision: those of the document and of its pins, and all who asked for it.
+
+    Who asks now counts beside the persons that the request was made for.
+    """
+    asking = document.requester_responsible if document is not None else NOBODY
+    authors = find_authors(document, pins)
+    return PeopleBehind(authors.creator, authors.editors, frozenset(requesters).union(asking))
+
+
+def find_authors(document: AuthoredDocument | None, pins: Pins | None) -> PeopleBehind:
+    """Find the people behind a content alone: who last changed what is pinned counts as an editor.
+
+    A request of an older release pins nothing.
+    """
+    pinned = list_pinned_persons(pins or {})
+    if document is None:
+        return PeopleBehind(editors=pinned)
+    return PeopleBehind(frozenset(document.creator_responsible), pinned.union(document.editor_responsible))
+
+
+def separation_conflict(contract: CompiledContract, behind: PeopleBehind) -> ConflictCheck:
     """Return the check that separation of duties makes of each person who would decide.
 
-    Nothing else says what a part in the document bars, so that a new rule holds wherever people decide. The
-    people who last changed what is pinned of other documents count as editors. Without a document, only the
-    requesters are barred.
+    Nothing else says what a part bars, so that a new rule holds wherever people decide.
     """
     return partial(
         contract.find_conflict_of_duties,
-        creator=document.creator_responsible if document is not None else NOBODY,
-        editors=list_pinned_persons(pins).union(document.editor_responsible if document is not None else ()),
-        requesters=requesters,
+        creator=behind.creator,
+        editors=behind.editors,
+        requesters=behind.requesters,
     )
 
 

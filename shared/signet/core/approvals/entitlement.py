@@ -19,12 +19,14 @@ from signet.core.approvals.eligibility import (
     AuthoredDocument,
     ConflictCheck,
     Delegation,
+    PeopleBehind,
     Seat,
     VotingContext,
     choose_seat,
+    find_people_behind,
     separation_conflict,
 )
-from signet.core.approvals.pins import Pins, list_pinned_persons, read_pinned
+from signet.core.approvals.pins import Pins, read_pinned
 from signet.core.approvals.policy import Policy, Stage, list_asked_roles
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
@@ -82,16 +84,10 @@ def check_all(*checks: ConflictCheck) -> ConflictCheck:
 
 
 class VotedDocument(AuthoredDocument, Protocol):
-    """The document that is voted on, with the persons behind what is asked of it now."""
+    """The document that is voted on."""
 
     @property
     def entity_type(self) -> str: ...
-
-    @property
-    def requester_responsible(self) -> Collection[str]: ...
-
-    @property
-    def responsible(self) -> ResponsiblePersons: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +137,10 @@ class VoteCheck:
 
     def make_conflict_check(self) -> ConflictCheck:
         """Return the check of separation of duties alone."""
-        requesters = self.requesters.union(self.document.requester_responsible)
-        return separation_conflict(self.contract, self.document, requesters, self.pins)
+        return separation_conflict(self.contract, self._find_people_behind())
+
+    def _find_people_behind(self) -> PeopleBehind:
+        return find_people_behind(self.document, self.requesters, self.pins)
 
     def make_voter_env(self, person: str, roles: Collection[str]) -> Environment:
         """Make the environment of a condition on a voter: they see other documents as they were pinned."""
@@ -154,14 +152,13 @@ class VoteCheck:
     def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
         """Return why the vote rests on what its own people granted or took since it was asked for."""
         voices = [voter] if represented is None else [voter, represented]
-        responsible = self.document.responsible | self.requesters
         basis = VoteBasis(
             voter=voter,
             represented=represented,
             own_roles={role for voice in voices for role in self.roles.get(voice, ())},
             holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
             seat_roles=list_asked_roles(self.stage, self.seats),
-            responsible=responsible | list_pinned_persons(self.pins),
+            responsible=self._find_people_behind().everyone,
             asked_since=self.asked_since,
         )
         return find_barring_change(basis, self.changes)

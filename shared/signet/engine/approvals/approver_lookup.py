@@ -18,7 +18,6 @@ from signet.core.approvals.eligibility import (
     separation_conflict,
 )
 from signet.core.approvals.entitlement import VoteCheck
-from signet.core.approvals.pins import list_pinned_persons
 from signet.core.approvals.policy import (
     Policy,
     Stage,
@@ -133,7 +132,7 @@ class ApproverLookup:
         if needs.turns:
             self._lock_roles()
             members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
-            find_conflict = separation_conflict(about.contract, about.document, about.requesters, about.pins)
+            find_conflict = separation_conflict(about.contract, about.find_people_behind())
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             turns = self._read_turns(about.document.id, needs.turns)
         named = list_people_of(values, needs)
@@ -223,18 +222,16 @@ def _read_changes(
     Nobody gives eligibility to themselves, so that of what they were given only the document's people matter.
     With more than can be judged the stage waits for votes, and each of them finds its own.
     """
-    responsible = about.document.responsible | about.requesters | list_pinned_persons(about.pins)
+    behind = about.find_people_behind().everyone
     own_roles = {role for person in people.values() for role in person.roles}
     holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    given = read_eligibility_changes(
-        connection, since=since, user_ids=people, roles=(), concerned=responsible
-    )
+    given = read_eligibility_changes(connection, since=since, user_ids=people, roles=(), concerned=behind)
     taken = read_eligibility_changes(
         connection,
         since=since,
         user_ids=holders,
         roles=list_asked_roles(stage, seats) | own_roles,
-        concerned=responsible.union(people),
+        concerned=behind.union(people),
     )
     changes = [*given, *taken]
     return changes if len(changes) <= MAX_CHANGES else ()
@@ -242,4 +239,4 @@ def _read_changes(
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """Return at most how many people are barred, or are counted in the stage already."""
-    return len(about.document.responsible | about.requesters) + len(list_counted(seats))
+    return len(about.find_people_behind().everyone) + len(list_counted(seats))

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, Seat, can_anyone_vote, is_asked
+from signet.core.approvals.eligibility import Allowed, Seat, can_anyone_vote, find_people_behind, is_asked
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck, VotedDocument
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
@@ -198,8 +198,10 @@ def _lock(
     documents = DocumentUnitOfWork(caches, connection, tenant_id, opened.transaction, opened.rows)
     document: DocumentRow = opened.rows[document_id]
     contract = documents.contract_of(document)
+    # The people behind the request itself are not known yet.
+    behind = find_people_behind(document, (), None).everyone
     # At most everyone who took part, the request's persons, and for each seat a holder and a delegate.
-    barred = len(document.responsible) + MAX_PERSONS
+    barred = len(behind) + MAX_PERSONS
     locked = lock_request(
         connection,
         tenant_id,
@@ -207,7 +209,7 @@ def _lock(
         caller.principal.subject,
         now=opened.transaction.now,
         at_most=barred + 2 * MAX_SEATS + 1,
-        responsible=document.responsible,
+        responsible=behind,
     )
     if locked is None:
         raise approval_not_found(request_id)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.eligibility import PeopleBehind, Seat, find_people_behind
 from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.control.authorship import ControlAuthors, list_seated_authors
 from signet.core.explain.vocabulary import Vocabulary
@@ -195,19 +195,20 @@ def _read_view(
 
 
 def _list_people(found: ReadRequest, rejected: Collection[RejectionRow]) -> Iterator[str]:
-    yield from found.document.responsible
-    yield from found.request.requesters
-    for pin in (found.request.pins or {}).values():
-        yield from pin.get("responsible", ())
+    yield from _find_people_behind(found).everyone
     for row in rejected:
         yield row.decided_by
         if row.on_behalf_of is not None:
             yield row.on_behalf_of
 
 
+def _find_people_behind(found: ReadRequest) -> PeopleBehind:
+    return find_people_behind(found.document, found.request.requesters, found.request.pins)
+
+
 def _show_responsible(found: ReadRequest, name: NamePerson) -> ResponsibleParts:
-    document = found.document
-    requesters = found.request.requesters.union(document.requester_responsible)
+    """Show those of the document and of the request; each pin shows its own."""
+    document, requesters = found.document, _find_people_behind(found).requesters
     return ResponsibleParts(
         *(
             [name(person) for person in sorted(part)]

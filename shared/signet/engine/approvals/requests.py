@@ -78,6 +78,11 @@ class ApprovalRequests:
     def list_live(self, instance_id: UUID) -> list[LiveRequest]:
         return self._live.get(instance_id, [])
 
+    def list_pending(self, instance_id: UUID) -> list[LiveRequest]:
+        """List the requests that are open, or approved and not used yet."""
+        live = self.list_live(instance_id)
+        return [r for r in live if r.status in ("open", "approved") and not r.applied]
+
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
         """List the approved requests that no gate has used yet."""
         withdrawn = self._withdrawn.get(instance_id, frozenset())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.eligibility import PeopleBehind, Seat, find_people_behind
 from signet.core.approvals.pins import Pins
 from signet.core.approvals.policy import Policy
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -47,3 +47,6 @@ class ApprovalSubject:
     approved_elsewhere: Collection[str]
     # Makes the environment of a condition on a voter, with these roles.
     make_voter_env: Callable[[str, Collection[str]], Environment]
+
+    def find_people_behind(self) -> PeopleBehind:
+        return find_people_behind(self.document, self.requesters, self.pins)

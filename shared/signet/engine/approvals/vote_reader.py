@@ -12,9 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.deciding_roles import list_roles_of_approval
-from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
+from signet.core.approvals.eligibility import Allowed, Seat, find_people_behind, list_approving_voices
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck
-from signet.core.approvals.pins import list_pinned_persons
 from signet.core.approvals.policy import parse_policy
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.personal_data import resolve_personal
@@ -235,11 +234,11 @@ def _make_query(subject: _Subject, people: Collection[str], roles: Collection[st
     holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
     seated = {role for seat in seats for role in (seat.holder_role, seat.needed_role) if role is not None}
     stage = json.loads(request.policy)["stages"][subject.stage_number - 1]
-    responsible = request.requesters | subject.document.responsible | list_pinned_persons(request.pins or {})
+    behind = find_people_behind(subject.document, request.requesters, request.pins).everyone
     return ChangeQuery(
         request.id,
         request.asked_since,
         user_ids=holders.union(people),
         roles=seated.union(roles, list_roles_of_approval(stage)),
-        concerned=responsible.union(people),
+        concerned=behind.union(people),
     )

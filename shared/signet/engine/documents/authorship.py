@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from signet.core.approvals.eligibility import find_people_behind
 from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
@@ -60,7 +61,8 @@ def persons_of_version(change: DocumentChange) -> ResponsiblePersons:
 def derive_caller(change: DocumentChange) -> Caller:
     """Make the caller of a document that an action makes: everyone behind its origin is behind it too."""
     principal, origin = change.caller.principal, change.before
-    behind = principal.responsible | change.content_responsible | (origin.responsible if origin else NOBODY)
+    of_origin = find_people_behind(origin, (), None).everyone
+    behind = principal.responsible | change.content_responsible | of_origin
     return replace(change.caller, principal=replace(principal, behind=behind))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
-from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.eligibility import find_authors, separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.field_values import validate_fields
@@ -342,7 +342,7 @@ def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
     The person took part, too, who last changed a field that may be read of another document.
     """
     pins = context.refs.pins_of(RefQuery(context.contract, context.followed, context.data))
-    find_conflict = separation_conflict(context.contract, row, (), pins)
+    find_conflict = separation_conflict(context.contract, find_authors(row, pins))
     denials = map(find_conflict, sorted(context.caller.principal.responsible))
     return as_rejected(next((denial for denial in denials if denial is not None), None))
 

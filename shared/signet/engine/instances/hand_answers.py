@@ -6,11 +6,10 @@ What they enter may decide about the document like an edit of it, so that they c
 from collections.abc import Iterable
 from dataclasses import replace
 
-from signet.core.approvals.eligibility import list_approving_voices, separation_conflict
+from signet.core.approvals.eligibility import PeopleBehind, list_approving_voices, separation_conflict
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.responsible import NOBODY
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction
 
@@ -54,13 +53,11 @@ def _find_vote(context: InstanceContext, persons: Iterable[str]) -> Denial | Non
     contract = context.documents.contract_of(document)
     approved = {
         person
-        for request in context.approvals.list_live(context.row.id)
-        if request.status in ("open", "approved") and not request.applied
+        for request in context.approvals.list_pending(context.row.id)
         for person in list_approving_voices(request.seats)
     }
     for person in sorted(approved.intersection(persons)):
-        editing = replace(document, creator_responsible=NOBODY, editor_responsible=frozenset((person,)))
-        if separation_conflict(contract, editing, NOBODY)(person) is not None:
+        if separation_conflict(contract, PeopleBehind(editors=frozenset((person,))))(person) is not None:
             sentence = f"{person} has approved what waits for this answer, and may not give it too"
             return Denial("SEPARATION_OF_DUTIES", sentence)
     return None

@@ -10,7 +10,6 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
-from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.approvals.decisions import PersonRow
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -43,11 +42,6 @@ class VotedDocumentRow:
     creator_responsible: list[str]
     editor_responsible: list[str]
     requester_responsible: list[str]
-
-    @property
-    def responsible(self) -> ResponsiblePersons:
-        """Return everyone who took part in the document as it is, and in what is asked of it."""
-        return frozenset((*self.creator_responsible, *self.editor_responsible, *self.requester_responsible))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,6 @@ class DocumentRow:
     snapshot_hash: str | None
     personal: dict[str, Any] | None
 
-    @property
-    def responsible(self) -> ResponsiblePersons:
-        """Return everyone who took part in the document as it is, and in what is asked of it."""
-        return self.creator_responsible | self.editor_responsible | self.requester_responsible
-
 
 @dataclass(frozen=True, slots=True)
 class TransactionContext:

@@ -18,7 +18,6 @@ class Document:
     creator_responsible: tuple[str, ...] = ("carl",)
     editor_responsible: tuple[str, ...] = ()
     requester_responsible: tuple[str, ...] = ("rita",)
-    responsible: frozenset[str] = frozenset({"carl", "rita"})
 
 
 CHECK = VoteCheck(

@@ -12,10 +12,13 @@ import signet
 from signet.core.approvals.eligibility import (
     Allowed,
     Delegation,
+    PeopleBehind,
     Seat,
     VotingContext,
     can_anyone_vote,
     choose_seat,
+    find_authors,
+    find_people_behind,
     separation_conflict,
 )
 from signet.core.approvals.votes import record_vote
@@ -235,6 +238,7 @@ def test_who_may_vote_now() -> None:
 class Authored:
     creator_responsible: frozenset[str] = frozenset({"ann"})
     editor_responsible: frozenset[str] = frozenset({"ed"})
+    requester_responsible: frozenset[str] = frozenset()
 
 
 @pytest.mark.parametrize(
@@ -250,9 +254,32 @@ class Authored:
 def test_separation_of_duties_bars_who_took_part(
     document: Authored | None, requesters: tuple[str, ...], barred: list[str]
 ) -> None:
-    find_conflict = separation_conflict(load(separation_of_duties={"may_decide": []}), document, requesters)
+    behind = find_people_behind(document, requesters, None)
+    find_conflict = separation_conflict(load(separation_of_duties={"may_decide": []}), behind)
     people = ["ann", "ed", "rob", "ruth", "zoe"]
     assert [person for person in people if find_conflict(person) is not None] == barred
+
+
+PINS = {"vendor": {"version": 3, "responsible": ["vera"]}}
+ASKED = Authored(requester_responsible=frozenset({"rita"}))
+
+
+def test_who_asks_now_stands_beside_those_that_were_asked_for() -> None:
+    behind = find_people_behind(ASKED, {"rob"}, PINS)
+    assert behind == PeopleBehind(frozenset({"ann"}), frozenset({"ed", "vera"}), frozenset({"rita", "rob"}))
+    assert behind.everyone == {"ann", "ed", "vera", "rita", "rob"}
+
+
+def test_the_authors_of_a_content_have_asked_for_nothing() -> None:
+    assert find_authors(ASKED, PINS).everyone == {"ann", "ed", "vera"}
+
+
+def test_a_request_of_an_older_release_pins_nothing() -> None:
+    assert find_people_behind(ASKED, (), None).everyone == {"ann", "ed", "rita"}
+
+
+def test_an_instance_without_a_document_has_its_requesters() -> None:
+    assert find_people_behind(None, ("rob",), PINS).everyone == {"rob", "vera"}
 
 
 def test_nothing_else_puts_together_who_is_barred() -> None:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
-from signet.core.approvals.eligibility import ConflictCheck, separation_conflict
+from signet.core.approvals.eligibility import ConflictCheck, find_people_behind, separation_conflict
 from signet.core.approvals.entitlement import Entitlement, check_all
-from signet.core.approvals.pins import list_pinned_persons
 from signet.core.approvals.proof import (
     LapsedVote,
     PinnedSubject,
@@ -21,7 +20,6 @@ from signet.core.approvals.proof import (
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.runtime.execution import Blocked
 from signet.core.tenants.eligibility_changes import EligibilityChange, parse_change
-from signet.core.tenants.responsible import NOBODY
 from signet.engine.approvals.requests import parse_policy_of
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest, VoteRow
@@ -125,14 +123,13 @@ def _find_barring_change(
 
     To take the role from others after the vote helps it in nothing, and before the vote it was refused.
     """
-    responsible = context.document.responsible if context.document is not None else NOBODY
     basis = VoteBasis(
         voter=vote.decided_by,
         represented=vote.on_behalf_of,
         own_roles={role for person in vote.represented_people for role in evidence.voters[person].roles},
         holder_ids=(),
         seat_roles=(),
-        responsible=responsible | request.responsible | list_pinned_persons(request.pins or {}),
+        responsible=find_people_behind(context.document, request.responsible, request.pins).everyone,
         asked_since=request.asked_since,
     )
     return find_barring_change(basis, evidence.changes[vote.id])
@@ -152,6 +149,6 @@ def _list_checks(
         {user_id: voter.permissions for user_id, voter in voters.items()},
         lambda voter: context.make_voter_env(pins, voter, voters[voter].roles),
     )
-    requesters = request.responsible | document.requester_responsible
-    separation = separation_conflict(contract, document, requesters, pins)
+    behind = find_people_behind(document, request.responsible, request.pins)
+    separation = separation_conflict(contract, behind)
     return separation, entitlement.find_denial

@@ -10,7 +10,13 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import ConflictCheck, list_counted, separation_conflict
+from signet.core.approvals.eligibility import (
+    ConflictCheck,
+    PeopleBehind,
+    find_people_behind,
+    list_counted,
+    separation_conflict,
+)
 from signet.core.approvals.entitlement import list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy
@@ -156,13 +162,10 @@ class InstanceContext:
     def _list_deciders(self, document: DocumentRow) -> list[str]:
         """Return the people whose votes count in what is under way, and would not if they requested it."""
         contract = self.documents.contract_of(document)
-        counted = {
-            person
-            for request in self.approvals.list_live(self.row.id)
-            if request.status in ("open", "approved") and not request.applied
-            for person in list_counted(request.seats)
-        }
-        return [p for p in sorted(counted) if separation_conflict(contract, None, frozenset((p,)))(p)]
+        pending = self.approvals.list_pending(self.row.id)
+        counted = {person for request in pending for person in list_counted(request.seats)}
+        asking = {person: PeopleBehind(requesters=frozenset((person,))) for person in sorted(counted)}
+        return [person for person, alone in asking.items() if separation_conflict(contract, alone)(person)]
 
     # --- what a node may read ---
 
@@ -297,7 +300,7 @@ class InstanceContext:
             definition_hash=self.execution.workflow.hash,
             requester_id=requester.id,
             responsible=requester.responsible,
-            requesters=requester.responsible | document.requester_responsible | asked,
+            requesters=requester.responsible | asked,
             trace_id=self.trace_id,
             pins=pins,
             repeats=self.approvals.find_repeated(self.row.id, token.node) if request is None else None,
@@ -335,10 +338,9 @@ class InstanceContext:
 
     def make_conflict_check(self, document: DocumentRow) -> ConflictCheck:
         """Return the check of who may not decide about the document, in or beside an approval."""
-        requesters = self._find_requester(document).responsible | document.requester_responsible
-        contract = self.documents.contract_of(document)
+        contract, requester = self.documents.contract_of(document), self._find_requester(document)
         pins = self._make_pins(contract, document, (), None)
-        return separation_conflict(contract, document, requesters, pins)
+        return separation_conflict(contract, find_people_behind(document, requester.responsible, pins))
 
     def _find_requester(self, document: DocumentRow) -> Actor:
         """Return who requested the transition in progress, or else the one performed last."""
