@@ -34,6 +34,7 @@ from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.expressions import Environment
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.eligibility_changes import EligibilityChange
+from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
 
 MakeEnvironment = Callable[[str], Environment]
@@ -48,6 +49,15 @@ def list_voter_permissions(workflow: Workflow, node_id: str, policy: Policy) -> 
     of_gate = (gate.config["permission"],) if gate is not None and is_automatic else ()
     of_policy = (policy.permission,) if policy.permission is not None else ()
     return tuple(dict.fromkeys((*of_gate, *of_policy)))
+
+
+def has_without_condition(
+    contract: CompiledContract, needed: Sequence[str], permissions: Collection[str]
+) -> bool:
+    """Return whether these permissions entitle to vote, and no condition may still refuse it."""
+    return all(
+        permission not in contract.conditions and grants(permissions, permission) for permission in needed
+    )
 
 
 @dataclass(frozen=True, slots=True)

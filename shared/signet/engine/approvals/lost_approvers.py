@@ -12,8 +12,10 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_open_holders
+from signet.core.approvals.entitlement import has_without_condition
 from signet.core.approvals.policy import Stage, list_asked_roles
-from signet.store.approvals.requests import AskingRow, find_first_asked, list_asking
+from signet.engine.cache import ContractCache
+from signet.store.approvals.requests import AskingRow, find_first_asked, list_asking, read_candidates
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import EVENTS, ClaimedTrigger, complete, insert_triggers, make_trigger, relock
 from signet.store.tenants import eligibility
@@ -29,7 +31,9 @@ def make_voter_lost(
     return make_trigger(tenant_id, VOTER_LOST, {"role": role, "user_id": user_id, "after": str(after)})
 
 
-def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedTrigger, claim_id: UUID) -> None:
+def recheck_requests(
+    database: Database, contracts: ContractCache, tenant_id: UUID, trigger: ClaimedTrigger, claim_id: UUID
+) -> None:
     """Check one page of requests in one transaction."""
     lost = trigger.payload_json
     role, user_id, after = lost["role"], lost["user_id"], UUID(lost["after"])
@@ -37,13 +41,35 @@ def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedTrigge
         if not relock(connection, EVENTS, tenant_id, [trigger], claim_id):
             return  # the lease ran out, and another worker has the trigger
         page = list_asking(connection, tenant_id, role, user_id, after=after, limit=MAX_SEATS_LOOKED_AT)
-        woken = {row.instance_id for row in page if not row.has_voter}
+        woken = _list_without_voter(connection, contracts, tenant_id, page)
         woken |= _list_uncertain(connection, tenant_id, page)
         triggers = [make_trigger(instance_id, "continue", {}) for instance_id in sorted(woken)]
         if len(page) == MAX_SEATS_LOOKED_AT:
             triggers.append(make_voter_lost(tenant_id, role=role, user_id=user_id, after=page[-1].id))
         insert_triggers(connection, tenant_id, triggers)
         complete(connection, EVENTS, tenant_id, [trigger], claim_id)
+
+
+def _list_without_voter(
+    connection: Connection, contracts: ContractCache, tenant_id: UUID, page: Sequence[AskingRow]
+) -> set[UUID]:
+    """List the instances in which no holder is sure to have the permissions that a voter needs."""
+    asked = {person for row in page if row.needed for person in row.holders}
+    known = read_candidates(connection, tenant_id, asked, (), at_most=0) if asked else {}
+    woken = set()
+    for row in page:
+        if not row.needed:
+            has_voter = bool(row.holders)
+        else:
+            contract = contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
+            has_voter = contract is not None and any(
+                has_without_condition(contract, row.needed, known[person].permissions)
+                for person in row.holders
+                if person in known
+            )
+        if not has_voter:
+            woken.add(row.instance_id)
+    return woken
 
 
 def _list_uncertain(connection: Connection, tenant_id: UUID, page: Sequence[AskingRow]) -> set[UUID]:

@@ -40,6 +40,7 @@ class Worker:
         self._telemetry = telemetry
         self._database = database
         self._compiled = compiled
+        self._contracts = documents.contracts
         self._waves = Waves(database, documents, compiled, clock)
 
     def work(self, tenant_id: UUID) -> bool:
@@ -76,7 +77,7 @@ class Worker:
     def _recheck(self, claimed: Claim, trigger: ClaimedTrigger) -> None:
         """Check approvals that may have lost a voter. The instances that it wakes have waves of their own."""
         try:
-            recheck_requests(self._database, claimed.tenant_id, trigger, claimed.id)
+            recheck_requests(self._database, self._contracts, claimed.tenant_id, trigger, claimed.id)
         except Transient:
             raise
         except Exception as error:

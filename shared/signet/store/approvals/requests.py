@@ -21,6 +21,8 @@ _SQL = Statements(__file__)
 MEMBERS_IN_A_PAGE = 1_000
 # At most so many people are shown as holders of seats.
 MAX_HOLDERS = 1_000
+# So many holders of a request are asked for their permissions, where it has lost one.
+MAX_HOLDERS_ASKED = 3
 Row = Mapping[str, Any]
 
 
@@ -111,7 +113,11 @@ class VoteRow:
 class AskingRow:
     id: UUID
     instance_id: UUID
-    has_voter: bool
+    # A few who may vote, as far as seats and parts tell; and the permissions that a voter needs besides.
+    holders: list[str]
+    needed: list[str]
+    entity_type: str
+    contract_version: int
     # Since then a grant may bar a vote; the document's people may have given nothing.
     since: datetime
     barred: list[str]
@@ -217,7 +223,14 @@ def list_asking(
 
     A request is listed once for each of its seats. `limit` counts seats.
     """
-    values = {"tenant_id": tenant_id, "role": role, "user_id": user_id, "after": after, "limit": limit}
+    values = {
+        "tenant_id": tenant_id,
+        "role": role,
+        "user_id": user_id,
+        "after": after,
+        "limit": limit,
+        "holders": MAX_HOLDERS_ASKED,
+    }
     with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
         return cursor.execute(_SQL.list_asking, values).fetchall()
 

@@ -92,10 +92,10 @@ LIMIT %(limit)s
 
 -- name: list_asking
 -- List a page of the open requests in which a role, or a person, has an open seat. The other of the two is null and
--- costs nothing. Say of each whether a voter is certain: an active member with a seat of their own or of their role.
--- They took no part in the document, asked for nothing, and are not counted in the stage. Nobody is certain whose seat
--- needs a role besides. LIMIT makes each question a few lookups, however many hold the role. concat() keeps the planner
--- from the partial indexes: the seats of a request are found by its id.
+-- costs nothing. Name for each a few who may vote as far as rows tell: active members with a seat of their own or of
+-- their role. They took no part in the document, asked for nothing, and are not counted in the stage. Nobody is named
+-- whose seat needs a role besides. LIMIT makes each question a few lookups, however many hold the role. concat() keeps
+-- the planner from the partial indexes: the seats of a request are found by its id.
 WITH page AS MATERIALIZED (
     (SELECT s.request_id
      FROM approval_seats s
@@ -120,8 +120,8 @@ WITH page AS MATERIALIZED (
     ORDER BY request_id
     LIMIT %(limit)s
 )
-SELECT asked.id, asked.instance_id, coalesce((
-    SELECT true
+SELECT asked.id, asked.instance_id, ARRAY(
+    SELECT voter.user_id
     FROM approval_seats s
     CROSS JOIN LATERAL (
         (SELECT m.user_id FROM members m
@@ -134,15 +134,16 @@ SELECT asked.id, asked.instance_id, coalesce((
          JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
          WHERE r.tenant_id = s.tenant_id AND r.role = s.holder_role
            AND r.user_id <> ALL (asked.barred) AND r.user_id <> ALL (asked.counted)
-         LIMIT 1)
+         LIMIT %(holders)s)
     ) AS voter
     WHERE s.tenant_id = %(tenant_id)s AND s.request_id = asked.id AND s.stage = asked.stage
       AND concat(s.status) = 'open'
-    LIMIT 1
-), false) AS has_voter, asked.since, asked.barred
+    LIMIT %(holders)s
+) AS holders, asked.needed, asked.entity_type, asked.contract_version, asked.since, asked.barred
 FROM page
 CROSS JOIN LATERAL (
     SELECT q.id, q.instance_id, q.stage, coalesce(q.asked_since, q.created_at) AS since,
+           coalesce(q.voter_permissions, '{}') AS needed, d.entity_type, d.contract_version,
            ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
                  FROM jsonb_each(q.pins) AS pin)
                || ARRAY(SELECT unnest(p.persons) FROM responsible_sets p

@@ -168,7 +168,7 @@ def test_who_was_lost_before_the_stage_began_hastens_nothing_and_delays_nothing(
     "config",
     [
         {"approvers": [role("board")]},
-        {"approvers": [role("finance"), user("dora")], "quorum": "any"},
+        {"approvers": [role("finance"), user("otto")], "quorum": "any"},
         {"approvers": [user("mona")]},
     ],
 )
@@ -206,6 +206,15 @@ def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: WorkflowStage, o
     give(stage, "mona")
     stage.drain()
     assert state_of(stage, document) == NOBODY
+
+
+def test_who_has_the_seat_and_not_the_permission_is_nobody_to_wait_for(stage: WorkflowStage) -> None:
+    """Leave dora, who is asked by name, without any role that permits it."""
+    document = submitted(stage, approvers=[role("finance"), user("dora")], quorum="any")
+    give(stage, "mona", "board")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+    stage.check_rebuild(document.instance_id)
 
 
 def test_they_are_looked_through_page_by_page(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ def voter_probes() -> Iterator[Probe]:
     for index in ("of_user", "of_delegate"):
         yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)
     # requests without a voter after a person lost a role
-    asking = {"role": "r0", "user_id": "u0", "after": UUID(int=0), "limit": 500}
+    asking = {"role": "r0", "user_id": "u0", "after": UUID(int=0), "limit": 500, "holders": 3}
     by_holder = (f"{seats}_of_role", f"{seats}_of_needed_role", f"{seats}_of_user")
     for index in (*by_holder, "approval_requests_pkey", "documents_pkey"):
         yield Probe(index, REQUESTS["list_asking"], asking)

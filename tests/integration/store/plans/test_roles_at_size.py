@@ -8,7 +8,7 @@ import pytest
 
 from signet.engine.approvals.lost_approvers import MAX_SEATS_LOOKED_AT
 from signet.store.approvals import requests
-from signet.store.approvals.requests import list_asking
+from signet.store.approvals.requests import MAX_HOLDERS_ASKED, list_asking
 from signet.store.database import Database
 from signet.store.statements import Statements
 from tests.integration.store.plans.test_inbox_at_size import (
@@ -36,7 +36,8 @@ def test_a_page_of_a_hundred_thousand_is_a_page(
     if is_analysed:
         superuser.execute("ANALYZE")
     middle = UUID(f"00000000-0000-7000-8000-{ALL // 2:012x}")
-    values = {"tenant_id": TENANT, "role": "finance", "user_id": None, "limit": MAX_SEATS_LOOKED_AT}
+    asked = {"role": "finance", "user_id": None, "holders": MAX_HOLDERS_ASKED}
+    values = {"tenant_id": TENANT, **asked, "limit": MAX_SEATS_LOOKED_AT}
     with database.transaction(TENANT) as connection:
         page = list_asking(connection, TENANT, "finance", None, after=middle, limit=MAX_SEATS_LOOKED_AT)
         assert [row.id.int - middle.int for row in page] == list(range(1, MAX_SEATS_LOOKED_AT + 1))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.entitlement import Entitlement, check_all, has_without_condition
 from signet.core.contracts.compiled_contract import Denial
 from tests.unit.core.contracts.test_compiled_contract import load
 
@@ -36,6 +36,13 @@ def test_each_permission_is_needed() -> None:
     assert (denial := both.find_denial("ben")) is not None and "invoice:post" in denial.sentence
     assert both.find_denial("dora") is None
     assert entitlement().find_denial("eve") is None
+
+
+def test_a_condition_makes_a_voter_uncertain() -> None:
+    contract = load(conditions={"invoice:submit": "actor.user_id != 'ann'"})
+    assert has_without_condition(contract, ("invoice:post",), ["invoice:*"])
+    assert not has_without_condition(contract, ("invoice:post",), ["invoice:read"])
+    assert not has_without_condition(contract, ("invoice:post", "invoice:submit"), ["invoice:*"])
 
 
 def test_the_first_denial_counts() -> None:
