@@ -212,7 +212,7 @@ WHAT_VOTES_COME_TO = (
         (f"{ROLES_LOST}who_has_the_seat_and_not_the_permission_is_nobody_to_wait_for",),
     ),
     Mutation(
-        "a holder whom a condition may refuse is sure to be able to vote",
+        "a holder that a condition may refuse is sure to be able to vote",
         3,
         f"{CORE}/approvals/entitlement.py",
         "permission not in contract.conditions and grants(permissions, permission)",

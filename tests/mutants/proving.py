@@ -98,10 +98,10 @@ PROVING: Sequence[Mutation] = (
     Mutation(
         "a vote of a person who has left counts",
         3,
-        f"{SIGNET}/core/approvals/proof.py",
-        "        if not is_active(person):\n",
+        f"{SIGNET}/core/approvals/entitlement.py",
+        "        if gone is not None:\n",
         "        if False:\n",
-        ("tests/unit/core/approvals/test_proof.py::test_a_vote_for_another_lapses_with_either",),
+        ("tests/unit/core/approvals/test_entitlement.py::test_a_vote_for_another_lapses_with_either",),
     ),
     Mutation(
         "a requester who has left still asks",

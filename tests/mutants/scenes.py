@@ -166,9 +166,9 @@ VOTES_AND_GATES = (
     Mutation(
         "a gate uses the vote of a person who lost the role",
         3,
-        f"{SIGNET}/engine/execution/nodes/approval_proof.py",
-        "        *map(may_give, vote.represented_people),\n",
-        "",
+        f"{SIGNET}/core/approvals/entitlement.py",
+        "        lacking = self._make_entitlement().find_denial(person)\n",
+        "        lacking = None\n",
         (f"{VOTERS}only_the_seat_of_a_vote_that_may_not_be_given_any_more_is_asked_again",),
     ),
     Mutation(

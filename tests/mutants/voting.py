@@ -50,9 +50,9 @@ SEATS = (
     Mutation(
         "the role of a seat is not asked at the gate",
         3,
-        f"{CORE}/approvals/proof.py",
-        "    if needed is None or needed in roles.get(holder, ()):",
-        "    if True:",
+        f"{CORE}/approvals/entitlement.py",
+        "        if needed_role is not None and needed_role not in self.roles[voices[-1]]:\n",
+        "        if False:\n",
         (f"{NAMED}a_vote_lapses_at_the_gate_when_its_role_is_lost",),
     ),
 )
@@ -234,9 +234,9 @@ BARS = (
     Mutation(
         "a gate takes what was given to a voter",
         3,
-        "shared/signet/engine/execution/nodes/approval_proof.py",
-        "        _find_barring_change(context, request, vote, evidence),\n",
-        "",
+        f"{CORE}/approvals/entitlement.py",
+        "        return first or find_barring_change(basis, self.changes)\n",
+        "        return first\n",
         (f"{BARRED}a_role_that_comes_back_from_the_creator_lets_the_vote_lapse",),
     ),
     Mutation(

@@ -7,6 +7,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
+from signet.engine.instances.explain import explain
 from tests.support.workflow_stage import Made, WorkflowStage
 
 
@@ -54,6 +55,13 @@ def list_asked(stage: WorkflowStage, document: Made) -> list[str]:
         document.id,
     )
     return [row[0] for row in rows]
+
+
+def list_lapse_reasons(stage: WorkflowStage, document: Made) -> list[str | None]:
+    """List what explanations say of the lapsed votes of open requests."""
+    contracts, instance_id = stage.caches().contracts, stage.instance_of(document.id)
+    explained = explain(stage.standing.company.database, contracts, stage.tenant_id, instance_id)
+    return [lapsed.reason for request in explained.approvals for lapsed in request.lapsed]
 
 
 def add_endpoint(stage: WorkflowStage) -> None:

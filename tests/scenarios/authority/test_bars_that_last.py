@@ -18,7 +18,7 @@ from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
 from signet.engine.tenants.roles import Roles
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import list_asked, newest, submit, vote
+from tests.scenarios.authority.acts import list_asked, list_lapse_reasons, newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
@@ -96,6 +96,8 @@ def test_a_role_that_comes_back_from_the_creator_lets_the_vote_lapse(stage: Work
         stage.drain()
         assert stage.status_of(document.id) == status
         if by == "carl":
+            (reason,) = list_lapse_reasons(stage, document)
+            assert reason is not None and reason.startswith("carl gave app1 the role 'voter'")
             assert vote(stage, document.id, "app1") == BARRED
             assert vote(stage, document.id, "app2") == "approved"
             assert stage.status_of(document.id) == "active"

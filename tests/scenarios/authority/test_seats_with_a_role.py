@@ -9,7 +9,7 @@ from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import list_lapse_reasons, newest, submit, vote
 from tests.support.core.approval_policies import expression, role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
@@ -97,6 +97,7 @@ def test_a_vote_lapses_at_the_gate_when_its_role_is_lost(stage: WorkflowStage) -
     assert stage.status_of(document.id) == "draft"
     lapsed = [("app1", "voter", "lapsed"), ("app1", "voter", "open")]
     assert [row for row in seats(stage, document) if row[1]] == lapsed
+    assert list_lapse_reasons(stage, document) == ["app1 does not hold the role 'voter' any more"]
     hold(stage, "app1", "voter")
     (first,) = stage.standing.row(
         "SELECT id FROM approval_requests WHERE document_id = %s ORDER BY id LIMIT 1", document.id

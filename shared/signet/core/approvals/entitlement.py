@@ -9,7 +9,7 @@ read what they would be answered.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -37,6 +37,7 @@ from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
 
+NO_LONGER_VALID = "VOTE_NO_LONGER_VALID"
 MakeEnvironment = Callable[[str], Environment]
 # Makes the environment of a condition on a voter, with these roles.
 MakeVoterEnvironment = Callable[[str, Collection[str]], Environment]
@@ -131,10 +132,35 @@ class VoteCheck:
         is_open = not count_votes(self.stage, self.seats).is_decided
         return choose_seat(person, self.seats, self.make_context(), vote=vote, is_open=is_open)
 
+    def find_lapse(self, voter: str, represented: str | None, needed_role: str | None) -> Denial | None:
+        """Return why a vote that counted may not be used any more: a gate asks this, and explanations.
+
+        To take a role from others after the vote helps it in nothing, and before the vote it was refused.
+        """
+        voices = (voter,) if represented is None else (voter, represented)
+        gone = next((voice for voice in voices if voice not in self.roles), None)
+        if gone is not None:
+            return Denial(NO_LONGER_VALID, f"{gone} is no active member any more")
+        if needed_role is not None and needed_role not in self.roles[voices[-1]]:
+            return Denial(NO_LONGER_VALID, f"{voices[-1]} does not hold the role '{needed_role}' any more")
+        denials = (self._find_conflict_of(voice) for voice in voices)
+        first = next((denial for denial in denials if denial is not None), None)
+        basis = replace(self._make_basis(voter, represented), holder_ids=(), seat_roles=())
+        return first or find_barring_change(basis, self.changes)
+
+    def _find_conflict_of(self, person: str) -> Denial | None:
+        """Return what keeps the person from any seat, in a sentence that names them."""
+        denial = self.make_conflict_check()(person)
+        if denial is not None:
+            return denial
+        lacking = self._make_entitlement().find_denial(person)
+        return None if lacking is None else replace(lacking, sentence=f"{person} {lacking.sentence}")
+
+    def _make_entitlement(self) -> Entitlement:
+        return Entitlement(self.contract, self.needed_permissions, self.permissions, self._make_env_of_member)
+
     def make_context(self) -> VotingContext:
-        entitlement = Entitlement(
-            self.contract, self.needed_permissions, self.permissions, self._make_env_of_member
-        )
+        entitlement = self._make_entitlement()
         return VotingContext(
             entity_type=self.document.entity_type,
             now=self.now,
@@ -161,8 +187,11 @@ class VoteCheck:
 
     def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
         """Return why the vote rests on what its own people granted or took since it was asked for."""
+        return find_barring_change(self._make_basis(voter, represented), self.changes)
+
+    def _make_basis(self, voter: str, represented: str | None) -> VoteBasis:
         voices = [voter] if represented is None else [voter, represented]
-        basis = VoteBasis(
+        return VoteBasis(
             voter=voter,
             represented=represented,
             own_roles={role for voice in voices for role in self.roles.get(voice, ())},
@@ -171,4 +200,3 @@ class VoteCheck:
             responsible=self._find_people_behind().everyone,
             asked_since=self.asked_since,
         )
-        return find_barring_change(basis, self.changes)

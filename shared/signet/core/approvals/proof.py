@@ -5,7 +5,7 @@ write them, each with a row in the chain of its document.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
@@ -97,7 +97,7 @@ def _has_vote(seat: Seat) -> bool:
 
 def _find_seat_not_drawn(vote: RecordedVote, proof: RequestProof) -> str | None:
     """Return that the vote was given from a seat which the policy does not draw."""
-    seat = next((s for s in proof.seats if (s.stage, s.position) == (vote.stage, vote.position)), None)
+    seat = find_seat(proof, vote)
     if seat is not None and is_drawn(proof.policy.stage(vote.stage), seat):
         return None
     return f"the policy draws no such seat as {vote.position} of stage {vote.stage}"
@@ -142,14 +142,13 @@ class LapsedVote:
 
 def list_lapsed(
     proofs: Iterable[RequestProof],
-    is_active: Callable[[str], bool],
     find_denial: Callable[[RequestProof, RecordedVote], Denial | None],
 ) -> list[tuple[RequestProof, LapsedVote]]:
     """List the votes for an approval whose voters may not give it now."""
     lapsed = []
     for proof in proofs:
         for vote in list_approving(proof):
-            denial = _find_lapse(proof, vote, is_active, find_denial)
+            denial = find_denial(proof, vote)
             if denial is not None:
                 lapsed.append((proof, LapsedVote(vote, denial)))
     return lapsed
@@ -165,28 +164,9 @@ def list_approving(proof: RequestProof) -> list[RecordedVote]:
     ]
 
 
-def _find_lapse(
-    proof: RequestProof,
-    vote: RecordedVote,
-    is_active: Callable[[str], bool],
-    find_denial: Callable[[RequestProof, RecordedVote], Denial | None],
-) -> Denial | None:
-    for person in vote.represented_people:
-        if not is_active(person):
-            return Denial("VOTE_NO_LONGER_VALID", f"{person} is no active member any more")
-    return find_denial(proof, vote)
-
-
-def find_lost_role(
-    proof: RequestProof, vote: RecordedVote, roles: Mapping[str, Collection[str]]
-) -> Denial | None:
-    """Return that the holder of the vote's seat has lost the role that the seat needs."""
-    holder = vote.on_behalf_of or vote.decided_by
+def find_seat(proof: RequestProof, vote: RecordedVote) -> Seat | None:
     place = vote.stage, vote.position
-    needed = next((seat.needed_role for seat in proof.seats if (seat.stage, seat.position) == place), None)
-    if needed is None or needed in roles.get(holder, ()):
-        return None
-    return Denial("VOTE_NO_LONGER_VALID", f"{holder} does not hold the role '{needed}' any more")
+    return next((seat for seat in proof.seats if (seat.stage, seat.position) == place), None)
 
 
 def find_repeated(proofs: Sequence[RequestProof]) -> str | None:

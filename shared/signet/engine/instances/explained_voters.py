@@ -224,16 +224,10 @@ def _explain_request(request: ApprovalRecord, found: ReadRequest | None) -> Appr
 
 def _find_lapse(seat: Seat, found: ReadRequest | None) -> str | None:
     """Return why the people of a lapsed vote may not give it now, where that is known."""
-    if found is None or found.check is None:
+    if found is None or found.check is None or seat.decided_by is None:
         return None
-    find_conflict = found.check.make_context().find_conflict
-    for voice in _list_voices(seat):
-        if voice not in found.check.roles:
-            return f"{voice} is no active member any more"
-        denial = find_conflict(voice)
-        if denial is not None:
-            return f"{voice} {denial.sentence}" if denial.code.startswith("PERMISSION") else denial.sentence
-    return None
+    lapse = found.check.find_lapse(seat.decided_by, seat.on_behalf_of, seat.needed_role)
+    return lapse.sentence if lapse is not None else None
 
 
 def _let_vote(check: VoteCheck, voters: Voters) -> VoteCheck:

@@ -1,12 +1,17 @@
 """Permissions and conditions of voters, asked of the person who votes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from signet.core.approvals.entitlement import Entitlement, check_all, has_without_condition
 from signet.core.contracts.compiled_contract import Denial
+from signet.core.tenants.eligibility_changes import EligibilityChange
+from tests.unit.core.approvals import test_additions as additions
 from tests.unit.core.contracts.test_compiled_contract import load
+
+CHECK = replace(additions.CHECK, roles={"dora": ("clerk",), "ben": ("cfo",)})
 
 
 def entitlement(*needed: str, **permissions: list[str]) -> Entitlement:
@@ -43,6 +48,33 @@ def test_a_condition_makes_a_voter_uncertain() -> None:
     assert has_without_condition(contract, ("invoice:post",), ["invoice:*"])
     assert not has_without_condition(contract, ("invoice:post",), ["invoice:read"])
     assert not has_without_condition(contract, ("invoice:post", "invoice:submit"), ["invoice:*"])
+
+
+def test_a_vote_for_another_lapses_with_either() -> None:
+    assert CHECK.find_lapse("dora", "ben", None) is None
+    for gone in ("dora", "ben"):
+        left = replace(CHECK, roles={name: roles for name, roles in CHECK.roles.items() if name != gone})
+        lapse = left.find_lapse("dora", "ben", None)
+        assert lapse == Denial("VOTE_NO_LONGER_VALID", f"{gone} is no active member any more")
+
+
+def test_the_holder_of_a_seat_that_needs_a_role_keeps_it() -> None:
+    """Dora votes for ben: ben must hold the role, and dora need not."""
+    assert CHECK.find_lapse("dora", "ben", "cfo") is None
+    lapse = CHECK.find_lapse("dora", None, "cfo")
+    assert lapse is not None and lapse.sentence == "dora does not hold the role 'cfo' any more"
+
+
+def test_a_vote_lapses_with_a_part_a_permission_or_a_gift() -> None:
+    part = replace(CHECK, requesters=frozenset({"ben"})).find_lapse("dora", "ben", None)
+    assert part is not None and part.code == "SEPARATION_OF_DUTIES"
+    lacking = replace(CHECK, needed_permissions=("invoice:post",)).find_lapse("dora", "ben", None)
+    assert lacking is not None and lacking.sentence.startswith("dora needs the permission")
+    gift = EligibilityChange("role_given", CHECK.now, "rita", ("rita",), "dora", "clerk")
+    given = replace(CHECK, changes=(gift,)).find_lapse("dora", "ben", None)
+    assert given is not None and given.code == "VOTE_BARRED_BY_GRANT"
+    cleared = EligibilityChange("role_taken", CHECK.now, "rita", ("rita",), "zoe", "approver")
+    assert replace(CHECK, changes=(cleared,)).find_lapse("dora", "ben", None) is None
 
 
 def test_the_first_denial_counts() -> None:

@@ -2,22 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
-from signet.core.approvals.eligibility import ConflictCheck, find_people_behind, separation_conflict
-from signet.core.approvals.entitlement import Entitlement, check_all
+from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.proof import (
     LapsedVote,
     PinnedSubject,
     RecordedVote,
     RequestProof,
-    find_lost_role,
     find_repeated,
+    find_seat,
     find_unproven,
     list_lapsed,
 )
 from signet.core.contracts.compiled_contract import Denial
+from signet.core.errors import Defect
 from signet.core.runtime.execution import Blocked
 from signet.core.tenants.eligibility_changes import EligibilityChange, parse_change
 from signet.engine.approvals.requests import parse_policy_of
@@ -63,9 +63,9 @@ def check_approvals(
     lapsed: dict[UUID, list[LapsedVote]] = {}
 
     def find_denial(proof: RequestProof, vote: RecordedVote) -> Denial | None:
-        return _deny(context, by_id[proof.id], proof, vote, evidence)
+        return _find_lapse(context, by_id[proof.id], proof, vote, evidence)
 
-    for proof, lapse in list_lapsed(proofs, voters.__contains__, find_denial):
+    for proof, lapse in list_lapsed(proofs, find_denial):
         lapsed.setdefault(by_id[proof.id].id, []).append(lapse)
     return lapsed
 
@@ -98,7 +98,7 @@ def _make_vote(vote: VoteRow) -> RecordedVote:
     )
 
 
-def _deny(
+def _find_lapse(
     context: InstanceContext,
     request: LiveRequest,
     proof: RequestProof,
@@ -106,49 +106,37 @@ def _deny(
     evidence: _Evidence,
 ) -> Denial | None:
     """Return why its people may not give this vote now, by the roles that they have now."""
-    held = {user_id: voter.roles for user_id, voter in evidence.voters.items()}
-    may_give = check_all(*_list_checks(context, request, evidence.voters))
-    denials = [
-        find_lost_role(proof, vote, held),
-        *map(may_give, vote.represented_people),
-        _find_barring_change(context, request, vote, evidence),
-    ]
-    return next((denial for denial in denials if denial is not None), None)
-
-
-def _find_barring_change(
-    context: InstanceContext, request: LiveRequest, vote: RecordedVote, evidence: _Evidence
-) -> Denial | None:
-    """Return what was given to the voters by their own people, before or after they voted.
-
-    To take the role from others after the vote helps it in nothing, and before the vote it was refused.
-    """
-    basis = VoteBasis(
-        voter=vote.decided_by,
-        represented=vote.on_behalf_of,
-        own_roles={role for person in vote.represented_people for role in evidence.voters[person].roles},
-        holder_ids=(),
-        seat_roles=(),
-        responsible=find_people_behind(context.document, request.responsible, request.pins).everyone,
-        asked_since=request.asked_since,
+    check, seat = _make_check(context, request, proof, vote, evidence), find_seat(proof, vote)
+    return check.find_lapse(
+        vote.decided_by, vote.on_behalf_of, seat.needed_role if seat is not None else None
     )
-    return find_barring_change(basis, evidence.changes[vote.id])
 
 
-def _list_checks(
-    context: InstanceContext, request: LiveRequest, voters: Mapping[str, _Voter]
-) -> Sequence[ConflictCheck]:
+def _make_check(
+    context: InstanceContext,
+    request: LiveRequest,
+    proof: RequestProof,
+    vote: RecordedVote,
+    evidence: _Evidence,
+) -> VoteCheck:
     document = context.document
     if document is None:
-        return ()
-    contract = context.documents.contract_of(document)
+        raise Defect("DOCUMENT_ABSENT", "approvals of an instance without a document")
     pins = request.pins or {}
-    entitlement = Entitlement(
-        contract,
-        request.voter_permissions or (),
-        {user_id: voter.permissions for user_id, voter in voters.items()},
-        lambda voter: context.make_voter_env(pins, voter, voters[voter].roles),
+    return VoteCheck(
+        contract=context.documents.contract_of(document),
+        document=document,
+        requesters=request.responsible,
+        asked_since=request.asked_since,
+        pins=pins,
+        needed_permissions=request.voter_permissions or (),
+        approved_elsewhere=(),
+        stage=proof.policy.stage(vote.stage),
+        seats=request.seats,
+        roles={user_id: voter.roles for user_id, voter in evidence.voters.items()},
+        permissions={user_id: voter.permissions for user_id, voter in evidence.voters.items()},
+        delegations=(),
+        changes=evidence.changes[vote.id],
+        now=context.now,
+        make_env=partial(context.make_voter_env, pins),
     )
-    behind = find_people_behind(document, request.responsible, request.pins)
-    separation = separation_conflict(contract, behind)
-    return separation, entitlement.find_denial
