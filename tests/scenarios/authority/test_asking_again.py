@@ -8,6 +8,7 @@ import pytest
 
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.delegations import Delegations
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.erase import erase_personal
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import newest, submit, vote
@@ -118,6 +119,10 @@ def test_an_erased_value_is_asked_about_again(stage: WorkflowStage) -> None:
         via="api",
         reason="asked",
     )
+    company = stage.standing.company
+    view = Approvals(company.database, stage.caches()).read_request(company.caller("app1"), first)
+    assert (view.erased_fields, view.pins) == (["contact"], [])
+    assert view.standing.why_not is not None and view.standing.why_not.sentence.endswith("asked: contact")
     assert vote(stage, document.id, "app1", request_id=first) == "APPROVAL_STALE"
     stage.drain()
     second = newest(stage, document.id)

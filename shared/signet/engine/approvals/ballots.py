@@ -61,7 +61,7 @@ class Voters:
 
 
 class ReferencesChanged(Rejected):
-    """A vote about documents that say something else now: its workflow must ask again."""
+    """A vote about what says something else now, or was erased: its workflow must ask again."""
 
     def __init__(self, instance_id: UUID, sentence: str, changed: Sequence[str] = ()) -> None:
         super().__init__("APPROVAL_STALE", sentence, remedy=READ_AGAIN, details={"changed": list(changed)})

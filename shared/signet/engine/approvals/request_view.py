@@ -134,6 +134,7 @@ class PinnedRequest:
     requester_owner: NamedPerson | None
     responsible: ResponsibleParts
     pins: Sequence[PinnedReference]
+    erased_fields: Sequence[str]
     rejected_before: Sequence[EarlierRejection]
     answered_by_hand: Sequence[AnswerByHand]
     voters_need: Sequence[VoterNeed]
@@ -187,6 +188,7 @@ def _read_view(
         requester_owner=None if label is None else name(label.owner_id),
         responsible=_show_responsible(found, name),
         pins=_show_pins(found, name),
+        erased_fields=found.request.erased_fields,
         rejected_before=[_show_rejection(row, name) for row in rejected],
         answered_by_hand=[_show_answer(row, name) for row in answers],
         voters_need=_list_needs(reader, found),

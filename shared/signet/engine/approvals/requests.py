@@ -96,13 +96,14 @@ class ApprovalRequests:
     def list_changed_refs(self, instance_id: UUID) -> frozenset[str]:
         """List the refs that say something else now than people are asked about, or have approved.
 
-        A request of an older release has pinned nothing, and is asked again.
+        Fields whose values were erased are among them. A request of an older release has pinned nothing, and
+        is asked again.
         """
         live = [
             r for r in self.list_live(instance_id) if r.status == "open" or r in self.list_unused(instance_id)
         ]
         older = {"*"} if any(r.pins is None for r in live) else set()
-        return frozenset(older.union(*(r.changed_pins for r in live)))
+        return frozenset(older.union(*(r.changed_pins + r.erased_fields for r in live)))
 
     def find_repeated(self, instance_id: UUID, node_id: str) -> LiveRequest | None:
         """Find the newest request of the node if it was rejected and the document still says the same."""
@@ -219,6 +220,7 @@ class ApprovalRequests:
             pins=about.pins,
             pins_hash=hash_pins(about.pins),
             changed_pins=[],
+            erased_fields=[],
             is_unchanged=False,
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,

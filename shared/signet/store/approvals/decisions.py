@@ -52,6 +52,8 @@ class RequestRow:
     pins_hash: str | None
     # The pinned refs whose document says something else now.
     changed_pins: list[str]
+    # The fields of the document whose personal values were erased since people were asked.
+    erased_fields: list[str]
     # The eligibility of a person has changed since: others who may vote are counted by the wave.
     has_changed_people: bool
     # People who have approved this before, or another approval that the same gate uses.

@@ -9,8 +9,9 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
        escalate_at, expire_at, created_at, coalesce(asked_since, created_at) AS asked_since, ended_at,
        (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
        voter_permissions, pins, pins_hash,
-       list_changed_pins(r.pins) || ARRAY(SELECT DISTINCT p.field FROM personal_values p
-             WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS changed_pins,
+       list_changed_pins(r.pins) AS changed_pins,
+       ARRAY(SELECT DISTINCT p.field FROM personal_values p
+             WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS erased_fields,
        coalesce((SELECT max(c.changed_at) FROM eligibility_changes c WHERE c.tenant_id = r.tenant_id)
                 >= coalesce(r.asked_since, r.created_at), false) AS has_changed_people,
        ARRAY(SELECT DISTINCT voice

@@ -49,6 +49,8 @@ class LiveRequest:
     pins_hash: str | None
     # The pinned refs whose document says something else now.
     changed_pins: list[str]
+    # The fields of the document whose personal values were erased since people were asked.
+    erased_fields: list[str]
     # It was rejected, and the document still says the same.
     is_unchanged: bool
     snapshot_hash: str

@@ -3,8 +3,9 @@
 SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
        r.policy_hash, r.requester_id, (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
        r.voter_permissions, r.pins, r.pins_hash,
-       list_changed_pins(r.pins) || ARRAY(SELECT DISTINCT p.field FROM personal_values p
-             WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS changed_pins,
+       list_changed_pins(r.pins) AS changed_pins,
+       ARRAY(SELECT DISTINCT p.field FROM personal_values p
+             WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS erased_fields,
        r.status = 'rejected' AND coalesce((
            SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
            JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id

@@ -86,6 +86,8 @@ class ApprovalRequest:
     document: Mapping[str, Any]
     # The fields of other documents that the definition reads: steps behind the gate use these values.
     pins: Sequence[PinnedReference]
+    # The fields of the document whose personal values were erased since people were asked: nobody can vote.
+    erased_fields: Sequence[str]
     # The votes that rejected the document before, or one that it amends; the newest first.
     rejected_before: Sequence[EarlierRejection]
     # The waits that operators ended by hand, with what they entered, the newest first.
