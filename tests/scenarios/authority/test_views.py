@@ -10,7 +10,7 @@ import pytest
 
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
-from signet.engine.approvals.inbox import Approvals, InboxItem, PinnedRequest
+from signet.engine.approvals.inbox import ApprovalRequest, Approvals, InboxItem
 from signet.engine.documents.commands import Update
 from signet.engine.tenants.dependents import Succession
 from signet.engine.tenants.members import Members
@@ -77,7 +77,7 @@ def inbox(stage: WorkflowStage, person: str) -> dict[UUID, InboxItem]:
     return {item.request_id: item for item in items}
 
 
-def view(stage: WorkflowStage, person: str, request_id: UUID, *roles: str) -> PinnedRequest:
+def view(stage: WorkflowStage, person: str, request_id: UUID, *roles: str) -> ApprovalRequest:
     company = stage.standing.company
     return Approvals(company.database, stage.caches()).read_request(
         company.caller(person, *roles), request_id

@@ -14,8 +14,8 @@ from signet.core.tenants.machine_label import MachineLabel
 from signet.engine.access.read import reading
 from signet.engine.approvals.ballots import Ballot, ReferencesChanged, VoteResult
 from signet.engine.approvals.decide import decide, require_ballot
-from signet.engine.approvals.request_view import PinnedRequest as PinnedRequest
-from signet.engine.approvals.request_view import read_pinned_request
+from signet.engine.approvals.request_view import ApprovalRequest as ApprovalRequest
+from signet.engine.approvals.request_view import read_approval_request
 from signet.engine.approvals.vote_reader import VoteReader, VoteStanding
 from signet.engine.documents.change import make_org
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -115,9 +115,9 @@ class Approvals:
                 if row.request_id in requests
             ]
 
-    def read_request(self, caller: Caller, request_id: UUID) -> PinnedRequest:
+    def read_request(self, caller: Caller, request_id: UUID) -> ApprovalRequest:
         """Read a request as a person asked, its requester or a reader of its type; others get 404."""
-        return read_pinned_request(self._database, self._caches, caller, request_id)
+        return read_approval_request(self._database, self._caches, caller, request_id)
 
 
 def _make_item(row: store.InboxRow, standing: VoteStanding, label: MachineLabel | None) -> InboxItem:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.access.read import ReadTransaction, reading
+from signet.engine.approvals.comparison import LastApproved, ShownContent, compare_with_last_approved
 from signet.engine.approvals.decide import approval_not_found
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
 from signet.engine.cache import ContractCache
@@ -25,7 +26,7 @@ from signet.store.approvals import decisions as store
 from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassProposal
 from signet.store.approvals.break_glass import list_seated
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
-from signet.store.approvals.decisions import RequestRecord
+from signet.store.approvals.decisions import RequestRecord, RequestStatus
 from signet.store.approvals.voters import AnswerRow, RejectionRow, list_answers_by_hand, list_rejected_before
 from signet.store.database import Connection, Database
 from signet.store.tenants.machine_labels import read_machine_labels
@@ -113,38 +114,66 @@ class VoterNeed:
 
 
 @dataclass(frozen=True, slots=True)
-class PinnedRequest:
-    """A request with its document as it was pinned; personal values are read as they are now.
+class ApprovalRequest:
+    """A request for approval of one version of a document, pinned with its definition and policy."""
 
-    `control` names the authors of what it is pinned to. `seated_authors` changed a part of that alone, and
-    have a seat themselves.
-    """
-
-    record: RequestRecord
-    policy: Policy
-    document: dict[str, Any]
-    seats: Sequence[Seat]
-    decisions: Sequence[ApprovalDecisionRecord]
-    # The seats that two operators have added.
-    break_glass: Sequence[BreakGlassProposal]
-    control: ControlAuthors
-    seated_authors: Sequence[str]
-    # The key that requested it, with its owner.
+    id: UUID
+    status: RequestStatus
+    outcome: str | None
+    # Whether a gate has used the approval.
+    applied: bool | None
+    stage: int
+    entity_type: str
+    document_id: UUID
+    document_version: int
+    current_version: int
+    instance_id: UUID
+    node_id: str
+    requester_id: str
+    # The key that requested it, with its owner; null where a person did.
     requester_label: str | None
     requester_owner: NamedPerson | None
+    # The persons who stand behind the document and the request.
     responsible: ResponsibleParts
+    chain_name: str | None
+    chain_version: int | None
+    snapshot_hash: str
+    definition_hash: str
+    policy_hash: str
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+    policy: Policy
+    # The document as it was pinned, with personal values as they are now.
+    document: Mapping[str, Any]
+    # The fields of other documents that the definition reads: steps behind the gate use these values.
     pins: Sequence[PinnedReference]
+    # The fields of the document whose personal values were erased since people were asked: nobody can vote.
     erased_fields: Sequence[str]
+    # The votes that rejected the document before, or one that it amends; the newest first.
     rejected_before: Sequence[EarlierRejection]
+    # The waits that operators ended by hand, with what they entered, the newest first.
     answered_by_hand: Sequence[AnswerByHand]
+    # The permissions that a voter needs beside a seat.
     voters_need: Sequence[VoterNeed]
-    # Whether the reader may decide.
+    # Whether the caller may decide now.
     standing: VoteStanding
+    seats: Sequence[Seat]
+    decisions: Sequence[ApprovalDecisionRecord]
+    # The seats that two operators have added, each with both names and the reason.
+    break_glass: Sequence[BreakGlassProposal]
+    # The authors of the definition, the contract and the chain that it is pinned to.
+    control: ControlAuthors
+    # The people who changed a part of these alone, and have a seat here themselves.
+    seated_authors: Sequence[str]
+    # What has changed since a gate used an approval.
+    last_approved: LastApproved | None
 
 
-def read_pinned_request(
+def read_approval_request(
     database: Database, caches: DocumentCaches, caller: Caller, request_id: UUID
-) -> PinnedRequest:
+) -> ApprovalRequest:
     """Read a request as a person asked, its requester or a reader of its type; others get 404."""
     tenant_id = caller.principal.tenant_id
     with reading(database, caller.principal) as read:
@@ -155,12 +184,16 @@ def read_pinned_request(
         seats = store.read_seats(connection, tenant_id, request_id)
         if not _may_read(read, record, seats):
             raise approval_not_found(request_id)
-        return _read_view(read, caches.contracts, record, seats)
+        view = _read_view(read, caches.contracts, record, seats)
+    pinned = {pin.field: pin.values for pin in view.pins}
+    shown = ShownContent(view.document["data"], pinned)
+    last = compare_with_last_approved(database, tenant_id, view.document_id, view.id, shown)
+    return replace(view, last_approved=last)
 
 
 def _read_view(
     read: ReadTransaction, contracts: ContractCache, record: RequestRecord, seats: Sequence[Seat]
-) -> PinnedRequest:
+) -> ApprovalRequest:
     connection, tenant_id, person = read.connection, read.principal.tenant_id, read.principal.subject
     org = make_org(tenant_id, read.transaction)
     reader = VoteReader(connection, tenant_id, contracts, org, read.transaction.now)
@@ -175,8 +208,28 @@ def _read_view(
         return NamedPerson(user_id, names.get(user_id))
 
     control = _read_control(connection, tenant_id, record)
-    return PinnedRequest(
-        record=record,
+    return ApprovalRequest(
+        id=record.id,
+        status=record.status,
+        outcome=record.outcome,
+        applied=record.applied,
+        stage=record.stage,
+        entity_type=record.entity_type,
+        document_id=record.document_id,
+        document_version=record.document_version,
+        current_version=record.current_version,
+        instance_id=record.instance_id,
+        node_id=record.node_id,
+        requester_id=record.requester_id,
+        chain_name=record.chain_name,
+        chain_version=record.chain_version,
+        snapshot_hash=record.snapshot_hash,
+        definition_hash=record.definition_hash,
+        policy_hash=record.policy_hash,
+        escalate_at=record.escalate_at,
+        expire_at=record.expire_at,
+        created_at=record.created_at,
+        ended_at=record.ended_at,
         policy=parse_policy(record.policy, record.policy_hash),
         document=_read_snapshot(connection, tenant_id, record.snapshot),
         seats=seats,
@@ -193,6 +246,7 @@ def _read_view(
         answered_by_hand=[_show_answer(row, name) for row in answers],
         voters_need=_list_needs(reader, found),
         standing=found.stand(person),
+        last_approved=None,
     )
 
 

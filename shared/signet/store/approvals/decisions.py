@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -16,6 +16,7 @@ from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
+RequestStatus = Literal["open", "approved", "rejected", "expired", "voided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class RequestRecord:
     chain_version: int | None
     requester_id: str
     stage: int
-    status: str
+    status: RequestStatus
     outcome: str | None
     applied: bool | None
     escalate_at: datetime | None

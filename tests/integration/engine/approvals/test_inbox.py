@@ -123,7 +123,7 @@ def test_a_request_shows_what_was_pinned_and_what_was_decided(asking: Asking) ->
     asking.decide(request_id, "anna", reason="fine")
     asking.edit(made, 1, grand_total=7)
     request = asking.approvals.read_request(asking.company.caller("dora", "clerk"), request_id)
-    assert (request.record.document_version, request.record.current_version) == (1, 2)
+    assert (request.document_version, request.current_version) == (1, 2)
     assert request.document["data"]["grand_total"] == 60000
     assert request.document["data"]["vendor_contact"] == "Erna Example"
     assert [(seat.holder_user_id, seat.status) for seat in request.seats] == [

@@ -7,7 +7,7 @@ import pytest
 
 from signet.core.explain.instance import write_instance
 from signet.engine.approvals.chains import ApprovalChains
-from signet.engine.approvals.inbox import Approvals, PinnedRequest
+from signet.engine.approvals.inbox import ApprovalRequest, Approvals
 from signet.engine.instances.explain import explain
 from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
@@ -22,7 +22,7 @@ def anton(stage: WorkflowStage) -> str:
     return "anton"
 
 
-def ask(stage: WorkflowStage, **config: object) -> tuple[Made, PinnedRequest]:
+def ask(stage: WorkflowStage, **config: object) -> tuple[Made, ApprovalRequest]:
     """Ask about a document under a workflow that carl wrote and published alone."""
     node = {"id": "look", "type": "approval", "config": config}
     made = stage.create(stage.publish(CONTRACT, approval={"nodes": [node]}), "dora")
@@ -32,7 +32,7 @@ def ask(stage: WorkflowStage, **config: object) -> tuple[Made, PinnedRequest]:
     return made, read(stage, request_id)
 
 
-def read(stage: WorkflowStage, request_id: UUID) -> PinnedRequest:
+def read(stage: WorkflowStage, request_id: UUID) -> ApprovalRequest:
     approvals = Approvals(stage.standing.company.database, stage.caches())
     return approvals.read_request(stage.standing.company.caller("anton"), request_id)
 
@@ -70,7 +70,7 @@ def test_rows_without_authors_say_so(stage: WorkflowStage, anton: str) -> None:
         run(f"ALTER TABLE {table} DISABLE TRIGGER USER")
         run(f"UPDATE {table} SET authors = NULL, published_by = NULL, publishers = NULL")
         run(f"ALTER TABLE {table} ENABLE TRIGGER USER")
-    shown = read(stage, request.record.id).control
+    shown = read(stage, request.id).control
     for part in (shown.definition, shown.contract):
         assert part is not None
         assert (part.authors, part.published_by, part.publishers) == (None, "carl", None)
