@@ -17,7 +17,7 @@ SOURCES = Path(signet.__file__).parent
 WRITE_SQL = SOURCES / "store/documents/write.sql"
 WRITERS = ("signet_api", "signet_worker")
 GUARDED = ("documents", "document_versions", "document_keys", "transition_requests", "personal_values")
-WRITING_FUNCTIONS = frozenset({"write_batch", "reserve_business_keys"})
+WRITING_FUNCTIONS = frozenset({"write_batch", "reserve_business_keys", "write_editors"})
 # Table → privileges that runtime roles have beyond reading.
 GRANTS = {
     "documents": {"INSERT", "UPDATE"},
@@ -32,10 +32,6 @@ STATEMENTS_ELSEWHERE = {
         "documents/personal_values",
         "erase_values",
     ): "erasure takes values away and makes no version: hashes stay as they are",
-    (
-        "documents/personal_values",
-        "write_editors",
-    ): "who erases counts as an editor, and makes no version",
     (
         "operations/housekeeping",
         "purge_documents",

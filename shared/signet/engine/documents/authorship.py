@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from signet.core.approvals.eligibility import find_people_behind
 from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_overflow
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_overflow, join_responsible
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.references import STATUS
+from signet.store.database import Connection
+from signet.store.documents.write import read_editors, write_editors
 
 # The name in `field_versions` that stands for each field without an entry of its own. A document of an
 # older release has none: there it is not known who changed such a field last.
@@ -51,6 +54,19 @@ def list_changed_fields(change: DocumentChange, stored: Mapping[str, Any]) -> di
     if before.status != change.after.status:
         changed[STATUS] = version
     return changed
+
+
+def add_editors(
+    connection: Connection, tenant_id: UUID, document_id: UUID, persons: ResponsiblePersons
+) -> None:
+    """Count persons as editors of a locked document, or refuse more than a set may hold.
+
+    They have changed what people decide about, and have made no version: by erasure, or by an answer.
+    """
+    editors = read_editors(connection, tenant_id, document_id)
+    joined = join_responsible(editors, persons)
+    if joined != editors:
+        write_editors(connection, tenant_id, document_id, joined)
 
 
 def persons_of_version(change: DocumentChange) -> ResponsiblePersons:

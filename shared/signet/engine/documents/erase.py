@@ -12,13 +12,13 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import KeyOfPrincipal, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
+from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction
 from signet.store.database import Database
 from signet.store.documents.personal_values import (
-    add_editors,
     erase_values,
     find_live_instance,
     lock_document,

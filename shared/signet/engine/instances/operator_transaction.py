@@ -20,6 +20,7 @@ from signet.engine.access.quotas import require_quota
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
+from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -35,7 +36,6 @@ from signet.engine.execution.rows import (
 )
 from signet.ids import make_id
 from signet.store.database import Connection
-from signet.store.documents.personal_values import add_editors
 from signet.store.documents.write import lock_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (

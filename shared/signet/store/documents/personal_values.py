@@ -7,9 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.audit.trail import PersonalValue
-from signet.core.tenants.responsible import ResponsiblePersons, join_responsible
 from signet.store.database import Connection
-from signet.store.responsible_sets import keep_responsible
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -39,19 +37,6 @@ def erase_values(
     }
     rows: list[Any] = connection.execute(_SQL.erase_values, values).fetchall()
     return sorted((ErasedValue(*row) for row in rows), key=lambda erased: erased.id)
-
-
-def add_editors(
-    connection: Connection, tenant_id: UUID, document_id: UUID, persons: ResponsiblePersons
-) -> None:
-    """Count these persons as editors of a locked document, or refuse more than a set may hold."""
-    values = {"tenant_id": tenant_id, "document_id": document_id}
-    row: Any = connection.execute(_SQL.read_editors, values).fetchone()
-    editors = frozenset(row[0])
-    joined = join_responsible(editors, persons)
-    if joined != editors:
-        digest = bytes.fromhex(keep_responsible(connection, tenant_id, joined)[2:])
-        connection.execute(_SQL.write_editors, {**values, "responsible": digest})
 
 
 def read_values(connection: Connection, tenant_id: UUID, ids: Collection[str]) -> dict[str, PersonalValue]:

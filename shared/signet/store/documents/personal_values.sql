@@ -11,16 +11,6 @@ WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND erased_at 
   AND (%(fields)s::text[] IS NULL OR field = ANY (%(fields)s::text[]))
 RETURNING id::text, field, erased_at
 
--- name: read_editors
--- Read the persons who count as editors of a document; a row of an older release names no set.
-SELECT coalesce((SELECT s.persons FROM responsible_sets s
-                 WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible), d.editor_ids)
-FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s
-
--- name: write_editors
--- Write the set of persons who count as editors; its document is locked.
-UPDATE documents SET editor_responsible = %(responsible)s WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
-
 -- name: read_values
 -- Read personal values by their ids; the value is null once it is erased.
 SELECT id::text, salt, value::text FROM personal_values

@@ -16,6 +16,7 @@ from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
+from signet.store.responsible_sets import keep_responsible
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 
@@ -284,6 +285,21 @@ def write_batch(
         raise Transient(
             "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
         ) from error
+
+
+def read_editors(connection: Connection, tenant_id: UUID, document_id: UUID) -> ResponsiblePersons:
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    row: Any = connection.execute(_SQL.read_editors, values).fetchone()
+    return frozenset(row[0])
+
+
+def write_editors(
+    connection: Connection, tenant_id: UUID, document_id: UUID, persons: ResponsiblePersons
+) -> None:
+    """Write who counts as an editor of a locked document, without a version."""
+    digest = bytes.fromhex(keep_responsible(connection, tenant_id, persons)[2:])
+    values = {"tenant_id": tenant_id, "document_id": document_id, "responsible": digest}
+    connection.execute(_SQL.write_editors, values)
 
 
 _DOCUMENT_COLUMNS = tuple(column.name for column in fields(DocumentRow))

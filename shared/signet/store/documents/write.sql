@@ -169,3 +169,13 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id
 -- name: write_edits
 -- Write new versions of documents, audit rows and triggers in one round trip (decision 0008).
 SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)
+
+-- name: read_editors
+-- Read the persons who count as editors of a document; a row of an older release names no set.
+SELECT coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible), d.editor_ids)
+FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s
+
+-- name: write_editors
+-- Write the set of persons who count as editors; its document is locked.
+UPDATE documents SET editor_responsible = %(responsible)s WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
