@@ -11,6 +11,7 @@ import psycopg
 
 from signet.authoring.files import read_document
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.definitions.definitions import Definitions
@@ -66,7 +67,7 @@ def install_author(database: Database, number: int) -> Caller:
             "roles": [{"role": "admin", "permissions": ["*:*"]}],
         }
     )
-    install_tenant(database, tenant)
+    install_tenant(database, tenant, COMMAND_LINE)
     return Caller(Principal(tenant.tenant_id, "bench", ("admin",)), via="bench")
 
 

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import throwaway_postgres
@@ -114,7 +115,7 @@ def superuser(admin: psycopg.Connection[tuple[object, ...]]) -> psycopg.Connecti
 def tenant(database: Database) -> TenantFile:
     """Return an installed tenant with a clerk who reports to a manager."""
     tenant = make_tenant_file(uuid4())
-    install_tenant(database, tenant)
+    install_tenant(database, tenant, COMMAND_LINE)
     return tenant
 
 

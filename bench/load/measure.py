@@ -12,6 +12,7 @@ import psycopg
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
 from bench.load.wrk import LoadRun, run_wrk
 from signet.core.approvals.policy import Policy, hash_policy
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.quotas import READS, WRITES, Quota
 from signet.core.tenants.tenant_file import Member
 from signet.engine.access.quotas import set_quota
@@ -77,7 +78,7 @@ def _prepare(url: str, tenant: BenchTenant) -> None:
         set_quota(owner, tenant.tenant_id, Quota(name, PLENTY, 60))
     with owner.transaction(tenant.tenant_id) as connection:
         member = Member(user_id="bench", display_name="Bench", roles=("admin",))
-        save_members(connection, tenant.tenant_id, (member,))
+        save_members(connection, tenant.tenant_id, (member,), COMMAND_LINE)
     owner.close()
     with psycopg.connect(url, autocommit=True) as admin:
         _fill_inbox(admin, tenant.tenant_id, tenant.document_ids[-1])

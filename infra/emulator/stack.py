@@ -17,6 +17,7 @@ from infra.emulator.deploy import Deployment, Outputs
 from infra.emulator.emulator import ROOT, Emulator, EmulatorFailed, running_emulator
 from infra.emulator.issuer import AUDIENCE
 from infra.emulator.plan import ACCOUNT
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.tenants.install import install_tenant
 from signet.local.tenant_file import read_tenant_file
@@ -112,6 +113,6 @@ def _run(module: str, *arguments: str) -> None:
 def _install(stack: EmulatedStack, tenant: TenantFile) -> None:
     database = Database(act_as(stack.owner_url, "signet_api"), PoolSettings())
     try:
-        install_tenant(database, tenant)
+        install_tenant(database, tenant, COMMAND_LINE)
     finally:
         database.close()

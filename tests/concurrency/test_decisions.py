@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenants.eligibility_changes import author_of
+from signet.core.tenants.eligibility_changes import COMMAND_LINE, author_of
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.decide import Ballot, decide
 from signet.engine.approvals.delegations import Delegations
@@ -225,7 +225,7 @@ def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(
 
     def lose() -> list[Any]:
         with company.database.transaction(company.tenant_id) as connection:
-            lost.append(save_members(connection, company.tenant_id, (cleo,)))
+            lost.append(save_members(connection, company.tenant_id, (cleo,), COMMAND_LINE))
         return ["lost"]
 
     with company.database.transaction(company.tenant_id) as wave:
@@ -241,14 +241,18 @@ def test_a_wave_waits_for_whoever_takes_a_role_away(server_url: str) -> None:
     with standing_stage(server_url) as stage:
         company = stage.standing.company
         with company.database.transaction(stage.tenant_id) as connection:
-            save_roles(connection, stage.tenant_id, (Role(role="finance", permissions=("*:approve",)),))
+            save_roles(
+                connection, stage.tenant_id, (Role(role="finance", permissions=("*:approve",)),), COMMAND_LINE
+            )
             mona = Member(user_id="mona", display_name="mona", roles=("finance",))
-            save_members(connection, stage.tenant_id, (mona,))
+            save_members(connection, stage.tenant_id, (mona,), COMMAND_LINE)
         node = {"id": "look", "type": "approval", "config": {"approvers": [role("finance")]}}
         document = stage.create(stage.publish(approval={"nodes": [node]}))
         stage.ask(document.id, "submit")
         with company.database.transaction(stage.tenant_id) as connection:
-            save_members(connection, stage.tenant_id, (Member(user_id="mona", display_name="mona"),))
+            save_members(
+                connection, stage.tenant_id, (Member(user_id="mona", display_name="mona"),), COMMAND_LINE
+            )
             late = Second(lambda: [stage.drain()])  # type: ignore[list-item]  # what a worker did
             stage.standing.wait_until_blocked()
         assert not isinstance(late.result(), Rejected)

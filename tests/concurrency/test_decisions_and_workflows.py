@@ -7,6 +7,7 @@ from typing import Any, LiteralString
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.decide import Ballot
 from signet.engine.approvals.decide import decide as decide_ballot
@@ -32,7 +33,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             Member(user_id=name, display_name=name, roles=("clerk", "voter", "admin")) for name in PEOPLE
         )
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, members)
+            save_members(connection, made.tenant_id, members, COMMAND_LINE)
         yield made
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
@@ -22,8 +23,10 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
         roles = {"ada": ("chief",), "ben": ("chief",), "carl": ("clerk",)}
         people = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in roles.items())
         with company.database.transaction(company.tenant_id) as connection:
-            save_roles(connection, company.tenant_id, (Role(role="chief", permissions=("*:*",)),))
-            save_members(connection, company.tenant_id, people)
+            save_roles(
+                connection, company.tenant_id, (Role(role="chief", permissions=("*:*",)),), COMMAND_LINE
+            )
+            save_members(connection, company.tenant_id, people, COMMAND_LINE)
         yield made
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.engine.tenants.install import install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.local.worker_loop import running_worker
@@ -48,7 +49,7 @@ def read_page() -> Iterator[Sent]:
 @pytest.fixture
 def people(database: Database, worker: Database) -> Iterator[dict[str, Client]]:
     tenant = read_tenant_file(ROOT / "examples" / "tenant.yaml")
-    install_tenant(database, tenant)
+    install_tenant(database, tenant, COMMAND_LINE)
     application = wire(database)
     with running_worker(worker, make_worker(worker), make_effects(worker)):
         yield {

@@ -8,6 +8,7 @@ from uuid import UUID
 from signet.core.approvals.pins import hash_pins
 from signet.core.approvals.policy import Policy, hash_policy
 from signet.core.compiler.node_configurations import Vote
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Create, Update
@@ -50,8 +51,9 @@ class Asking:
                 connection,
                 self.tenant_id,
                 tuple(Role(role=role, permissions=("*:approve",)) for role in roles),
+                COMMAND_LINE,
             )
-            save_members(connection, self.tenant_id, tuple(members))
+            save_members(connection, self.tenant_id, tuple(members), COMMAND_LINE)
 
     def create(self, user_id: str = "carl", **changes: Any) -> Applied:
         data = {**INVOICE, "number": f"R-{make_id()}", **changes}

@@ -10,6 +10,7 @@ import pytest
 from signet.authoring.files import read_document
 from signet.core.documents.rules import Rule
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.strict_model import parse_strictly
@@ -74,7 +75,7 @@ def make_company(database: Database) -> Company:
             "members": [{"user_id": "carl", "display_name": "Carl", "roles": ["clerk", "admin"]}],
         }
     )
-    install_tenant(database, tenant)
+    install_tenant(database, tenant, COMMAND_LINE)
     return Company(database, tenant.tenant_id, Documents(database), Definitions(database))
 
 

@@ -15,6 +15,7 @@ from signet.authoring.files import read_document
 from signet.core.compiler.node_configurations import Vote
 from signet.core.explain.instance import InstanceExplanation, write_instance
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion, PublishedChain
 from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
@@ -196,7 +197,7 @@ def tell_story(
     database: Database, admin: psycopg.Connection[tuple[Any, ...]], owner_url: str
 ) -> Iterator[Story]:
     tenant = read_tenant_file(EXAMPLES / "tenant.yaml")
-    install_tenant(database, tenant)
+    install_tenant(database, tenant, COMMAND_LINE)
     company = Company(database, tenant.tenant_id, Documents(database), Definitions(database))
     workers = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
     stage = WorkflowStage(CompanyWithWorkers(company, admin, owner_url), workers)

@@ -29,4 +29,4 @@ def set_account_status(company: Company, account_id: str, status: AccountStatus)
 
 def disable_member(company: Company, user_id: str, status: str = "disabled") -> None:
     with company.database.transaction(company.tenant_id) as connection:
-        set_member_status(connection, company.tenant_id, user_id, status, read_now(connection))
+        set_member_status(connection, company.tenant_id, user_id, status, read_now(connection), COMMAND_LINE)

@@ -11,6 +11,7 @@ from signet.authoring.files import read_document
 from signet.core.approvals.policy import parse_chain
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.control.authorship import Authorship
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.core.tenants.tenant_names import NamedKind, list_mentions
 from signet.core.validation.strict_model import parse_strictly
@@ -55,9 +56,11 @@ def supply_names(
         connection, now = pipeline.connection, require_locked(pipeline.first_row).transaction.now
         known = find_named(connection, tenant_id, **{kind: list(names) for kind, names in wanted.items()})
         missing = {kind: sorted({*names} - {*getattr(known, kind)}) for kind, names in wanted.items()}
-        save_roles(connection, tenant_id, tuple(Role(role=n, permissions=()) for n in missing["roles"]))
+        save_roles(
+            connection, tenant_id, tuple(Role(role=n, permissions=()) for n in missing["roles"]), COMMAND_LINE
+        )
         members_to_be = tuple(Member(user_id=n, display_name=n) for n in missing["members"])
-        save_members(connection, tenant_id, members_to_be)
+        save_members(connection, tenant_id, members_to_be, COMMAND_LINE)
         for name in missing["endpoints"]:
             insert_endpoint(
                 connection,

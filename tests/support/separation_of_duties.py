@@ -12,6 +12,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion, PublishedChain
 from signet.engine.approvals.delegations import Delegations
@@ -99,8 +100,8 @@ class Scene:
         tenant_id = self.stage.tenant_id
         with self.database.transaction(tenant_id) as connection:
             known = tuple(Role(role=each, permissions=VOTER) for each in ("finance", "board", "voter"))
-            save_roles(connection, tenant_id, known)
-            save_members(connection, tenant_id, (member,))
+            save_roles(connection, tenant_id, known, COMMAND_LINE)
+            save_members(connection, tenant_id, (member,), COMMAND_LINE)
         return user_id
 
     def author(self, user_id: str) -> Caller:

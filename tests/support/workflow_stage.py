@@ -13,6 +13,7 @@ from signet.authoring.actions import ActionRegistry
 from signet.core.documents.rules import Rule
 from signet.core.runtime.idempotency_keys import event_key
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.engine.cache import CompiledCache, ContractCache
@@ -177,7 +178,7 @@ class WorkflowStage:
     def add_member(self, user_id: str) -> None:
         with self.standing.company.database.transaction(self.tenant_id) as connection:
             member = Member(user_id=user_id, display_name=user_id.title(), roles=("clerk", "voter"))
-            save_members(connection, self.tenant_id, (member,))
+            save_members(connection, self.tenant_id, (member,), COMMAND_LINE)
 
     def mutate(self, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
         company = self.standing.company

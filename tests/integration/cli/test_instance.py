@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from signet.cli.main import app
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.execution.worker import Worker
 from signet.store.tenants.tenants import save_members
@@ -43,7 +44,7 @@ def signet(company: Company, owner_url: str) -> Signet:
         Member(user_id="carl", display_name="Carl", roles=("clerk",)),
     )
     with company.database.transaction(company.tenant_id) as connection:
-        save_members(connection, company.tenant_id, members)
+        save_members(connection, company.tenant_id, members, COMMAND_LINE)
 
     def run(*words: object, exit_code: int = 0, url: str | None = None, actor: str | None = "olga") -> str:
         more = ["--tenant", str(company.tenant_id), *(["--actor", actor] if actor else [])]

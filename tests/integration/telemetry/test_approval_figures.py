@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from signet.core.approvals.seats import Deadlock
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
@@ -79,7 +80,7 @@ def watched(server_url: str) -> Iterator[Watched]:
         members = [Member(user_id=name, display_name=name, roles=("voter",)) for name in ("app1", "app2")]
         members += [Member(user_id="carl", display_name="carl", roles=("clerk", "admin"))]
         with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-            save_members(connection, stage.tenant_id, tuple(members))
+            save_members(connection, stage.tenant_id, tuple(members), COMMAND_LINE)
         yield Watched(stage, telemetry, stream)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import make_command_line
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals
@@ -49,7 +50,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             for name in ("app1", "app2", "dave", "carl")
         )
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, members)
+            save_members(connection, made.tenant_id, members, COMMAND_LINE)
         yield made
 
 

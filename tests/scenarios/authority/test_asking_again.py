@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
@@ -23,14 +24,14 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in PEOPLE]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 
 def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
         member = Member(user_id=user_id, display_name=user_id, roles=roles)
-        save_members(connection, stage.tenant_id, (member,))
+        save_members(connection, stage.tenant_id, (member,), COMMAND_LINE)
 
 
 def asked(stage: WorkflowStage, *approvers: Any, **data: Any) -> Made:

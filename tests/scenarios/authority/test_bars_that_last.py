@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from signet.core.explain.instance import InstanceExplanation, write_instance
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
@@ -40,10 +41,10 @@ WIDER = {"after": "P1D", "to": role("boss")}
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="boss", permissions=("*:act",)),))
+            save_roles(connection, made.tenant_id, (Role(role="boss", permissions=("*:act",)),), COMMAND_LINE)
             people = {**PEOPLE, **{f"m{number:04}": () for number in range(505)}}
             members = [Member(user_id=name, display_name=name, roles=roles) for name, roles in people.items()]
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

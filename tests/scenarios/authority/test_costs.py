@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from bench.counting import count_wire
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals
 from signet.store.database import Database, PoolSettings
@@ -33,7 +34,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             for name in ("anna", "carl")
         ]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(people))
+            save_members(connection, made.tenant_id, tuple(people), COMMAND_LINE)
         yield made
 
 

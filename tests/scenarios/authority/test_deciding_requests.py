@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import edit
@@ -20,7 +21,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             for name in ("app1", "app2", "carl", "mia")
         ]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.explain.instance import InstanceExplanation, write_instance
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.instances.explain import explain
@@ -28,7 +29,7 @@ PEOPLE = {
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),))
+            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),), COMMAND_LINE)
         hire(made, PEOPLE)
         yield made
 
@@ -36,7 +37,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 def hire(stage: WorkflowStage, people: dict[str, tuple[str, ...]]) -> None:
     members = tuple(Member(user_id=name, display_name=name, roles=roles) for name, roles in people.items())
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        save_members(connection, stage.tenant_id, members)
+        save_members(connection, stage.tenant_id, members, COMMAND_LINE)
 
 
 def look(**config: Any) -> dict[str, Any]:

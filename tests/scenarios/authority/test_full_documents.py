@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.responsible import MAX_PERSONS, hash_responsible
 from signet.core.tenants.tenant_file import Member
 from signet.engine.documents.commands import Delete, Update
@@ -22,7 +23,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         people = ("app1", "app2", "carl", "olga")
         members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

@@ -10,6 +10,7 @@ import pytest
 from signet.core.documents.rules import Rule
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member, Role
 from signet.core.validation.strict_model import parse_strictly
@@ -32,8 +33,8 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = [Member(user_id=name, display_name=name.title(), roles=r) for name, r in PEOPLE.items()]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),))
-            save_members(connection, made.tenant_id, tuple(members))
+            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),), COMMAND_LINE)
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

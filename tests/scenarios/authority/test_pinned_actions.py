@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.documents.rules import Rule
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.store.definitions.rules import save_rule
@@ -27,7 +28,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             for name in ("app1", "app2", "carl", "mia", "rosa")
         ]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

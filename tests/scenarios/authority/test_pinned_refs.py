@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.approvals.request_view import PinnedReference
@@ -36,7 +37,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         people = ("app1", "app2", "dave", "mia", "carl")
         members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         add_endpoint(made)
         yield made
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
@@ -22,7 +23,7 @@ ASKER = ("*:submit", "*:post", "*:create")
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="asker", permissions=ASKER),))
+            save_roles(connection, made.tenant_id, (Role(role="asker", permissions=ASKER),), COMMAND_LINE)
         for user_id, roles in (("sid", ("asker",)), ("app1", ("voter",))):
             hire(made, user_id, *roles)
         yield made
@@ -31,7 +32,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 def hire(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     member = Member(user_id=user_id, display_name=user_id, roles=roles)
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        save_members(connection, stage.tenant_id, (member,))
+        save_members(connection, stage.tenant_id, (member,), COMMAND_LINE)
 
 
 def asked(stage: WorkflowStage, requester: str = "sid", **slots: Any) -> Made:

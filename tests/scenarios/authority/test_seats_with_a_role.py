@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
@@ -21,7 +22,7 @@ PEOPLE = {"app1": ("voter",), "app2": ("voter",), "mallory": ("guest",), "carl":
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="guest", permissions=()),))
+            save_roles(connection, made.tenant_id, (Role(role="guest", permissions=()),), COMMAND_LINE)
         for user_id, roles in PEOPLE.items():
             hold(made, user_id, *roles)
         yield made
@@ -31,7 +32,10 @@ def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     """Give the person these roles and no others."""
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
         save_members(
-            connection, stage.tenant_id, (Member(user_id=user_id, display_name=user_id, roles=roles),)
+            connection,
+            stage.tenant_id,
+            (Member(user_id=user_id, display_name=user_id, roles=roles),),
+            COMMAND_LINE,
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.documents.erase import Erasures
 from signet.store.tenants.tenants import save_members, save_roles
@@ -30,9 +31,9 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             roles = [Role(role=name, permissions=("*:approve",)) for name in ("boss", "manager")]
-            save_roles(connection, made.tenant_id, tuple(roles))
+            save_roles(connection, made.tenant_id, tuple(roles), COMMAND_LINE)
             members = [Member(user_id=name, display_name=name, roles=roles) for name, roles in PEOPLE.items()]
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

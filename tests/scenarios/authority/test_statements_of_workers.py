@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import submit, vote
@@ -23,7 +24,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             for name in ("app1", "app2", "carl")
         ]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.approvals.inbox import ApprovalRequest, Approvals, InboxItem
@@ -34,8 +35,8 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = [Member(user_id=name, display_name=name.title(), roles=r) for name, r in PEOPLE.items()]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),))
-            save_members(connection, made.tenant_id, tuple(members))
+            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),), COMMAND_LINE)
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import Connection
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.store.tenants.tenants import save_members, save_roles
@@ -33,8 +34,8 @@ BOTH = [role("voter"), role("voter")]
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),))
-            save_members(connection, made.tenant_id, members(PEOPLE))
+            save_roles(connection, made.tenant_id, (Role(role="owner", permissions=()),), COMMAND_LINE)
+            save_members(connection, made.tenant_id, members(PEOPLE), COMMAND_LINE)
         yield made
 
 
@@ -54,7 +55,7 @@ def look(name: str = "look", **config: Any) -> dict[str, Any]:
 
 def change(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        save_members(connection, stage.tenant_id, members({user_id: roles}))
+        save_members(connection, stage.tenant_id, members({user_id: roles}), COMMAND_LINE)
 
 
 def seats(stage: WorkflowStage, request_id: UUID) -> list[tuple[Any, ...]]:

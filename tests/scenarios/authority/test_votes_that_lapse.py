@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
@@ -28,7 +29,7 @@ PEOPLE = {
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_roles(connection, made.tenant_id, (Role(role="boss", permissions=("*:act",)),))
+            save_roles(connection, made.tenant_id, (Role(role="boss", permissions=("*:act",)),), COMMAND_LINE)
         for user_id, roles in PEOPLE.items():
             hold(made, user_id, *roles)
         yield made
@@ -38,7 +39,7 @@ def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     """Give the person these roles and no others."""
     member = Member(user_id=user_id, display_name=user_id, roles=roles)
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        save_members(connection, stage.tenant_id, (member,))
+        save_members(connection, stage.tenant_id, (member,), COMMAND_LINE)
 
 
 def look(name: str = "look", **config: Any) -> dict[str, Any]:

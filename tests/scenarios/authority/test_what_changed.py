@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.documents.commands import Amend, Update
 from signet.store.tenants.tenants import save_members
@@ -31,7 +32,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             for name in ("app1", "app2", "carl", "mia")
         ]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members))
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         add_endpoint(made)
         yield made
 

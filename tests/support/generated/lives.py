@@ -20,6 +20,7 @@ from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.nodes import scripted
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Create, RequestTransition, Update
@@ -68,7 +69,7 @@ def prepare(stage: WorkflowStage) -> None:
             ],
         }
     )
-    install_tenant(company.database, tenant)
+    install_tenant(company.database, tenant, COMMAND_LINE)
     for contract in (TASK, PARTNER):
         company.definitions.create_contract(company.caller(), contract)
         company.definitions.publish_contract(company.caller(), str(contract["contract"]), 1)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Role
 from signet.engine.tenants.break_glass import BreakGlass
 from signet.engine.tenants.org_chart import OrgChart
@@ -165,7 +166,7 @@ def _bench(scene: AuthorityScene) -> str:
     """Give the other person a role of their own; return it."""
     bench = scene.named("bench")
     with scene.database.transaction(scene.tenant_id) as connection:
-        save_roles(connection, scene.tenant_id, (Role(role=bench, permissions=VOTER),))
+        save_roles(connection, scene.tenant_id, (Role(role=bench, permissions=VOTER),), COMMAND_LINE)
     scene.roles_of_other = (FINANCE, BOARD, bench)
     scene.hire("other", *scene.roles_of_other)
     return bench

@@ -16,6 +16,7 @@ import psycopg
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.access.command_line import read_command_line_caller
@@ -104,8 +105,8 @@ class AuthorityScene:
         member = Member(user_id=user_id, display_name=name, roles=(*roles, "voter", "admin"))
         with self.database.transaction(self.tenant_id) as connection:
             known = tuple(Role(role=each, permissions=VOTER) for each in (FINANCE, BOARD))
-            save_roles(connection, self.tenant_id, known)
-            save_members(connection, self.tenant_id, (member,))
+            save_roles(connection, self.tenant_id, known, COMMAND_LINE)
+            save_members(connection, self.tenant_id, (member,), COMMAND_LINE)
         return user_id
 
     def caller(self, user_id: str) -> Caller:

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import Rejected
-from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
+from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.core.tenants.principal import SYSTEM_SUBJECT, Principal
 from signet.core.tenants.tenant_file import Member, TenantFile
 from signet.core.tenants.tenant_merge import state_of
@@ -18,7 +18,7 @@ from signet.store.tenants.tenant_files import save_installed
 from signet.store.tenants.tenants import find_member_roles, lock_roles, save_members, save_roles, save_tenant
 
 
-def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor = COMMAND_LINE) -> None:
+def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor) -> None:
     """Make a tenant agree with its file, off the record: for stages that are made afresh."""
     with database.transaction(tenant.tenant_id) as connection:
         write_tenant(connection, tenant, author)
@@ -49,7 +49,7 @@ def write_member_status(
     user_id: str,
     status: str,
     now: datetime,
-    author: ChangeAuthor = COMMAND_LINE,
+    author: ChangeAuthor,
 ) -> None:
     """Write the status of a member. Call it after `write_members`, under its lock.
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 
-from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
+from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.store.database import Connection
 from signet.store.statements import Statements
 from signet.store.tenants.eligibility import describe_author
@@ -71,7 +71,7 @@ def set_member_status(
     user_id: str,
     status: str,
     now: datetime,
-    author: ChangeAuthor = COMMAND_LINE,
+    author: ChangeAuthor,
 ) -> list[str] | None:
     """Set the status and return the member's roles; None if nothing changed."""
     values = {

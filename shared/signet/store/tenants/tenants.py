@@ -9,7 +9,7 @@ from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
-from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
+from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.core.tenants.skeleton import write_skeleton
 from signet.core.tenants.tenant_file import Member, Role, TenantFile, TenantSettings
 from signet.store.database import Connection
@@ -62,7 +62,7 @@ def save_tenant(connection: Connection, tenant: TenantFile) -> None:
 
 
 def save_roles(
-    connection: Connection, tenant_id: UUID, roles: tuple[Role, ...], author: ChangeAuthor = COMMAND_LINE
+    connection: Connection, tenant_id: UUID, roles: tuple[Role, ...], author: ChangeAuthor
 ) -> None:
     items = Jsonb([role.model_dump(mode="json") for role in roles])
     values = {"tenant_id": tenant_id, "roles": items, **describe_author(author)}
@@ -70,7 +70,7 @@ def save_roles(
 
 
 def save_members(
-    connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor = COMMAND_LINE
+    connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor
 ) -> set[str]:
     """Save these members with exactly these roles and managers; others stay as they are.
 

@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.approvals.decide import VoteResult
@@ -31,8 +32,8 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         members = [Member(user_id=name, display_name=name, roles=held) for name, held in PEOPLE.items()]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
             roles = tuple(Role(role=name, permissions=("*:approve",)) for name in ("finance", "board"))
-            save_roles(connection, made.tenant_id, roles)
-            save_members(connection, made.tenant_id, tuple(members))
+            save_roles(connection, made.tenant_id, roles, COMMAND_LINE)
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         yield made
 
 

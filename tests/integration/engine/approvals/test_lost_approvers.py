@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role, TenantFile
 from signet.engine.approvals import lost_approvers as recounting
 from signet.engine.tenants.install import install_tenant, write_member_status
@@ -30,8 +31,9 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
                 connection,
                 made.tenant_id,
                 tuple(Role(role=each, permissions=("*:approve",)) for each in ROLES),
+                COMMAND_LINE,
             )
-            save_members(connection, made.tenant_id, members)
+            save_members(connection, made.tenant_id, members, COMMAND_LINE)
         yield made
 
 
@@ -45,6 +47,7 @@ def give(stage: WorkflowStage, user_id: str, *roles: str) -> None:
             roles=tuple(Role(role=each, permissions=("*:approve",)) for each in ROLES),
             members=(Member(user_id=user_id, display_name=user_id, roles=roles),),
         ),
+        COMMAND_LINE,
     )
 
 
@@ -100,7 +103,9 @@ def seats_of(stage: WorkflowStage, document: Made) -> list[tuple[Any, ...]]:
 
 def disable(stage: WorkflowStage, user_id: str) -> None:
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        write_member_status(connection, stage.tenant_id, user_id, "disabled", read_now(connection))
+        write_member_status(
+            connection, stage.tenant_id, user_id, "disabled", read_now(connection), COMMAND_LINE
+        )
 
 
 def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> None:

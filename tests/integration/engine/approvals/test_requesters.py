@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
@@ -29,7 +30,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         people = ("rita", "mona", "otto")
         members = tuple(Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people)
         with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, members)
+            save_members(connection, made.tenant_id, members, COMMAND_LINE)
         yield made
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
@@ -41,8 +42,8 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         company = made.standing.company
         with company.database.transaction(made.tenant_id) as connection:
             roles = tuple(Role(role=name, permissions=("*:approve",)) for name in ("finance", "voter"))
-            save_roles(connection, made.tenant_id, roles)
-            save_members(connection, made.tenant_id, tuple(members))
+            save_roles(connection, made.tenant_id, roles, COMMAND_LINE)
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
         day, now = timedelta(days=1), datetime.now(UTC)
         Delegations(company.database).delegate(
             company.caller("anna"), "anna", "dora", from_time=now, to_time=now + day

@@ -103,7 +103,9 @@ def test_what_the_file_changes_arrives_and_is_on_record(
 
 def test_a_disabled_member_stays_disabled(database: Database, file: TenantFile, admin: Admin) -> None:
     with database.transaction(file.tenant_id) as connection:
-        write_member_status(connection, file.tenant_id, "carl", "disabled", read_now(connection))
+        write_member_status(
+            connection, file.tenant_id, "carl", "disabled", read_now(connection), COMMAND_LINE
+        )
     install(database, file.model_copy(update={"name": "acme two"}))
     assert admin.execute("SELECT status FROM members WHERE user_id = 'carl'").fetchone() == ("disabled",)
 
@@ -129,7 +131,7 @@ def test_a_tenant_of_an_older_release_stays_as_it_is(
 
 def test_a_file_after_an_operators_put_begins_where_that_ended(database: Database, admin: Admin) -> None:
     file = make_tenant_file(uuid4())
-    install_tenant(database, file)
+    install_tenant(database, file, COMMAND_LINE)
     assert install(database, file) == InstalledFile({}, [])
     assert read_audit(admin) == []
 

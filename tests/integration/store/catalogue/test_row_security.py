@@ -7,6 +7,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Defect, Transient
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.tenants.install import install_tenant
 from signet.store.database import Database, PoolSettings
@@ -29,13 +30,13 @@ def test_an_installed_tenant_reads_back(database: Database, tenant: TenantFile) 
 def test_installing_again_changes_nothing_and_a_change_arrives(
     database: Database, tenant: TenantFile
 ) -> None:
-    install_tenant(database, tenant)
+    install_tenant(database, tenant, COMMAND_LINE)
     carl = tenant.members[1].model_copy(update={"roles": (), "manager": None})
     with database.transaction(tenant.tenant_id) as connection:
         row = find_tenant(connection, tenant.tenant_id)
     assert row is not None and row.version == 1
 
-    install_tenant(database, tenant.model_copy(update={"name": "acme two", "members": (carl,)}))
+    install_tenant(database, tenant.model_copy(update={"name": "acme two", "members": (carl,)}), COMMAND_LINE)
     with database.transaction(tenant.tenant_id) as connection:
         row = find_tenant(connection, tenant.tenant_id)
         members = list_members(connection, tenant.tenant_id, limit=10)

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange
+from signet.core.tenants.eligibility_changes import COMMAND_LINE, ELIGIBILITY_KINDS, EligibilityChange
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member, Role, TenantContent, TenantFile
 from signet.engine.approvals.delegations import Delegations
@@ -181,7 +181,7 @@ def install(company: Company, *members: Member, by: str = "") -> None:
     roles = (Role(role="clerk", permissions=()), Role(role="finance", permissions=()))
     content: dict[str, Any] = {"name": "acme", "roles": roles, "members": members}
     if not by:
-        install_tenant(company.database, TenantFile(tenant_id=company.tenant_id, **content))
+        install_tenant(company.database, TenantFile(tenant_id=company.tenant_id, **content), COMMAND_LINE)
         return
     operator = Caller(Principal(UUID(int=7), by, (), is_operator=True))
     TenantOperator(company.database).install(operator, company.tenant_id, TenantContent(**content))
@@ -230,7 +230,7 @@ def test_a_change_that_is_rolled_back_leaves_no_record(
         pytest.raises(psycopg.errors.ForeignKeyViolation),
         company.database.transaction(company.tenant_id) as connection,
     ):
-        save_members(connection, company.tenant_id, (new,))
+        save_members(connection, company.tenant_id, (new,), COMMAND_LINE)
     assert since(standing, company, moment) == []
 
 
