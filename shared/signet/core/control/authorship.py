@@ -1,7 +1,7 @@
 """Authors and publishers of the control, and the people who could have changed it alone.
 
-The control is what decides who must approve: contracts, definitions and approval chains, beside what takes
-effect at once, such as endpoints, rules and settings.
+The control is what decides who must approve: contracts, definitions and approval chains. Other parts of it
+take effect at once: endpoints, rules, service accounts and settings.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,12 +33,12 @@ UNKNOWN = Authorship(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class ChangedAlone:
-    """An endpoint, a rule or the settings, last changed by these persons without another one's consent.
+    """A part of the control in force that these persons changed last, without another one's consent.
 
     A rule is named with its entity type; the settings have no name.
     """
 
-    kind: Literal["endpoint", "rule", "settings"]
+    kind: Literal["endpoint", "rule", "service_account", "settings"]
     name: str
     persons: Sequence[str]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 
@@ -10,6 +10,18 @@ KEPT_DAYS = 14
 MAX_OPEN_CHANGES = 100
 # So that one person cannot keep all others from proposing.
 MAX_OPEN_CHANGES_OF_PERSON = 20
+# Everything that one person proposes and another confirms, where the tenant wants two people. Contracts,
+# patches, automations and new versions of chains are drafts: one person writes them, another publishes.
+ControlKind = Literal[
+    "approval_chain",
+    "definition",
+    "endpoint",
+    "inbound_endpoint",
+    "rule",
+    "service_account",
+    "tenant_settings",
+]
+CONTROL_KINDS: tuple[ControlKind, ...] = get_args(ControlKind)
 ChangeStatus = Literal["proposed", "confirmed", "rejected", "withdrawn", "expired", "superseded"]
 
 

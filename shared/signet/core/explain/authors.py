@@ -21,7 +21,8 @@ def _list_sentences(control: ControlAuthors) -> Iterator[str]:
         if part is not None:
             yield _describe(what, part)
     for change in control.changed_alone:
-        what = "the settings" if change.kind == "settings" else f'the {change.kind} "{escape(change.name)}"'
+        kind = change.kind.replace("_", " ")
+        what = "the settings" if kind == "settings" else f'the {kind} "{escape(change.name)}"'
         persons = describe_list(map(escape, change.persons))
         yield f"{persons} changed {what} last, and no other person confirmed it."
     if control.moved_by:

@@ -8,6 +8,7 @@ from uuid import UUID
 from signet.core.approvals.policy import check_seats_of, parse_chain, policy_of_chain
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.control.authorship import ControlAuthors, make_control
+from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.validation.finding import Finding
@@ -31,7 +32,8 @@ from signet.store.database import Connection, Database
 
 MANAGE = "approval:manage"
 # The kind of a proposed change, and that of a draft.
-KIND = DRAFT = "approval_chain"
+KIND: ControlKind = "approval_chain"
+DRAFT = KIND
 # After every version.
 END = 2**31 - 1
 

@@ -14,6 +14,7 @@ from signet.core.control.change import (
     MAX_OPEN_CHANGES_OF_PERSON,
     ChangeStatus,
     ControlDifference,
+    ControlKind,
     hash_change,
 )
 from signet.core.errors import Defect, Rejected
@@ -34,7 +35,7 @@ class ControlProposal:
     `base_version` is the version that it was made on, or 0 where there is nothing of the name.
     """
 
-    kind: str
+    kind: ControlKind
     name: str
     act: str
     body: Mapping[str, Any]

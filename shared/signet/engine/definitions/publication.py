@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
+from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.control.authorship import read_control_of_artifact
@@ -26,7 +27,8 @@ from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow, NewDefinition
 
-KIND, PUBLISH = "definition", "definition:publish"
+KIND: ControlKind = "definition"
+PUBLISH = "definition:publish"
 MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
 
 

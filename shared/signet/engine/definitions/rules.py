@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.control.change import ControlKind
 from signet.core.documents.rules import Rule, RuleBody, check_rule_fields
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
@@ -34,7 +35,7 @@ from signet.store.definitions.rules import RuleRecord as RuleRecord
 from signet.store.documents.lists import list_contract_versions
 
 READ, EDIT = "rule:read", "rule:edit"
-SUBJECT = "rule"
+SUBJECT: ControlKind = "rule"
 
 
 @dataclass(frozen=True, slots=True)

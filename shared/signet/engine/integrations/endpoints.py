@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
+from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -24,7 +25,7 @@ from signet.store.integrations import endpoints as store
 from signet.store.integrations.endpoints import EndpointRecord as EndpointRecord
 
 READ, EDIT = "endpoint:read", "endpoint:edit"
-SUBJECT = "endpoint"
+SUBJECT: ControlKind = "endpoint"
 
 
 @dataclass(frozen=True, slots=True)

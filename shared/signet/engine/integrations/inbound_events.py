@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from signet.core.control.change import ControlKind
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
@@ -40,7 +41,7 @@ from signet.store.integrations.inbound_events import InboundEventRow
 
 SEND, READ = "inbound_event:send", "inbound_event:read"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
-SUBJECT = "inbound_endpoint"
+SUBJECT: ControlKind = "inbound_endpoint"
 _LOG = logging.getLogger("signet.inbound")
 
 

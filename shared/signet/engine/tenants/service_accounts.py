@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from signet.core.control.change import ControlKind
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -29,7 +30,7 @@ from signet.store.tenants.service_accounts import AccountStatus as AccountStatus
 from signet.store.tenants.service_accounts import ServiceAccountRecord as ServiceAccountRecord
 
 READ, EDIT = "service_account:read", "service_account:edit"
-SUBJECT = "service_account"
+SUBJECT: ControlKind = "service_account"
 
 
 @dataclass(frozen=True, slots=True)

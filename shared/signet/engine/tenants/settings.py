@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from signet.core.control.change import ControlKind
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -24,7 +25,8 @@ from signet.store.database import Connection, Database
 from signet.store.tenants.tenants import TenantRecord, change_tenant, find_tenant_record
 
 READ_TENANT, EDIT_TENANT, READ_QUOTAS = "tenant:read", "tenant:edit", "quota:read"
-KIND, NAME = "tenant_settings", "tenant"
+KIND: ControlKind = "tenant_settings"
+NAME = "tenant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def list_movers(connection: Connection, tenant_id: UUID, instance_id: UUID) -> l
 def list_changed_alone(
     connection: Connection, tenant_id: UUID, entity_type: str, compiled_hash: str
 ) -> list[ChangedAlone]:
-    """List the settings, the type's rules and the definition's endpoints that one side changed last."""
+    """List the settings, the type's rules, and what the definition names, that one side changed last."""
     values = {"tenant_id": tenant_id, "entity_type": entity_type, "hash": compiled_hash}
     with connection.cursor(row_factory=class_row(ChangedAlone)) as cursor:
         return cursor.execute(_SQL.list_changed_alone, values).fetchall()

@@ -74,27 +74,32 @@ WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_id = 'sy
 ORDER BY person
 
 -- name: list_changed_alone
--- List the settings, the rules of a type and the endpoints of a definition, each with the persons behind its last
--- change. Left out is what another person confirmed, and what nobody changed by the API.
-WITH named (kind, name, subject_type, subject_id) AS (
+-- List the settings, the rules of a type, and the endpoints and service accounts of a definition, each with the persons
+-- behind its last change. Left out is what another person confirmed, and what nobody changed by the API.
+WITH node AS (
+    SELECT node.value ->> 'type' AS type, node.value -> 'config' AS config
+    FROM (SELECT d.compiled_json::jsonb AS content FROM workflow_definitions d
+          WHERE d.tenant_id = %(tenant_id)s AND d.entity_type = %(entity_type)s AND d.compiled_hash = %(hash)s
+          LIMIT 1) AS definition
+    CROSS JOIN LATERAL jsonb_each(definition.content -> 'nodes') AS node
+), named (kind, name, subject_type, subject_id) AS (
     SELECT 'settings', '', 'tenant', %(tenant_id)s::uuid::text
     UNION ALL
     SELECT 'rule', r.entity_type || '/' || r.name, 'rule', r.entity_type || '/' || r.name
     FROM rules r WHERE r.tenant_id = %(tenant_id)s AND r.entity_type = %(entity_type)s AND r.is_enabled
     UNION ALL
-    SELECT DISTINCT 'endpoint', node.value #>> '{config,endpoint}', 'endpoint', node.value #>> '{config,endpoint}'
-    FROM (SELECT d.compiled_json::jsonb AS content FROM workflow_definitions d
-          WHERE d.tenant_id = %(tenant_id)s AND d.entity_type = %(entity_type)s AND d.compiled_hash = %(hash)s
-          LIMIT 1) AS definition
-    CROSS JOIN LATERAL jsonb_each(definition.content -> 'nodes') AS node
-    WHERE node.value ->> 'type' = 'webhook_out'
+    SELECT DISTINCT 'endpoint', config ->> 'endpoint', 'endpoint', config ->> 'endpoint'
+    FROM node WHERE type = 'webhook_out'
+    UNION ALL
+    SELECT DISTINCT 'service_account', config ->> 'service_account', 'service_account', config ->> 'service_account'
+    FROM node WHERE config ->> 'service_account' IS NOT NULL
 )
 SELECT named.kind, named.name, ARRAY(SELECT jsonb_array_elements_text(last.content -> 'responsible')) AS persons
 FROM named
 CROSS JOIN LATERAL (
     SELECT a.content::jsonb AS content FROM audit_log a
     WHERE a.tenant_id = %(tenant_id)s AND a.subject_type = named.subject_type AND a.subject_id = named.subject_id
-      AND a.seq IS NOT NULL AND a.action IN ('create', 'replace', 'save_rule', 'change_tenant')
+      AND a.seq IS NOT NULL AND a.action IN ('create', 'replace', 'save_rule', 'save_service_account', 'change_tenant')
     ORDER BY a.seq DESC LIMIT 1) AS last
 WHERE NOT last.content -> 'detail' ? 'control_change'
 ORDER BY named.kind, named.name

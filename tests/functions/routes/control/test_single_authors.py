@@ -12,7 +12,7 @@ from tests.functions.routes.control.test_four_eyes import CONTENT, member, publi
 from tests.support.api_application import OPERATOR
 from tests.support.company import INVOICE
 from tests.support.http_client import Client
-from tests.support.two_people import TwoPeople, confirm
+from tests.support.two_people import CONTROL, TwoPeople, confirm
 
 PASSING = {"action": "post_to_ledger", "payload": {"ledger_entry": "AP-1", "posted_on": "2026-01-01"}}
 RUN_AS_SYSTEM: dict[str, Any] = {
@@ -83,12 +83,18 @@ CEILING = {
     "condition": {"expression": "entity.grand_total > 5"},
     "actions": [{"kind": "reject", "message": "no"}],
 }
+EVERYTHING = (*CONTROL, "tenant:*", "service_account:*", "invoice:*")
+FILING = {"run_as": "service_account", "service_account": "filing"}
 CALLING: dict[str, Any] = {
     "patch": "calling",
     "base": {"entity_type": "invoice", "envelope_version": 1},
     "slots": {
         "approved_to_active": {
-            "nodes": [{"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}]
+            "nodes": [
+                {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}},
+                {"id": "post", "type": "action", "config": {**PASSING, **FILING}},
+            ],
+            "edges": [{"source": "call", "target": "post"}],
         }
     },
 }
@@ -96,6 +102,8 @@ CALLING: dict[str, Any] = {
 
 def change_all(person: Client) -> None:
     assert person.post("/v1/endpoints", ERP).status == 201
+    account = {"label": "Filing", "roles": ["filer"], "owner_id": "ed"}
+    assert person.put("/v1/service_accounts/filing", account).status == 201
     assert person.put("/v1/rules/invoice/ceiling", CEILING).status == 201
     etag = person.get("/v1/tenant").headers["etag"]
     assert person.patch("/v1/tenant", {"name": "Acme"}, if_match=etag).status == 200
@@ -103,7 +111,9 @@ def change_all(person: Client) -> None:
 
 def test_who_changed_endpoints_rules_and_settings_alone_is_named(client: Client) -> None:
     two = TwoPeople(client)
-    ed, paul = two.hire("ed"), two.hire("paul")
+    filer = {"permissions": ["invoice:post"]}
+    assert two.admin.put("/v1/roles/filer", filer).status == 200
+    ed, paul = two.hire("ed", *EVERYTHING), two.hire("paul", *EVERYTHING)
     change_all(ed)
     saved = paul.post("/v1/definitions", CALLING)
     published = publish(paul, (saved.headers["location"], saved.headers["etag"]))
@@ -111,13 +121,15 @@ def test_who_changed_endpoints_rules_and_settings_alone_is_named(client: Client)
     assert published.body["control"]["changed_alone"] == [
         {"kind": "endpoint", "name": "erp", "persons": ["ed"]},
         {"kind": "rule", "name": "invoice/ceiling", "persons": ["ed"]},
+        {"kind": "service_account", "name": "filing", "persons": ["ed"]},
         {"kind": "settings", "name": "", "persons": ["ed"]},
     ]
     place = f"/v1/definitions/{published.body['definition_id']}/explanation"
     text = " ".join(paul.get(place).body["text"].split())
-    assert 'ed changed the endpoint "erp" last, and no other person confirmed it.' in text
+    for part in ('endpoint "erp"', 'service account "filing"'):
+        assert f"ed changed the {part} last, and no other person confirmed it." in text
     two.switch_on()
     terms = {"url": ERP["url"], "secrets": ["erp_new"]}
     assert confirm(paul, ed.put("/v1/endpoints/erp", terms, if_match='"1"')).status == 200
     kinds = [each["kind"] for each in paul.get(place).body["control"]["changed_alone"]]
-    assert kinds == ["rule", "settings"], "two people made the last change of the endpoint"
+    assert kinds == ["rule", "service_account", "settings"], "two people made the last change of the endpoint"
