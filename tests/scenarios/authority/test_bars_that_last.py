@@ -218,10 +218,11 @@ def test_a_permission_that_the_creator_adds_bars_those_who_have_the_role(stage: 
 
 def hire(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        save_roles(connection, stage.tenant_id, (Role(role="second", permissions=("*:approve",)),))
-        save_members(
-            connection, stage.tenant_id, (Member(user_id=user_id, display_name=user_id, roles=roles),)
+        save_roles(
+            connection, stage.tenant_id, (Role(role="second", permissions=("*:approve",)),), COMMAND_LINE
         )
+        member = Member(user_id=user_id, display_name=user_id, roles=roles)
+        save_members(connection, stage.tenant_id, (member,), COMMAND_LINE)
 
 
 def disable(stage: WorkflowStage, by: str, user_id: str) -> None:

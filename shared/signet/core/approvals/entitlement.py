@@ -173,9 +173,9 @@ class VoteCheck:
 
     def make_conflict_check(self) -> ConflictCheck:
         """Return the check of separation of duties alone."""
-        return separation_conflict(self.contract, self._find_people_behind())
+        return separation_conflict(self.contract, self.find_people_behind())
 
-    def _find_people_behind(self) -> PeopleBehind:
+    def find_people_behind(self) -> PeopleBehind:
         return find_people_behind(self.document, self.requesters, self.pins)
 
     def make_voter_env(self, person: str, roles: Collection[str]) -> Environment:
@@ -197,6 +197,6 @@ class VoteCheck:
             own_roles={role for voice in voices for role in self.roles.get(voice, ())},
             holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
             seat_roles=list_asked_roles(self.stage, self.seats),
-            responsible=self._find_people_behind().everyone,
+            responsible=self.find_people_behind().everyone,
             asked_since=self.asked_since,
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
-from signet.core.approvals.pins import Pins, list_pinned_fields, list_pinned_persons, read_pinned
+from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy, Stage, list_asked_roles, parse_policy
 from signet.core.approvals.seats import (
     ApproverData,
@@ -125,13 +125,12 @@ def add_changes(reader: VoteReader, document: VotedDocumentRow, check: VoteCheck
         return check
     holders = {seat.holder_user_id for seat in check.seats if seat.holder_user_id is not None}
     own_roles = {role for roles in check.roles.values() for role in roles}
-    responsible = document.responsible | check.requesters | list_pinned_persons(check.pins)
     changes = read_eligibility_changes(
         reader.connection,
         since=since,
         user_ids=holders.union(check.roles),
         roles=list_asked_roles(check.stage, check.seats) | own_roles,
-        concerned=responsible.union(check.roles),
+        concerned=check.find_people_behind().everyone.union(check.roles),
     )
     return replace(check, asked_since=since, changes=changes)
 
