@@ -18,6 +18,7 @@ from signet.api.application import make_resolver
 from signet.api.lazy import LazyAttribute
 from signet.api.routes import index, table
 from signet.api.use_cases import UseCase, UseCases
+from signet.core.control.change import CONTROL_KINDS
 from signet.core.errors import Transient
 from signet.engine.telemetry import RequestReport, Silent
 from signet.store.database import Database
@@ -236,3 +237,8 @@ def test_a_use_case_is_of_the_type_that_it_is_declared_as() -> None:
         made = type(getattr(use, name))
         assert f"{made.__module__}:{made.__qualname__}" == part.place
         assert UseCases.__annotations__[name] == f"UseCase[{made.__qualname__}]"
+
+
+def test_each_kind_of_control_has_its_use_case() -> None:
+    use = make_use_cases(cast(Database, object()))
+    assert set(use.control_changes._things) == set(CONTROL_KINDS)
