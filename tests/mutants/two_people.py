@@ -240,6 +240,17 @@ TWO_PEOPLE = (
         ),
     ),
     Mutation(
+        "a service account that one person changed is not named",
+        4,
+        "shared/signet/store/control/authorship.sql",
+        "    FROM node WHERE config ->> 'service_account' IS NOT NULL\n",
+        "    FROM node WHERE false\n",
+        (
+            "tests/functions/routes/control/test_single_authors.py"
+            "::test_who_changed_endpoints_rules_and_settings_alone_is_named",
+        ),
+    ),
+    Mutation(
         "a single author with a seat is not shown",
         4,
         "shared/signet/engine/approvals/request_view.py",
