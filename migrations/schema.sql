@@ -418,13 +418,15 @@ CREATE TABLE public.approval_requests (
     pins_hash text,
     repeats_request_id uuid,
     asked_since timestamp with time zone,
+    variables jsonb,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
     CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
     CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
-    CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text])))
+    CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text]))),
+    CONSTRAINT approval_requests_variables_check CHECK ((jsonb_typeof(variables) = 'object'::text))
 );
 
 ALTER TABLE ONLY public.approval_requests FORCE ROW LEVEL SECURITY;
@@ -3436,6 +3438,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_execution
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN (((new.version < old.version) OR ((new.version = old.version) AND (new.purged_at IS NULL) AND ((new.status IS DISTINCT FROM old.status) OR (new.data IS DISTINCT FROM old.data))))) EXECUTE FUNCTION public.reject_unversioned_change();
+
+CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
 

@@ -7,6 +7,7 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 PINNED = "tests/scenarios/authority/test_pinned_refs.py::test_"
 TAKEN = "tests/scenarios/authority/test_pinned_actions.py::test_"
+VARIABLES = "tests/scenarios/authority/test_variables.py::test_"
 SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 
 PINNING: Sequence[Mutation] = (
@@ -119,6 +120,60 @@ PINNING: Sequence[Mutation] = (
             "tests/functions/routes/approvals/test_approvals.py"
             "::test_a_vote_on_what_has_changed_has_it_asked_again",
         ),
+    ),
+    Mutation(
+        "variables behind an approval are not pinned",
+        3,
+        f"{SIGNET}/engine/approvals/requests.py",
+        "for row in self._rows.requests if variables else ():",
+        "for row in ():",
+        (
+            f"{VARIABLES}a_variable_of_before_an_edit_is_shown_as_older",
+            f"{VARIABLES}a_variable_that_changes_before_the_vote_is_asked_about_again",
+        ),
+    ),
+    Mutation(
+        "a vote does not compare variables",
+        3,
+        f"{SIGNET}/engine/approvals/decide.py",
+        "    if request.changed_variables:\n",
+        "    if False:\n",
+        (f"{VARIABLES}a_variable_that_changes_before_the_vote_is_asked_about_again",),
+    ),
+    Mutation(
+        "a gate does not compare variables",
+        3,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        "if requests and context.approvals.list_changed_variables(context.row.id, context.execution):",
+        "if False:",
+        (f"{VARIABLES}a_variable_that_changes_behind_the_vote_passes_no_gate",),
+    ),
+    Mutation(
+        "a variable that is set again is pinned as it was",
+        3,
+        f"{SIGNET}/core/runtime/live_variables.py",
+        'return (read | self._live[edge["target"]]) - saved',
+        'return read | self._live[edge["target"]]',
+        (f"{VARIABLES}a_variable_that_is_set_again_behind_the_approval_is_not_pinned",),
+    ),
+    Mutation(
+        "a variable of an older version is shown as if of this one",
+        3,
+        f"{SIGNET}/store/approvals/voters.sql",
+        "coalesce(setting.entity_version < r.document_version, true)",
+        "coalesce(setting.entity_version > r.document_version, true)",
+        (
+            f"{VARIABLES}a_variable_of_before_an_edit_is_shown_as_older",
+            f"{VARIABLES}a_variable_of_a_way_that_is_not_taken_again_is_shown_as_older",
+        ),
+    ),
+    Mutation(
+        "an approval of an older release stands for variables that nobody saw",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        "return frozenset(name for name in read_behind if name in now)",
+        "return frozenset()",
+        (f"{VARIABLES}an_approval_of_an_older_release_is_asked_again_where_a_variable_is_read",),
     ),
     Mutation(
         "a request decides by values of its own person",

@@ -4,6 +4,7 @@ People see these values, and everything behind the gate reads them: what is used
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
@@ -36,8 +37,22 @@ def list_pinned_fields(
     return workflow.followed_fields(contract).union(*actions, *conditions, *writing)
 
 
-def hash_pins(pins: Pins) -> str:
-    return hash_bytes(canonical_bytes(dict(pins)))
+def hash_pins(pins: Pins, variables: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Hash what is pinned of other documents, and the variables of the workflow where there are any."""
+    pinned = {"pins": dict(pins), "variables": dict(variables)} if variables else dict(pins)
+    return hash_bytes(canonical_bytes(pinned))
+
+
+def list_changed_variables(
+    pinned: Mapping[str, Any] | None, read_behind: Iterable[str], now: Mapping[str, Any]
+) -> frozenset[str]:
+    """List the variables that say something else now than people are asked about, or have approved.
+
+    A request of an older release has pinned none. Whatever is read behind it was seen by nobody.
+    """
+    if pinned is None:
+        return frozenset(name for name in read_behind if name in now)
+    return frozenset(name for name, value in pinned.items() if name not in now or now[name] != value)
 
 
 def read_pinned(pins: Pins) -> dict[str, Mapping[str, Any]]:

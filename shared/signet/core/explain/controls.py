@@ -130,10 +130,11 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
         ),
         "references_changed": Control(
             lambda outline, step, data: (
-                "What the document refers to has changed since people were asked about it."
+                "What the document refers to, or a variable of its workflow, has changed since people were"
+                " asked about it."
             ),
             lambda outline, step, data: VoidingAct(
-                "references_changed", "found that what the document refers to has changed"
+                "references_changed", "found that what people were asked about has changed"
             ),
         ),
         "asked_again": Control(

@@ -23,7 +23,7 @@ class DocumentState:
     request: TransitionRequest | None = None
     # People who have decided about what is under way: they may not also be its requester.
     deciders: Collection[str] = ()
-    # Refs whose documents say something else than people are asked about, or have approved.
+    # Refs and variables that say something else than people are asked about, or have approved.
     changed_refs: Collection[str] = ()
 
 

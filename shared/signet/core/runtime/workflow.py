@@ -24,6 +24,7 @@ from signet.core.expressions import (
 )
 from signet.core.expressions.render import Render
 from signet.core.runtime.guarded_gates import list_guarded_gates
+from signet.core.runtime.live_variables import list_live_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,11 @@ class Workflow:
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
         return list_guarded_gates(self.content)
+
+    @cached_property
+    def live_variables(self) -> Mapping[str, frozenset[str]]:
+        """Return by approval what is read behind it as it was when people were asked."""
+        return list_live_variables(self.content)
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:

@@ -160,6 +160,9 @@ def _find_changed_references(request: RequestRow) -> ReferencesChanged | None:
     if request.changed_pins:
         sentence = f"what the document refers to has changed: {', '.join(request.changed_pins)}"
         return ReferencesChanged(request.instance_id, sentence, request.changed_pins)
+    if request.changed_variables:
+        sentence = f"variables of the workflow have changed: {', '.join(request.changed_variables)}"
+        return ReferencesChanged(request.instance_id, sentence, request.changed_variables)
     if request.erased_fields:
         sentence = f"personal values were erased since people were asked: {', '.join(request.erased_fields)}"
         return ReferencesChanged(request.instance_id, sentence, request.erased_fields)

@@ -31,6 +31,7 @@ def make_request_row(
         "voter_permissions": request.voter_permissions,
         "pins": request.pins,
         "pins_hash": request.pins_hash,
+        "variables": request.variables,
         "repeats_request_id": about.repeats.id if about.repeats else None,
         "escalate_at": request.escalate_at,
         "expire_at": request.expire_at,

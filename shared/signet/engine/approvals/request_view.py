@@ -27,7 +27,14 @@ from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassP
 from signet.store.approvals.break_glass import list_seated
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
 from signet.store.approvals.decisions import RequestRecord, RequestStatus
-from signet.store.approvals.voters import AnswerRow, RejectionRow, list_answers_by_hand, list_rejected_before
+from signet.store.approvals.voters import (
+    AnswerRow,
+    RejectionRow,
+    list_answers_by_hand,
+    list_pinned_variables,
+    list_rejected_before,
+)
+from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
 from signet.store.tenants.machine_labels import read_machine_labels
 from signet.store.tenants.people import read_display_names
@@ -149,6 +156,8 @@ class ApprovalRequest:
     document: Mapping[str, Any]
     # The fields of other documents that the definition reads: steps behind the gate use these values.
     pins: Sequence[PinnedReference]
+    # The variables of the workflow that steps behind the gate read.
+    variables: Sequence[PinnedVariable]
     # The fields of the document whose personal values were erased since people were asked: nobody can vote.
     erased_fields: Sequence[str]
     # The votes that rejected the document before, or one that it amends; the newest first.
@@ -241,6 +250,7 @@ def _read_view(
         requester_owner=None if label is None else name(label.owner_id),
         responsible=_show_responsible(found, name),
         pins=_show_pins(found, name),
+        variables=list_pinned_variables(connection, tenant_id, record.id),
         erased_fields=found.request.erased_fields,
         rejected_before=[_show_rejection(row, name) for row in rejected],
         answered_by_hand=[_show_answer(row, name) for row in answers],

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_approving_voices
-from signet.core.approvals.pins import hash_pins
+from signet.core.approvals.pins import hash_pins, list_changed_variables
 from signet.core.approvals.policy import (
     Policy,
     Stage,
@@ -19,6 +19,7 @@ from signet.core.approvals.policy import (
 from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.seats import Deadlock, ask_rejecters_again, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
+from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
@@ -93,17 +94,41 @@ class ApprovalRequests:
         live = self.list_live(instance_id)
         return [*self.list_unused(instance_id), *(r for r in live if r.status == "open" and r.is_reopened)]
 
-    def list_changed_refs(self, instance_id: UUID) -> frozenset[str]:
-        """List the refs that say something else now than people are asked about, or have approved.
+    def list_changed(self, instance_id: UUID, execution: InstanceExecution) -> frozenset[str]:
+        """List the refs and variables that differ from what people are asked about, or have approved.
 
         Fields whose values were erased are among them. A request of an older release has pinned nothing, and
         is asked again.
         """
-        live = [
-            r for r in self.list_live(instance_id) if r.status == "open" or r in self.list_unused(instance_id)
-        ]
+        live = self._list_counting(instance_id)
         older = {"*"} if any(r.pins is None for r in live) else set()
-        return frozenset(older.union(*(r.changed_pins + r.erased_fields for r in live)))
+        refs = older.union(*(r.changed_pins + r.erased_fields for r in live))
+        return self.list_changed_variables(instance_id, execution) | refs
+
+    def list_changed_variables(self, instance_id: UUID, execution: InstanceExecution) -> frozenset[str]:
+        """List the variables that differ from what people are asked about, or have approved."""
+        variables = execution.projection.context
+        return frozenset(
+            f"context.{name}"
+            for request in (self._list_counting(instance_id) if variables else ())
+            for name in list_changed_variables(
+                request.variables, execution.workflow.live_variables.get(request.node_id, ()), variables
+            )
+        )
+
+    def pin_variables(self, instance_id: UUID, execution: InstanceExecution) -> None:
+        """Pin in new requests what is read behind them, as it is when the wave ends."""
+        variables = execution.projection.context
+        for row in self._rows.requests if variables else ():
+            if row["instance_id"] == instance_id:
+                read_behind = execution.workflow.live_variables.get(row["node_id"], frozenset())
+                pinned = {name: variables[name] for name in sorted(read_behind) if name in variables}
+                row |= {"variables": pinned, "pins_hash": hash_pins(row["pins"], pinned)}
+
+    def _list_counting(self, instance_id: UUID) -> list[LiveRequest]:
+        """List the requests that are open, or approved for the gate ahead."""
+        unused = self.list_unused(instance_id)
+        return [r for r in self.list_live(instance_id) if r.status == "open" or r in unused]
 
     def find_repeated(self, instance_id: UUID, node_id: str) -> LiveRequest | None:
         """Find the newest request of the node if it was rejected and the document still says the same."""
@@ -219,6 +244,7 @@ class ApprovalRequests:
             voter_permissions=list(about.voter_permissions),
             pins=about.pins,
             pins_hash=hash_pins(about.pins),
+            variables={},
             changed_pins=[],
             erased_fields=[],
             is_unchanged=False,

@@ -241,7 +241,9 @@ def refuse_after_end(context: InstanceContext) -> None:
         refuse_request(context, document.requested, reason, context.last_step[1])
 
 
-def void_unused_approvals(context: InstanceContext) -> None:
+def settle_approvals(context: InstanceContext) -> None:
+    """Pin the variables of new requests, and void those that count no more."""
+    context.approvals.pin_variables(context.row.id, context.execution)
     open_steps = {step.id for step in context.execution.open.values()}
     version = context.document.version if context.document is not None else 0
     has_moved_on = context.has_come_to_state or not context.execution.is_live

@@ -33,7 +33,7 @@ from signet.engine.execution.rows import (
     make_step_row,
     refuse_after_end,
     refuse_request,
-    void_unused_approvals,
+    settle_approvals,
 )
 from signet.engine.telemetry import PURE, WaveStats
 from signet.store.database import Connection, Database, is_intact
@@ -379,7 +379,7 @@ class _Wave:
             self.result.instances += 1
         if has_ready_tokens(context) and context.row.id not in self.result.failed:
             self._documents.batch.events.append(make_continuation(context))
-        void_unused_approvals(context)
+        settle_approvals(context)
 
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:

@@ -32,7 +32,7 @@ from signet.engine.execution.rows import (
     make_instance_row,
     make_step_row,
     refuse_after_end,
-    void_unused_approvals,
+    settle_approvals,
 )
 from signet.ids import make_id
 from signet.store.database import Connection
@@ -202,7 +202,7 @@ class OperatorTransaction:
             if context.execution.changed:
                 self._write_steps(context)
                 refuse_after_end(context)
-                void_unused_approvals(context)
+                settle_approvals(context)
                 self._write_row(context)
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:

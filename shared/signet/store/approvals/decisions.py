@@ -51,8 +51,10 @@ class RequestRow:
     voter_permissions: list[str] | None
     pins: dict[str, Any] | None
     pins_hash: str | None
-    # The pinned refs whose document says something else now.
+    variables: dict[str, Any] | None
+    # The pinned refs whose document says something else now, and the pinned variables that do.
     changed_pins: list[str]
+    changed_variables: list[str]
     # The fields of the document whose personal values were erased since people were asked.
     erased_fields: list[str]
     # The eligibility of a person has changed since: others who may vote are counted by the wave.

@@ -8,8 +8,13 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
        escalate_at, expire_at, created_at, coalesce(asked_since, created_at) AS asked_since, ended_at,
        (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
-       voter_permissions, pins, pins_hash,
+       voter_permissions, pins, pins_hash, variables,
        list_changed_pins(r.pins) AS changed_pins,
+       CASE WHEN r.variables <> '{}' THEN ARRAY(
+           SELECT pinned.key FROM jsonb_each(r.variables) AS pinned
+           WHERE pinned.value IS DISTINCT FROM (SELECT i.context_json -> pinned.key FROM workflow_instances i
+                                                WHERE i.tenant_id = r.tenant_id AND i.id = r.instance_id)
+           ORDER BY pinned.key) ELSE '{}' END AS changed_variables,
        ARRAY(SELECT DISTINCT p.field FROM personal_values p
              WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS erased_fields,
        coalesce((SELECT max(c.changed_at) FROM eligibility_changes c WHERE c.tenant_id = r.tenant_id)

@@ -47,6 +47,8 @@ class LiveRequest:
     voter_permissions: list[str] | None
     pins: Pins | None
     pins_hash: str | None
+    # The variables that are read behind it, as they were at the end of the wave that asked.
+    variables: Mapping[str, Any] | None
     # The pinned refs whose document says something else now.
     changed_pins: list[str]
     # The fields of the document whose personal values were erased since people were asked.
@@ -129,7 +131,8 @@ class AskingRow:
 class ApprovalRows:
     """Rows about approvals that a wave writes at its end."""
 
-    requests: list[Row] = field(default_factory=list)
+    # New ones; at the end of the wave each is given the variables that it pins.
+    requests: list[dict[str, Any]] = field(default_factory=list)
     seats: list[Row] = field(default_factory=list)
     lapsed_seats: list[Row] = field(default_factory=list)
     opened_seats: list[Row] = field(default_factory=list)

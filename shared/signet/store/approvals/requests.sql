@@ -2,7 +2,7 @@
 -- Read what a wave must know: what is open, and what was decided and no gate has used yet.
 SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
        r.policy_hash, r.requester_id, (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
-       r.voter_permissions, r.pins, r.pins_hash,
+       r.voter_permissions, r.pins, r.pins_hash, r.variables,
        list_changed_pins(r.pins) AS changed_pins,
        ARRAY(SELECT DISTINCT p.field FROM personal_values p
              WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS erased_fields,
@@ -228,17 +228,16 @@ ON CONFLICT DO NOTHING
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, created_at, asked_since)
+    voter_permissions, pins, pins_hash, variables, repeats_request_id, escalate_at, expire_at, trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s,
+       voter_permissions, pins, pins_hash, variables, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s,
        least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
     chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
-    repeats_request_id uuid,
-    escalate_at timestamptz, expire_at timestamptz, trace_id text)
+    variables jsonb, repeats_request_id uuid, escalate_at timestamptz, expire_at timestamptz, trace_id text)
 
 -- name: insert_seats
 -- Write the seats of a wave in one statement.

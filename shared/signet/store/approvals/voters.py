@@ -80,6 +80,23 @@ class AnswerRow:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class PinnedVariable:
+    """A variable of the workflow that is read behind the approval, as people are asked about it.
+
+    `set_by` is the node that set it, and `set_at_version` the version that the document had then. `is_older`
+    says that people are asked about a later version: the variable may not follow from it. `is_changed` says
+    that the variable says something else now: then nobody can vote, and people are asked again.
+    """
+
+    name: str
+    value: Any
+    set_by: str | None
+    set_at_version: int | None
+    is_older: bool
+    is_changed: bool
+
+
 def read_documents(
     connection: Connection, tenant_id: UUID, ids: Collection[UUID]
 ) -> dict[UUID, VotedDocumentRow]:
@@ -136,3 +153,9 @@ def list_answers_by_hand(connection: Connection, tenant_id: UUID, request_id: UU
     values = {"tenant_id": tenant_id, "id": request_id, "limit": MAX_ANSWERS}
     with connection.cursor(row_factory=class_row(AnswerRow)) as cursor:
         return cursor.execute(_SQL.list_answers_by_hand, values).fetchall()
+
+
+def list_pinned_variables(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[PinnedVariable]:
+    values = {"tenant_id": tenant_id, "id": request_id}
+    with connection.cursor(row_factory=class_row(PinnedVariable)) as cursor:
+        return cursor.execute(_SQL.list_pinned_variables, values).fetchall()

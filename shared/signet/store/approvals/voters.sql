@@ -115,3 +115,22 @@ LEFT JOIN workflow_step_executions ended
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 ORDER BY control.seq DESC
 LIMIT %(limit)s
+
+-- name: list_pinned_variables
+-- List the variables that a request pins, each with the newest step that set it so. Where no step tells, the variable
+-- counts as older than the document.
+SELECT pinned.key AS name, pinned.value, setting.node_id AS set_by, setting.entity_version AS set_at_version,
+       coalesce(setting.entity_version < r.document_version, true) AS is_older,
+       pinned.value IS DISTINCT FROM i.context_json -> pinned.key AS is_changed
+FROM approval_requests r
+JOIN workflow_instances i ON i.tenant_id = r.tenant_id AND i.id = r.instance_id
+CROSS JOIN LATERAL jsonb_each(r.variables) AS pinned
+LEFT JOIN LATERAL (
+    SELECT s.node_id, s.entity_version FROM workflow_step_executions s
+    WHERE s.tenant_id = r.tenant_id AND s.instance_id = r.instance_id
+      AND s.output_json -> 'variables' -> pinned.key = pinned.value
+    ORDER BY s.seq DESC
+    LIMIT 1
+) AS setting ON true
+WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
+ORDER BY pinned.key

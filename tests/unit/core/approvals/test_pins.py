@@ -1,6 +1,13 @@
 """Pins of an approval: their values, their authors and their hash."""
 
-from signet.core.approvals.pins import Pins, hash_pins, list_pinned_persons, read_as_approved, read_pinned
+from signet.core.approvals.pins import (
+    Pins,
+    hash_pins,
+    list_changed_variables,
+    list_pinned_persons,
+    read_as_approved,
+    read_pinned,
+)
 
 PINS: Pins = {
     "vendor": {
@@ -45,3 +52,20 @@ def test_everybody_who_changed_a_pinned_field_is_named() -> None:
 def test_the_hash_is_of_the_content_in_any_order() -> None:
     assert hash_pins(PINS) == hash_pins(dict(reversed(list(PINS.items()))))
     assert hash_pins(PINS) != hash_pins({**PINS, "vendor": {**PINS["vendor"], "values": {"iban": "DE-EVIL"}}})
+
+
+def test_the_hash_holds_the_variables() -> None:
+    assert hash_pins(PINS, {}) == hash_pins(PINS), "a request without any has the hash of before"
+    assert len({hash_pins(PINS), hash_pins(PINS, {"sum": 1}), hash_pins(PINS, {"sum": 2})}) == 3
+
+
+def test_a_variable_changes_by_its_value_and_not_by_its_place() -> None:
+    pinned = {"sum": 400, "list": [1, {"a": None}]}
+    assert not list_changed_variables(pinned, ("sum", "list"), {**pinned, "more": 1})
+    assert list_changed_variables(pinned, (), {**pinned, "sum": 40_000}) == {"sum"}
+    assert list_changed_variables({"sum": None}, (), {}) == {"sum"}
+
+
+def test_a_request_of_an_older_release_has_shown_no_variable() -> None:
+    assert list_changed_variables(None, ("sum", "other"), {"sum": 1, "more": 1}) == {"sum"}
+    assert not list_changed_variables(None, (), {"sum": 1})

@@ -149,7 +149,7 @@ class InstanceContext:
             return None
         request = self._find_request(document)
         deciders = self._list_deciders(document) if request is not None else ()
-        changed = self.approvals.list_changed_refs(self.row.id)
+        changed = self.approvals.list_changed(self.row.id, self.execution)
         return DocumentState(document.version, document.status, request, deciders, changed)
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:

@@ -30,6 +30,11 @@ class _VotesLapsed:
 
 
 @dataclass(frozen=True, slots=True)
+class _VariablesChanged:
+    """The plan of a gate whose wave has changed what was approved: the next wave asks people again."""
+
+
+@dataclass(frozen=True, slots=True)
 class _GatePassage:
     """The plan of a gate: what it decided, and the change that carries it out."""
 
@@ -47,6 +52,8 @@ class LifecycleGateHandler:
         requests = context.approvals.list_unused(context.row.id) if _uses_approvals(node, decision) else ()
         if not requests and _wants_approval(context, node, decision):
             return Blocked("APPROVAL_UNPROVEN: each way to this gate asks for an approval, and none is there")
+        if requests and context.approvals.list_changed_variables(context.row.id, context.execution):
+            return ActionPlan(_VariablesChanged())
         if requests:
             checked = _check_requests(context, requests)
             if isinstance(checked, Blocked) or checked:
@@ -72,6 +79,8 @@ class LifecycleGateHandler:
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         if isinstance(pending.plan, _VotesLapsed):
             return _reopen(context, pending.plan.by_request)
+        if isinstance(pending.plan, _VariablesChanged):
+            return _wait_for_next_wave(context)
         return self._pass(context, pending.node, pending.step, pending.plan)
 
     def _pass(
@@ -111,6 +120,8 @@ class LifecycleGateHandler:
             return planned
         if isinstance(planned.content, _VotesLapsed):
             return _reopen(context, planned.content.by_request)
+        if isinstance(planned.content, _VariablesChanged):
+            return _wait_for_next_wave(context)
         return self._pass(context, node, step, planned.content)
 
     def _conclude(
@@ -156,6 +167,11 @@ def _reopen(context: InstanceContext, by_request: Mapping[UUID, Sequence[LapsedV
             context.approvals.reopen(request, by_request[request.id])
             moments.append(next_moment(request))
     return HandlerResult(None, resume_at=min((moment for moment in moments if moment), default=None))
+
+
+def _wait_for_next_wave(context: InstanceContext) -> HandlerResult:
+    context.approvals.wakes.append((context.row.id, context.now))
+    return HandlerResult(None, resume_at=context.now)
 
 
 def _has_rejected(context: InstanceContext, requests: Sequence[LiveRequest]) -> bool:

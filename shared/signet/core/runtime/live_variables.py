@@ -1,0 +1,104 @@
+"""The variables that an approval pins: what is read behind it as it was when people were asked.
+
+A variable that is certainly set again before it is read is not among them: its old value is used nowhere.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from signet.core.compiler.rejection_edges import REJECTING
+from signet.core.expressions import (
+    Expression,
+    expression_from_json,
+    list_template_parts,
+    list_variables,
+    template_from_json,
+)
+
+# Actions whose fields are set by the contract alone. Any other may read every variable.
+_READING_NONE = ("update", "create")
+# The outcomes with which a node has set what it saves.
+_SAVED = ("done", "delivered", "received")
+_Names = frozenset[str]
+
+
+def list_live_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
+    """Return for each approval of an artifact the variables that are read behind it before they are set."""
+    live = _LiveVariables(content)
+    live.spread()
+    approvals = (name for name, node in content["nodes"].items() if node["type"] == "approval")
+    return {name: live.list_behind_approval(name) for name in approvals}
+
+
+@dataclass(slots=True)
+class _LiveVariables:
+    """What is read at and behind each node, found from the last nodes back to the first."""
+
+    content: Mapping[str, Any]
+    written: Mapping[str, _Names] = field(init=False)
+    every: _Names = field(init=False)
+    _live: dict[str, _Names] = field(init=False)
+
+    def __post_init__(self) -> None:
+        nodes = self.content["nodes"]
+        self.written = {name: _list_written(node) for name, node in nodes.items()}
+        self.every = frozenset().union(*self.written.values())
+        self._live = {name: self._list_read(node) for name, node in nodes.items()}
+
+    def list_behind_approval(self, name: str) -> _Names:
+        edges = (self.content["edges"][edge_id] for edge_id in self.content["adjacency"][name])
+        approving = (edge for edge in edges if edge["on"] == "approved")
+        return self.every.intersection(frozenset().union(*(self._list_behind(name, e) for e in approving)))
+
+    def spread(self) -> None:
+        """Look at each node, and again where more is read behind it, until nothing is added."""
+        waiting = dict.fromkeys(self.content["nodes"])
+        while waiting:
+            name, _ = waiting.popitem()
+            edges = (self.content["edges"][edge_id] for edge_id in self.content["adjacency"][name])
+            found = self._live[name].union(*(self._list_behind(name, edge) for edge in edges))
+            if found != self._live[name]:
+                self._live[name] = found
+                incoming = self.content["reverse_adjacency"][name]
+                waiting.update((self.content["edges"][edge_id]["source"], None) for edge_id in incoming)
+
+    def _list_behind(self, name: str, edge: Mapping[str, Any]) -> _Names:
+        """List what is read on the edge and behind it, without what the node has set by then.
+
+        On a way back people are asked again. What leaves its slot rejected passes no gate.
+        """
+        is_lost = edge["on"] in REJECTING and self.content["nodes"][edge["target"]]["type"] == "slot_out"
+        if edge["role"] == "return" or is_lost:
+            return frozenset()
+        condition = edge.get("condition")
+        read = self._name(expression_from_json(condition["tree"])) if condition else frozenset()
+        saved = self.written[name] if edge["on"] in _SAVED else frozenset()
+        return (read | self._live[edge["target"]]) - saved
+
+    def _list_read(self, node: Mapping[str, Any]) -> _Names:
+        if node["type"] == "action":
+            action = self.content["actions"].get(node["config"]["action"])
+            if action is None or action["kind"] not in _READING_NONE:
+                return self.every
+        return frozenset().union(*map(self._name, _list_expressions(node)))
+
+    def _name(self, expression: Expression) -> _Names:
+        """Name the variables that it reads: every one, where it reads all of them as a whole."""
+        paths = [name.path for name in list_variables(expression) if name.path[0] == "context"]
+        if any(len(path) == 1 for path in paths):
+            return self.every
+        return frozenset(path[1] for path in paths)
+
+
+def _list_written(node: Mapping[str, Any]) -> _Names:
+    saved = node["config"].get("save_as")
+    return frozenset(node["config"].get("set", ())) | (frozenset() if saved is None else {saved})
+
+
+def _list_expressions(node: Mapping[str, Any]) -> Iterator[Expression]:
+    for tree in node.get("logic", {}).values():
+        if "expression" in tree:
+            yield expression_from_json(tree["expression"])
+        else:
+            yield from list_template_parts(template_from_json(tree["template"]))
