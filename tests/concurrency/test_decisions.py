@@ -15,6 +15,7 @@ from signet.engine.approvals.decide import Ballot, decide
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Update
+from signet.engine.tenants.install import write_roles
 from signet.store.approvals.decisions import document_statement
 from signet.store.approvals.delegations import revoke_delegation
 from signet.store.approvals.requests import lock_roles_shared, read_candidates
@@ -220,7 +221,7 @@ def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(
     standing: CompanyWithWorkers, asking: Asking
 ) -> None:
     """Wait for the wave, so that the requests it creates are found when the role is lost."""
-    company, lost = asking.company, list[set[str]]()
+    company, lost = asking.company, list[set[tuple[str, str]]]()
     cleo = Member(user_id="cleo", display_name="cleo")
 
     def lose() -> list[Any]:
@@ -234,7 +235,24 @@ def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(
         standing.wait_until_blocked()
         assert set(read_candidates(wave, company.tenant_id, [], ["finance"], at_most=9)) == {"ben", "cleo"}
     assert not isinstance(late.result(), Rejected)
-    assert lost == [{"finance"}]
+    assert lost == [{("cleo", "finance")}]
+
+
+def test_a_permission_is_lost_when_no_wave_relies_on_it_any_more(
+    standing: CompanyWithWorkers, asking: Asking
+) -> None:
+    company, poorer = asking.company, Role(role="finance", permissions=("*:read",))
+
+    def lose() -> list[Any]:
+        with company.database.transaction(company.tenant_id) as connection:
+            write_roles(connection, company.tenant_id, (poorer,), COMMAND_LINE)
+        return ["lost"]
+
+    with company.database.transaction(company.tenant_id) as wave:
+        lock_roles_shared(wave, company.tenant_id)
+        late = Second(lose)
+        standing.wait_until_blocked()
+    assert not isinstance(late.result(), Rejected)
 
 
 def test_a_wave_waits_for_whoever_takes_a_role_away(server_url: str) -> None:

@@ -240,8 +240,8 @@ PINS_AND_TIME = (
         "a gate passes though the account has changed",
         3,
         REQUESTS,
-        "return frozenset(older.union(*(r.changed_pins + r.erased_fields for r in live)))",
-        "return frozenset(older)",
+        "refs = older.union(*(r.changed_pins + r.erased_fields for r in live))",
+        "refs = older",
         (f"{THROUGH}a_change_between_vote_and_gate_is_asked_about_again",),
     ),
     Mutation(

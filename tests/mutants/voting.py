@@ -227,7 +227,7 @@ BARS = (
         "a barred voter is sure to be able to vote",
         3,
         "shared/signet/engine/approvals/lost_approvers.py",
-        "        woken |= _list_uncertain(connection, tenant_id, page)\n",
+        "    woken |= _list_uncertain(connection, tenant_id, page)\n",
         "",
         (f"{BARRED}when_only_a_barred_voter_is_left_it_pauses_and_says_so",),
     ),

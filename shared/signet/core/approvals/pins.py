@@ -48,7 +48,7 @@ def list_changed_variables(
 ) -> frozenset[str]:
     """List the variables that say something else now than people are asked about, or have approved.
 
-    A request of an older release has pinned none. Whatever is read behind it was seen by nobody.
+    A request of an older release has pinned none: nobody has seen what is read behind it.
     """
     if pinned is None:
         return frozenset(name for name in read_behind if name in now)

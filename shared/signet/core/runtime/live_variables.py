@@ -33,7 +33,7 @@ def list_live_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
 
 @dataclass(slots=True)
 class _LiveVariables:
-    """What is read at and behind each node, found from the last nodes back to the first."""
+    """The variables that are read at and behind each node, found from the last nodes back to the first."""
 
     content: Mapping[str, Any]
     written: Mapping[str, _Names] = field(init=False)

@@ -6,9 +6,9 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.core.tenants.principal import SYSTEM_SUBJECT, Principal
-from signet.core.tenants.tenant_file import Member, TenantFile
+from signet.core.tenants.tenant_file import Member, Role, TenantFile
 from signet.core.tenants.tenant_merge import state_of
-from signet.engine.approvals.lost_approvers import make_voter_lost
+from signet.engine.approvals.lost_approvers import make_permission_lost, make_voter_lost
 from signet.engine.tenants.look_alikes import require_clear_ids
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import insert_triggers
@@ -26,21 +26,39 @@ def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor)
 
 def write_tenant(connection: Connection, tenant: TenantFile, author: ChangeAuthor) -> None:
     save_tenant(connection, tenant)
-    save_roles(connection, tenant.tenant_id, tenant.roles, author)
+    write_roles(connection, tenant.tenant_id, tenant.roles, author)
     write_members(connection, tenant.tenant_id, tenant.members, author)
     if tenant.service_accounts:
         install_accounts(connection, tenant.tenant_id, tenant.service_accounts, SYSTEM_SUBJECT)
     save_installed(connection, tenant.tenant_id, state_of(tenant).to_json())
 
 
+def write_roles(
+    connection: Connection, tenant_id: UUID, roles: tuple[Role, ...], author: ChangeAuthor
+) -> None:
+    """Write roles with their permissions. Open requests are checked again where one loses any."""
+    lock_roles(connection, tenant_id)
+    lost = save_roles(connection, tenant_id, roles, author)
+    insert_triggers(connection, tenant_id, [make_permission_lost(tenant_id, role) for role in sorted(lost)])
+
+
 def write_members(
     connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor
 ) -> None:
-    """Write members with their roles; no other code gives or takes roles."""
+    """Write members with their roles; no other code gives or takes roles.
+
+    Who loses a role loses its permissions too. So other seats are checked again as well: those of the roles
+    that they keep, and their own.
+    """
     lock_roles(connection, tenant_id)
     require_clear_ids(connection, tenant_id, [member.user_id for member in members])
     lost = save_members(connection, tenant_id, members, author)
-    insert_triggers(connection, tenant_id, [make_voter_lost(tenant_id, role=role) for role in sorted(lost)])
+    losers = {user_id for user_id, _ in lost}
+    kept = {role for member in members if member.user_id in losers for role in member.roles}
+    asked = sorted(kept.union(role for _, role in lost))
+    triggers = [make_voter_lost(tenant_id, role=role) for role in asked]
+    triggers += [make_voter_lost(tenant_id, user_id=user_id) for user_id in sorted(losers)]
+    insert_triggers(connection, tenant_id, triggers)
 
 
 def write_member_status(

@@ -13,12 +13,12 @@ from signet.core.tenants.tenant_file import MAX_ROLES, Role
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
 from signet.engine.tenants.deciding_roles import read_deciding_roles
+from signet.engine.tenants.install import write_roles
 from signet.engine.tenants.role_grants import keeping_an_administrator, require_held_permissions
 from signet.engine.tenants.self_grants import require_role_of_others
 from signet.store.database import Database
 from signet.store.tenants import people
 from signet.store.tenants.people import RoleRecord
-from signet.store.tenants.tenants import save_roles
 
 READ_ROLES, EDIT_ROLES = "role:read", "role:edit"
 
@@ -59,7 +59,7 @@ class Roles:
                 require_held_permissions(act, role, _list_judged(had, wanted))
                 if not before and people.count_roles(act.connection, tenant_id) >= MAX_ROLES:
                     raise Rejected("ROLE_TOO_MANY", f"a tenant has at most {MAX_ROLES} roles")
-                save_roles(
+                write_roles(
                     act.connection, tenant_id, (Role(role=role, permissions=wanted),), author_of(caller)
                 )
             if not before or had != list(wanted):

@@ -31,7 +31,7 @@ from signet.core.tenants.tenant_merge import (
     state_of,
 )
 from signet.engine.audit.trail import append_administration
-from signet.engine.tenants.install import write_members
+from signet.engine.tenants.install import write_members, write_roles
 from signet.engine.tenants.self_grants import require_other_people
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration
@@ -39,7 +39,7 @@ from signet.store.database import Connection, Database
 from signet.store.tenants.people import is_above, list_roles
 from signet.store.tenants.service_accounts import install_accounts, list_accounts
 from signet.store.tenants.tenant_files import find_installed, find_named_members, save_installed
-from signet.store.tenants.tenants import find_tenant, lock_roles, read_now, save_roles, save_tenant
+from signet.store.tenants.tenants import find_tenant, lock_roles, read_now, save_tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _write(connection: Connection, tenant_id: UUID, merge: TenantMerge, caller: 
     require_other_people(connection, changed, persons)
     author = ChangeAuthor(caller.principal.subject, tuple(sorted(persons)))
     save_tenant(connection, changed)
-    save_roles(connection, tenant_id, changed.roles, author)
+    write_roles(connection, tenant_id, changed.roles, author)
     if merge.members:
         write_members(connection, tenant_id, changed.members, author)
         _require_no_circle(connection, tenant_id, merge.members)

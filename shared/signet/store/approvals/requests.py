@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import Pins
 from signet.core.compiler.node_configurations import Vote
 from signet.core.tenants.responsible import ResponsiblePersons
+from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json
@@ -238,6 +239,21 @@ def list_asking(
     }
     with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
         return cursor.execute(_SQL.list_asking, values).fetchall()
+
+
+def list_asked_roles_of_tenant(connection: Connection, tenant_id: UUID) -> list[str]:
+    values = {"tenant_id": tenant_id, "limit": MAX_ROLES}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.list_asked_roles_of_tenant, values).fetchall()
+
+
+def list_holders_asked(
+    connection: Connection, tenant_id: UUID, role: str, *, after: str, limit: int
+) -> list[tuple[str, bool]]:
+    """List a page of the members who hold the role, each with whether they are asked by name."""
+    values = {"tenant_id": tenant_id, "role": role, "after": after, "limit": limit}
+    rows: list[Any] = connection.execute(_SQL.list_holders_asked, values).fetchall()
+    return rows
 
 
 def read_holders(

@@ -164,6 +164,26 @@ CROSS JOIN LATERAL (
 ) AS asked
 ORDER BY asked.id
 
+-- name: list_asked_roles_of_tenant
+-- List the roles of a tenant that an open seat asks, or needs.
+SELECT o.role FROM roles o
+WHERE o.tenant_id = %(tenant_id)s
+  AND (EXISTS (SELECT FROM approval_seats s
+               WHERE s.tenant_id = o.tenant_id AND s.holder_role = o.role AND s.status = 'open')
+       OR EXISTS (SELECT FROM approval_seats s
+                  WHERE s.tenant_id = o.tenant_id AND s.needed_role = o.role AND s.status = 'open'))
+ORDER BY o.role
+LIMIT %(limit)s
+
+-- name: list_holders_asked
+-- List a page of the members who hold a role, and say of each whether an open seat is theirs by name.
+SELECT r.user_id, EXISTS (SELECT FROM approval_seats s
+                          WHERE s.tenant_id = r.tenant_id AND s.holder_user_id = r.user_id AND s.status = 'open')
+FROM member_roles r
+WHERE r.tenant_id = %(tenant_id)s AND r.role = %(role)s AND r.user_id > %(after)s
+ORDER BY r.user_id
+LIMIT %(limit)s
+
 -- name: read_holders
 -- Read the active members to be shown: holders of these roles, these people, and their delegates. Each comes with
 -- all of their roles.

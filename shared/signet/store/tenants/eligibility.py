@@ -99,6 +99,9 @@ def has_lost_holder(
     user_ids: Collection[str],
     roles: Collection[str],
 ) -> bool:
-    """Return whether one of the people, or a holder of one of the roles, was disabled or lost the role."""
+    """Return whether one of the people, or a holder of one of the roles, was disabled or lost a role.
+
+    That a role has lost permissions counts for everybody.
+    """
     values = {"tenant_id": tenant_id, "since": since, "user_ids": list(user_ids), "roles": list(roles)}
     return connection.execute(_SQL.has_lost_holder, values).fetchone() == (True,)

@@ -20,7 +20,8 @@ GROUP BY c.persons
 LIMIT %(limit)s
 
 -- name: has_lost_holder
--- Find out whether one of these people, or a holder of one of these roles, lost eligibility since a moment.
+-- Find out whether one of these people, or a holder of one of these roles, lost eligibility since a moment. A permission
+-- may have come by any role: each that lost some counts, and each that was taken from one who is asked.
 SELECT EXISTS (
     SELECT FROM eligibility_changes u
     WHERE u.tenant_id = %(tenant_id)s AND u.user_id = ANY (%(user_ids)s::text[]) AND u.changed_at >= %(since)s
@@ -28,4 +29,13 @@ SELECT EXISTS (
   OR EXISTS (
     SELECT FROM eligibility_changes r
     WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s::text[]) AND r.changed_at >= %(since)s
-      AND r.kind IN ('role_taken', 'member_disabled', 'role_permissions_changed', 'role_deleted'))
+      AND r.kind IN ('role_taken', 'member_disabled', 'role_deleted'))
+  OR EXISTS (
+    SELECT FROM eligibility_changes p
+    WHERE p.tenant_id = %(tenant_id)s AND p.changed_at >= %(since)s
+      AND (p.kind = 'role_permissions_changed'
+           OR p.kind = 'role_taken'
+              AND (p.user_id = ANY (%(user_ids)s::text[])
+                   OR EXISTS (SELECT FROM member_roles h
+                              WHERE h.tenant_id = p.tenant_id AND h.user_id = p.user_id
+                                AND h.role = ANY (%(roles)s::text[])))))

@@ -63,18 +63,20 @@ def save_tenant(connection: Connection, tenant: TenantFile) -> None:
 
 def save_roles(
     connection: Connection, tenant_id: UUID, roles: tuple[Role, ...], author: ChangeAuthor
-) -> None:
+) -> set[str]:
+    """Save roles with exactly these permissions. Return those that lost any."""
     items = Jsonb([role.model_dump(mode="json") for role in roles])
     values = {"tenant_id": tenant_id, "roles": items, **describe_author(author)}
-    connection.execute(_SQL.upsert_roles, values)
+    rows: list[Any] = connection.execute(_SQL.upsert_roles, values).fetchall()
+    return {role for kind, role in rows if kind == "role_permissions_changed"}
 
 
 def save_members(
     connection: Connection, tenant_id: UUID, members: tuple[Member, ...], author: ChangeAuthor
-) -> set[str]:
+) -> set[tuple[str, str]]:
     """Save these members with exactly these roles and managers; others stay as they are.
 
-    Return the roles that someone lost: open requests of each must be checked again.
+    Return who lost which role: what asks them must be checked again.
     """
     pairs = [(member.user_id, role) for member in members for role in member.roles]
     lines = [(member.user_id, member.manager) for member in members if member.manager is not None]
@@ -90,12 +92,11 @@ def save_members(
     }
     lock_roles(connection, tenant_id)
     connection.execute(_SQL.upsert_members, values)
-    with connection.cursor(row_factory=scalar_row) as cursor:
-        lost = set(cursor.execute(_SQL.delete_other_member_roles, values).fetchall())
+    rows: list[Any] = connection.execute(_SQL.delete_other_member_roles, values).fetchall()
     connection.execute(_SQL.insert_member_roles, values)
     connection.execute(_SQL.delete_other_managers, values)
     connection.execute(_SQL.upsert_managers, values)
-    return lost
+    return {(user_id, role) for user_id, role in rows}
 
 
 def lock_roles(connection: Connection, tenant_id: UUID) -> None:

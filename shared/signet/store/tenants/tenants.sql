@@ -36,7 +36,8 @@ UPDATE tenants SET status = %(status)s, version = version + 1, updated_at = %(no
 WHERE tenant_id = %(tenant_id)s AND status <> %(status)s
 
 -- name: upsert_roles
--- Write roles, or change those that differ. It is noted apart where a role has lost nothing: a new one has not.
+-- Write roles, or change those that differ, and answer of each how. It is noted apart where a role has lost nothing: a
+-- new one has not.
 WITH before AS (
     SELECT role, permissions FROM roles
     WHERE tenant_id = %(tenant_id)s
@@ -52,6 +53,7 @@ WITH before AS (
 {note_changes}, CASE WHEN before.role IS NULL OR before.permissions <@ written.permissions THEN 'role_widened'
                      ELSE 'role_permissions_changed' END, NULL, role, NULL
 FROM written LEFT JOIN before USING (role)
+RETURNING kind, role
 
 -- name: upsert_members
 -- Write members, or change those that differ. A new one is active. The skeleton of an id is written once, with the
@@ -77,7 +79,7 @@ WITH known AS (
 SELECT pg_advisory_xact_lock(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
 
 -- name: delete_other_member_roles
--- Take from these members the roles that are not in the list, and answer which were lost.
+-- Take from these members the roles that are not in the list, and answer who lost which.
 WITH taken AS (
     DELETE FROM member_roles
     WHERE tenant_id = %(tenant_id)s
@@ -87,7 +89,7 @@ WITH taken AS (
 ), noted AS (
     {note_changes}, 'role_taken', user_id, role, NULL FROM taken
 )
-SELECT role FROM taken
+SELECT user_id, role FROM taken
 
 -- name: insert_member_roles
 -- Give members the roles of the list that they do not have.

@@ -8,7 +8,12 @@ import pytest
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role, TenantFile
 from signet.engine.approvals import lost_approvers as recounting
-from signet.engine.tenants.install import install_tenant, write_member_status
+from signet.engine.tenants.install import (
+    install_tenant,
+    write_member_status,
+    write_members,
+    write_roles,
+)
 from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
@@ -174,7 +179,6 @@ def test_who_was_lost_before_the_stage_began_hastens_nothing_and_delays_nothing(
     [
         {"approvers": [role("board")]},
         {"approvers": [role("finance"), user("otto")], "quorum": "any"},
-        {"approvers": [user("mona")]},
     ],
 )
 def test_where_somebody_else_may_decide_nobody_is_woken(stage: WorkflowStage, config: dict[str, Any]) -> None:
@@ -256,7 +260,11 @@ def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: Wo
         "SELECT payload_json ->> 'role', status, attempts, error IS NOT NULL FROM workflow_events_outbox"
         " WHERE event_type = 'voter_lost' ORDER BY 1"
     )
-    assert found == [("board", "failed", 1, True), ("finance", "completed", 1, False)]
+    assert found == [
+        ("board", "failed", 1, True),
+        ("finance", "completed", 1, False),
+        (None, "completed", 1, False),
+    ]
 
 
 def test_nothing_is_left_behind_where_nobody_lost_anything(stage: WorkflowStage) -> None:
@@ -264,3 +272,86 @@ def test_nothing_is_left_behind_where_nobody_lost_anything(stage: WorkflowStage)
     give(stage, "dora", "finance")
     query = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'voter_lost'"
     assert stage.standing.row(query) == (0,)
+
+
+# The seat comes from one role, and the permission that votes need from another.
+APART = {"finance": (), "paying": ("*:approve",), "board": ("*:approve",)}
+PAYING = {"role": {"approvers": [role("finance")]}, "name": {"approvers": [user("mona")]}}
+
+
+def set_roles(stage: WorkflowStage, **roles: tuple[str, ...]) -> None:
+    made = tuple(Role(role=name, permissions=held) for name, held in roles.items())
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        write_roles(connection, stage.tenant_id, made, COMMAND_LINE)
+
+
+def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
+    member = Member(user_id=user_id, display_name=user_id, roles=roles)
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        write_members(connection, stage.tenant_id, (member,), COMMAND_LINE)
+
+
+def lose_permission(stage: WorkflowStage, way: str) -> None:
+    if way == "role changed":
+        set_roles(stage, paying=("*:read",))
+    else:
+        hold(stage, "mona", "finance")
+    stage.drain()
+
+
+@pytest.fixture
+def apart(stage: WorkflowStage) -> WorkflowStage:
+    """Let mona, who is asked, have the permission by a role that nobody asks."""
+    set_roles(stage, **APART)
+    hold(stage, "mona", "finance", "paying")
+    return stage
+
+
+@pytest.mark.parametrize("way", ["role changed", "role taken"])
+@pytest.mark.parametrize("asked", PAYING)
+def test_when_the_last_loses_the_permission_it_pauses_and_says_why(
+    apart: WorkflowStage, asked: str, way: str
+) -> None:
+    document = submitted(apart, **PAYING[asked])
+    assert state_of(apart, document) == RUNNING
+    lose_permission(apart, way)
+    assert state_of(apart, document) == NOBODY
+    apart.check_rebuild(document.instance_id)
+
+
+@pytest.mark.parametrize("way", ["role changed", "role taken"])
+@pytest.mark.parametrize("asked", PAYING)
+def test_taking_the_permission_hastens_no_escalation(apart: WorkflowStage, asked: str, way: str) -> None:
+    document = submitted(apart, **PAYING[asked], escalate=WIDER)
+    lose_permission(apart, way)
+    assert [origin for _, origin in seats_of(apart, document)] == ["resolved"]
+    assert state_of(apart, document) == RUNNING
+    come_to_the_time_of_the_escalation(apart, document)
+    assert seats_of(apart, document)[-1] == ("board", "escalated")
+
+
+def test_where_another_has_the_permission_nobody_is_woken(apart: WorkflowStage) -> None:
+    hold(apart, "dora", "finance", "board")
+    document = submitted(apart, **PAYING["role"])
+    before = woken(apart, document)
+    lose_permission(apart, "role changed")
+    assert (woken(apart, document), state_of(apart, document)) == (before, RUNNING)
+
+
+def test_holders_are_looked_through_page_by_page(
+    apart: WorkflowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recounting, "MAX_HOLDERS_LOOKED_AT", 1)
+    hold(apart, "dora", "paying")
+    documents = [submitted(apart, approvers=[user(name)]) for name in ("dora", "mona")]
+    lose_permission(apart, "role changed")
+    assert [state_of(apart, document) for document in documents] == [NOBODY] * 2
+    query = "SELECT count(*) FROM workflow_events_outbox WHERE payload_json ->> 'holders_of' = 'paying'"
+    assert apart.standing.row(query) == (3,), "the last page is empty"
+
+
+def test_a_role_that_loses_nothing_leaves_nothing_behind(apart: WorkflowStage) -> None:
+    query = "SELECT count(*) FROM workflow_events_outbox WHERE payload_json ? 'holders_of'"
+    before = apart.standing.row(query)
+    set_roles(apart, paying=("*:approve", "*:read"), another=("*:read",))
+    assert apart.standing.row(query) == before
