@@ -176,6 +176,17 @@ PINNING: Sequence[Mutation] = (
         (f"{VARIABLES}an_approval_of_an_older_release_is_asked_again_where_a_variable_is_read",),
     ),
     Mutation(
+        "the persons of pins hide who may still vote",
+        3,
+        f"{SIGNET}/store/approvals/decisions.sql",
+        "sum(jsonb_array_length(coalesce(pin.value -> 'responsible', '[]')))",
+        "sum(0)",
+        (
+            "tests/scenarios/authority/test_many_persons.py"
+            "::test_persons_of_pins_hide_nobody_who_may_still_vote",
+        ),
+    ),
+    Mutation(
         "a request decides by values of its own person",
         3,
         f"{SIGNET}/engine/documents/decide.py",

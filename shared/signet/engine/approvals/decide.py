@@ -206,7 +206,8 @@ def _lock(
     contract = documents.contract_of(document)
     # The people behind the request itself are not known yet.
     behind = find_people_behind(document, (), None).everyone
-    # At most everyone who took part, the request's persons, and for each seat a holder and a delegate.
+    # At most everyone who took part, the request's persons, and for each seat a holder and a delegate. The
+    # statement adds the persons of the request's pins.
     barred = len(behind) + MAX_PERSONS
     locked = lock_request(
         connection,

@@ -58,7 +58,8 @@ FOR SHARE
 
 -- name: read_people
 -- Read those who may matter: who decides, the people they stand in for, and who could still vote. Of a role so many
--- are read that one of them is neither barred nor counted, if there is one; more where a permission may rule out any.
+-- are read that one of them is neither barred nor counted, if there is one: the persons of pins are barred too. There are
+-- more where a permission may rule out any.
 -- With the voter come the changes of eligibility that may bar the vote. They are read here, because a grant and its
 -- record are seen together: no role is found whose record is not.
 WITH open_seats AS (
@@ -80,6 +81,8 @@ WITH open_seats AS (
               WHERE r.tenant_id = %(tenant_id)s AND r.role = asked.holder_role
               ORDER BY r.user_id
               LIMIT (SELECT CASE WHEN q.voter_permissions <> '{}' THEN greatest(%(at_most)s, 1000) ELSE %(at_most)s END
+                            + coalesce((SELECT sum(jsonb_array_length(coalesce(pin.value -> 'responsible', '[]')))
+                                        FROM jsonb_each(q.pins) AS pin), 0)
                      FROM approval_requests q WHERE q.tenant_id = %(tenant_id)s AND q.id = %(id)s)
           ) AS member
 )
