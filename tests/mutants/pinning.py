@@ -176,6 +176,14 @@ PINNING: Sequence[Mutation] = (
         (f"{VARIABLES}an_approval_of_an_older_release_is_asked_again_where_a_variable_is_read",),
     ),
     Mutation(
+        "pinned variables can be rewritten",
+        3,
+        "migrations/0030_pin_variables.sql",
+        "    WHEN (NEW.variables IS DISTINCT FROM OLD.variables)\n",
+        "    WHEN (false)\n",
+        (f"{VARIABLES}nobody_rewrites_what_was_pinned",),
+    ),
+    Mutation(
         "the persons of pins hide who may still vote",
         3,
         f"{SIGNET}/store/approvals/decisions.sql",

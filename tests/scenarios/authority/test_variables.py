@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from psycopg import DatabaseError
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
@@ -181,3 +182,11 @@ def test_an_approval_of_an_older_release_is_asked_again_where_a_variable_is_read
     assert newest(stage, made.id) != first
     assert vote(stage, without.id, "app1") == APPROVED
     assert newest(stage, without.id) == other
+
+
+def test_nobody_rewrites_what_was_pinned(stage: WorkflowStage) -> None:
+    """Refuse it to the owner of the tables too, who forgets to switch the triggers off."""
+    request_id = newest(stage, asked(stage, checks=FIRST).id)
+    with pytest.raises(DatabaseError) as refused:
+        stage.standing.run("UPDATE approval_requests SET variables = '{}' WHERE id = %s", request_id)
+    assert refused.value.sqlstate == "SG002"

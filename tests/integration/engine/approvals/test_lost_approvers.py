@@ -14,6 +14,7 @@ from signet.engine.tenants.install import (
     write_members,
     write_roles,
 )
+from signet.engine.tenants.roles import Roles
 from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.support.core.approval_policies import role, user
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
@@ -292,8 +293,9 @@ def hold(stage: WorkflowStage, user_id: str, *roles: str) -> None:
 
 
 def lose_permission(stage: WorkflowStage, way: str) -> None:
+    company = stage.standing.company
     if way == "role changed":
-        set_roles(stage, paying=("*:read",))
+        Roles(company.database).save(company.caller("olga", "admin"), "paying", ("*:read",))
     else:
         hold(stage, "mona", "finance")
     stage.drain()
