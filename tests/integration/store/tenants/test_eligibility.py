@@ -354,7 +354,8 @@ def test_holders_who_were_lost(standing: CompanyWithWorkers, company: Company) -
     save(company, "anna", "clerk", "finance")
     assert not lost(company, moment, "anna ben", "clerk finance"), "what is given is not lost"
     save(company, "anna", "clerk")
-    assert lost(company, moment, roles="finance") and not lost(company, moment, "anna", "clerk")
+    assert lost(company, moment, roles="finance") and not lost(company, moment, "ben", "payer")
+    assert lost(company, moment, "anna") and lost(company, moment, roles="clerk"), "it gave permissions"
     save(company, "ben", "clerk", status="disabled")
     assert lost(company, moment, "ben") and lost(company, moment, roles="clerk")
     assert not lost(company, now(standing), "ben", "clerk finance")
