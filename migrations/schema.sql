@@ -265,49 +265,67 @@ ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
 CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
     LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
     BEGIN ATOMIC
- SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons) c.kind,
+ SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.given_by) c.kind,
      c.changed_at,
      c.actor_id,
      c.persons,
      c.user_id,
      c.role,
      c.other_user_id
-    FROM ( SELECT u.tenant_id,
-             u.id,
-             u.changed_at,
-             u.kind,
-             u.user_id,
-             u.role,
-             u.other_user_id,
-             u.persons,
-             u.actor_id,
+    FROM ( SELECT n.tenant_id,
+             n.id,
+             n.changed_at,
+             n.kind,
+             n.user_id,
+             n.role,
+             n.other_user_id,
+             n.persons,
+             n.actor_id,
+             n.side,
                  CASE
-                     WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
-                     ELSE NULL::text
-                 END AS side
-            FROM public.eligibility_changes u
-           WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
-         UNION ALL
-          SELECT r.tenant_id,
-             r.id,
-             r.changed_at,
-             r.kind,
-             r.user_id,
-             r.role,
-             r.other_user_id,
-             r.persons,
-             r.actor_id,
-             NULL::text
-            FROM public.eligibility_changes r
-           WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
-                    FROM public.eligibility_changes t
-                   WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.changed_at < r.changed_at) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = 'role_taken'::text) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) c
+                     WHEN (n.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_given'::text, 'member_enabled'::text])) THEN ( SELECT g.persons
+                        FROM public.eligibility_changes g
+                       WHERE ((g.tenant_id = n.tenant_id) AND (g.user_id = n.user_id) AND (g.changed_at >= eligibility_changes_since.since) AND (g.changed_at < n.changed_at) AND (NOT (g.role IS DISTINCT FROM n.role)) AND (g.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])))
+                       ORDER BY g.changed_at DESC
+                      LIMIT 1)
+                     ELSE NULL::text[]
+                 END AS given_by
+            FROM ( SELECT u.tenant_id,
+                     u.id,
+                     u.changed_at,
+                     u.kind,
+                     u.user_id,
+                     u.role,
+                     u.other_user_id,
+                     u.persons,
+                     u.actor_id,
+                         CASE
+                             WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
+                             ELSE NULL::text
+                         END AS side
+                    FROM public.eligibility_changes u
+                   WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
+                 UNION ALL
+                  SELECT r.tenant_id,
+                     r.id,
+                     r.changed_at,
+                     r.kind,
+                     r.user_id,
+                     r.role,
+                     r.other_user_id,
+                     r.persons,
+                     r.actor_id,
+                     NULL::text
+                    FROM public.eligibility_changes r
+                   WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
+                            FROM public.eligibility_changes t
+                           WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text])) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) n) c
    WHERE ((c.persons && eligibility_changes_since.concerned) AND (( SELECT count(*) AS count
             FROM public.eligibility_changes b
            WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
             FROM public.eligibility_changes s
            WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && eligibility_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
-   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
+   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.given_by, c.changed_at DESC
   LIMIT 1001;
 END;
 

@@ -8,7 +8,8 @@ AGAIN = "tests/scenarios/authority/test_asking_again.py::test_"
 LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
 BARRED = "tests/scenarios/authority/test_bars_that_last.py::test_"
 LOOKING_BACK = "migrations/0025_look_back_to_the_first_asking.sql"
-GIVING_BACK = "migrations/0028_give_back_what_was_taken.sql"
+SLIPS = "tests/scenarios/authority/test_slips.py::test_"
+GIVING_BACK = "migrations/0030_take_back_what_was_given.sql"
 CHANGES = f"{CORE}/approvals/barring_changes.py"
 RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 
@@ -154,8 +155,8 @@ GIVEN_BACK = (
         "what a role has gained is not read",
         3,
         GIVING_BACK,
-        "'role_permissions_changed', 'role_widened', 'role_deleted')\n               -- One",
-        "'role_permissions_changed', 'role_deleted')\n               -- One",
+        "'role_permissions_changed', 'role_widened', 'role_deleted')\n                   -- One",
+        "'role_permissions_changed', 'role_deleted')\n                   -- One",
         (f"{BARRED}a_permission_that_the_creator_adds_bars_those_who_have_the_role",),
     ),
     Mutation(
@@ -189,9 +190,36 @@ GIVEN_BACK = (
         "nobody who may vote gives it back for the others",
         3,
         GIVING_BACK,
-        "               OR r.kind IN ('role_given', 'member_enabled')\n",
-        "               OR r.kind = 'seat_given'\n",
+        "                   OR r.kind IN ('role_given', 'member_enabled')\n",
+        "                   OR r.kind = 'seat_given'\n",
         (f"{BARRED}who_agrees_with_the_taking_gives_it_back_and_takes_it_again",),
+    ),
+)
+
+TAKEN_BACK = (
+    Mutation(
+        "what another person gave is taken back without a bar",
+        3,
+        CHANGES,
+        "    return newest is not None and not frozenset(basis.responsible).isdisjoint(newest.persons)\n",
+        "    return newest is not None\n",
+        (f"{SLIPS}what_another_person_gave_is_not_taken_back_by_the_creator",),
+    ),
+    Mutation(
+        "a first taking hides behind a later one",
+        3,
+        GIVING_BACK,
+        "c.side, c.persons, c.given_by)",
+        "c.side, c.persons)",
+        (f"{SLIPS}the_creators_own_giving_hides_no_taking",),
+    ),
+    Mutation(
+        "members are advised whom a change bars",
+        3,
+        f"{CORE}/approvals/additions.py",
+        "        and check.find_bar(person, given.union(members[person])) is None\n",
+        "",
+        (f"{SLIPS}who_was_given_the_role_or_made_a_member_by_the_creator_is_not_advised",),
     ),
 )
 
@@ -243,9 +271,9 @@ BARS = (
         "delegations that come and go hide a grant",
         3,
         GIVING_BACK,
-        "          AND u.kind <> 'delegation_revoked'\n"
-        "          -- A vote rests on a delegation where both of its sides are judged.\n"
-        "          AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))\n",
+        "              AND u.kind <> 'delegation_revoked'\n"
+        "              -- A vote rests on a delegation where both of its sides are judged.\n"
+        "              AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))\n",
         "",
         ("tests/integration/store/tenants/test_eligibility.py::test_what_cannot_bar_a_vote_is_not_read",),
     ),
@@ -293,4 +321,4 @@ BARS = (
     ),
 )
 
-VOTING = (*BARS, *GIVEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)
+VOTING = (*BARS, *GIVEN_BACK, *TAKEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

@@ -174,13 +174,20 @@ def test_nobody_else_for_the_second_stage(stage: WorkflowStage) -> None:
     for sentence in (
         "nobody may decide stage 2.",
         "Not app1: app1 has approved this before; another approval needs another person",
+        "Stage 1 is decided, and stage 2 cannot begin: nobody may decide it.",
         "Give the role voter to olga, or to a new member: nothing else keeps them.",
+        "No active member without a part in the document may do that (member:edit):",
+        "But nothing begins it again in the state 'submitted': enter a new document then.",
         "A person must do that who is not responsible for the document: otherwise it bars the vote.",
         "Or cancel the workflow, where nobody wants this any more.",
         "Or publish a policy with fewer stages or with same_person: allowed.",
         "When nothing keeps the people any more, retry the instance.",
     ):
         assert sentence in text, text
+    # A stage that has not begun takes no rejection, and none is advised.
+    assert vote(stage, document.id, "app1", "rejected") == "APPROVAL_CLOSED"
+    assert "reject it" not in text.replace("nobody can reject it", ""), text
+    assert "has not taken the decision yet" not in text
     # The lawful way: olga gets the role by a person who has no part in the document.
     member = Member(user_id="olga", display_name="Olga", roles=("voter",))
     Members(stage.standing.company.database).save(

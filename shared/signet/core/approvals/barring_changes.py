@@ -6,7 +6,8 @@ where one of them took the eligibility of others that the stage asks: clearing t
 bars nobody but those others. A delegation of one's own voice is the lawful way, and bars nothing.
 
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
-themselves. So does what a role gained, until such a person takes it away.
+themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
+document gave meanwhile bars nothing: by that giving nobody could vote.
 """
 
 from collections.abc import Collection, Mapping
@@ -29,6 +30,11 @@ _UNDOING: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
     "role_permissions_changed": _SET_AGAIN,
     "role_deleted": _SET_AGAIN,
     "role_widened": frozenset({"role_permissions_changed"}),
+}
+# What a person was given before, where no vote is lost when it is taken from them.
+_TAKING_BACK: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
+    "role_taken": frozenset({"role_given"}),
+    "member_disabled": frozenset({"role_given", "member_enabled"}),
 }
 _SENTENCES: Mapping[str, str] = {
     "role_given": "{actor} gave {user} the role '{role}'",
@@ -80,7 +86,7 @@ def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]
     for change in sorted(changes, key=lambda change: change.changed_at):
         if change.changed_at < basis.asked_since or not _bars(basis, change):
             continue
-        if not _is_undone(basis, change, changes):
+        if not _is_undone(basis, change, changes) and not _takes_back(basis, change, changes):
             return Denial(CODE, _describe(change))
     if len(changes) > MAX_CHANGES:
         return Denial(CODE, f"more than {MAX_CHANGES} changes to people and roles may bar this vote")
@@ -119,6 +125,25 @@ def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[El
         and basis.concerned.isdisjoint(change.persons)
         for change in changes
     )
+
+
+def _takes_back(basis: VoteBasis, taken: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
+    """Return whether a person of the document gave it after the approval was asked for.
+
+    Who was given it so could not vote. So no vote is lost when it is taken from them. The voter's own givings
+    do not count here: others may vote by those.
+    """
+    kinds = _TAKING_BACK.get(taken.kind, frozenset())
+    givings = [
+        change
+        for change in changes
+        if change.kind in kinds
+        and change.user_id == taken.user_id
+        and change.role == taken.role
+        and basis.asked_since <= change.changed_at < taken.changed_at
+    ]
+    newest = max(givings, key=lambda change: change.changed_at, default=None)
+    return newest is not None and not frozenset(basis.responsible).isdisjoint(newest.persons)
 
 
 def _describe(change: EligibilityChange) -> str:

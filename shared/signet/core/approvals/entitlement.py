@@ -189,6 +189,10 @@ class VoteCheck:
         """Return why the vote rests on what its own people granted or took since it was asked for."""
         return find_barring_change(self._make_basis(voter, represented), self.changes)
 
+    def find_bar(self, person: str, roles: Collection[str]) -> Denial | None:
+        """Return the change that would bar the vote of a person who is given these roles."""
+        return find_barring_change(replace(self._make_basis(person, None), own_roles=roles), self.changes)
+
     def _make_basis(self, voter: str, represented: str | None) -> VoteBasis:
         voices = [voter] if represented is None else [voter, represented]
         return VoteBasis(

@@ -172,8 +172,10 @@ class StuckStageRecord:
     unseated: Sequence[str] = ()
     # Whether the same person is what keeps anybody, and those who may still reject.
     lacks_another_person: bool = False
-    # Whether what was given or taken meanwhile keeps anybody.
-    is_barred: bool = False
+    # The change that bars every vote of the stage, also of new members, in words.
+    bar: str | None = None
+    # Members without a part in the document who may change members.
+    helpers: Sequence[str] = ()
     rejecters: Sequence[str] = ()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.core.contracts.contract import EditWindow
 from signet.core.explain.instance_record import InstanceRecords, StuckStageRecord
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence
@@ -33,7 +34,7 @@ def explain_stuck_stages(outline: Outline, record: InstanceRecords) -> Iterator[
             f"{begin_sentence(describe_node(outline, stuck.node_id))}: nobody may decide stage {stuck.stage}."
         )
         kept = (*map(end_sentence, stuck.unseated), *describe_obstacles(stuck.voters))
-        remedies = tuple(_list_remedies(stuck, is_paused=is_paused))
+        remedies = tuple(_list_remedies(outline, record, stuck, is_paused=is_paused))
         yield StuckStage(
             stuck.node_id,
             stuck.stage,
@@ -44,18 +45,21 @@ def explain_stuck_stages(outline: Outline, record: InstanceRecords) -> Iterator[
         )
 
 
-def _list_remedies(stuck: StuckStageRecord, *, is_paused: bool) -> Iterator[str]:
-    yield from _describe_additions(stuck)
-    if stuck.is_barred:
-        yield (
-            "Where people lost what they vote by, a person without a part in the document gives it back."
-            " If they agree with the loss, they take it again: then it bars nobody but them."
-        )
+def _list_remedies(
+    outline: Outline, record: InstanceRecords, stuck: StuckStageRecord, *, is_paused: bool
+) -> Iterator[str]:
+    """Yield the ways out, the one that helps first."""
+    if stuck.bar is not None:
+        yield end_sentence(f"Undo this first: {stuck.bar}")
+        yield "Until then that bars every vote of this stage, also of a new member."
+        yield from _describe_helpers(stuck)
+    else:
+        yield from _describe_additions(stuck)
     if stuck.rejecters:
         yield f"Or reject it: {describe_shown([escape(person) for person in stuck.rejecters], 'or')} may."
     yield "Or cancel the workflow, where nobody wants this any more."
-    yield from _describe_other_policy(stuck)
-    if stuck.request_id is not None:
+    yield from _describe_other_policy(outline, record, stuck)
+    if stuck.request_id is not None and stuck.bar is None:
         yield "If the tenant can do none of this, two operators may seat a member by break-glass."
     if is_paused:
         yield "When nothing keeps the people any more, retry the instance."
@@ -75,14 +79,52 @@ def _describe_additions(stuck: StuckStageRecord) -> Iterator[str]:
         needed = describe_list([escape(permission) for permission in stuck.permissions])
         yield f"Their roles must grant {needed}."
     yield "A person must do that who is not responsible for the document: otherwise it bars the vote."
+    yield from _describe_helpers(stuck)
 
 
-def _describe_other_policy(stuck: StuckStageRecord) -> Iterator[str]:
+def _describe_helpers(stuck: StuckStageRecord) -> Iterator[str]:
+    """Describe who may change members without barring the vote by it."""
+    if stuck.helpers:
+        people = describe_shown([escape(person) for person in stuck.helpers], "or")
+        yield f"That can be done by {people}."
+    else:
+        yield (
+            "No active member without a part in the document may do that (member:edit):"
+            " an operator can add one by the tenant's file."
+        )
+
+
+def _describe_other_policy(
+    outline: Outline, record: InstanceRecords, stuck: StuckStageRecord
+) -> Iterator[str]:
     same = " or with same_person: allowed" if stuck.lacks_another_person else ""
     yield f"Or publish a policy with fewer stages{same}."
     if stuck.request_id is not None:
-        yield "An open request keeps its policy: cancel the workflow then, and ask again."
+        yield "An open request keeps its policy: for another one the workflow must be cancelled."
+        yield from _describe_asking_again(outline, record)
     elif stuck.chain_name is not None:
         yield f"The chain {escape(stuck.chain_name)} is read again when the instance is retried."
     else:
         yield "Then move the instance to the definition with that policy."
+
+
+def _describe_asking_again(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    """Describe what can follow a cancelled workflow, in the state where it leaves the document."""
+    contract, document = outline.contract, record.document
+    if contract is None or document is None or document.status not in contract.states:
+        return
+    state = escape(document.status)
+    asked = [
+        escape(name)
+        for name, transition in contract.transitions.items()
+        if transition.kind == "requested" and document.status in transition.from_states
+    ]
+    if asked:
+        yield f"Then ask for {describe_list(asked, 'or')} again."
+    elif contract.states[document.status].edit is EditWindow.AMEND_ONLY:
+        yield (
+            f"Nobody can ask for it again then in the state '{state}'. An edit of the document makes an"
+            " amendment: a new document, which begins again."
+        )
+    else:
+        yield f"But nothing begins it again in the state '{state}': enter a new document then."

@@ -62,7 +62,14 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         )
         return
     if not seats:
-        yield "Nobody is asked any more: the workflow has not taken the decision yet."
+        coming = next((stuck for stuck in record.stuck_stages if stuck.request_id == request.id), None)
+        if coming is None:
+            yield "Nobody is asked any more: the workflow has not taken the decision yet."
+        else:
+            yield (
+                f"Stage {request.stage} is decided, and stage {coming.stage} cannot begin: nobody may decide"
+                " it. Nobody is asked now, and nobody can reject it."
+            )
         return
     for seat in seats:
         yield f"Seat {seat.position} of stage {seat.stage} is open, for {_describe_holder(seat)}."

@@ -1,6 +1,6 @@
 """Stages that have not begun: who would be asked, as far as can be told without taking a turn or a lock."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from signet.core.approvals.eligibility import Seat
@@ -123,16 +123,21 @@ def add_changes(reader: VoteReader, document: VotedDocumentRow, check: VoteCheck
     since = find_first_asked(reader.connection, document.id)
     if since is None:
         return check
+    return read_changes(reader, replace(check, asked_since=since), check.roles)
+
+
+def read_changes(reader: VoteReader, check: VoteCheck, members: Mapping[str, Collection[str]]) -> VoteCheck:
+    """Return the check with the changes that may bar votes of these members, with their roles."""
     holders = {seat.holder_user_id for seat in check.seats if seat.holder_user_id is not None}
-    own_roles = {role for roles in check.roles.values() for role in roles}
+    own_roles = {role for roles in members.values() for role in roles}
     changes = read_eligibility_changes(
         reader.connection,
-        since=since,
-        user_ids=holders.union(check.roles),
+        since=check.asked_since,
+        user_ids=holders.union(members),
         roles=list_asked_roles(check.stage, check.seats) | own_roles,
-        concerned=check.find_people_behind().everyone.union(check.roles),
+        concerned=check.find_people_behind().everyone.union(members),
     )
-    return replace(check, asked_since=since, changes=changes)
+    return replace(check, changes=changes)
 
 
 def _ask_all(approver: Approver) -> Approver:

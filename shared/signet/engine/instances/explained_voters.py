@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from signet.core.approvals.additions import list_additions
-from signet.core.approvals.barring_changes import CODE as BARRED
+from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
 from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.policy import Policy, parse_policy
@@ -32,13 +31,20 @@ from signet.engine.approvals.coming_stage import (
     add_changes,
     find_next_stage,
     make_unopened_check,
+    read_changes,
     read_pins,
     seat_coming_stage,
 )
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
 from signet.store.approvals.requests import read_holders, read_last_requester
-from signet.store.approvals.voters import VotedDocumentRow, list_active_members, read_documents
+from signet.store.approvals.voters import (
+    VotedDocumentRow,
+    list_active_members,
+    read_documents,
+    read_people,
+)
 
+EDIT_MEMBERS = "member:edit"
 NOT_ASKED, SAME_PERSON = "APPROVAL_NOT_YOURS", "APPROVAL_SAME_PERSON"
 _DEADLOCKS = frozenset(deadlock.value for deadlock in Deadlock)
 
@@ -117,6 +123,8 @@ class _VoterExplainer:
         voters = [] if check is None else _list_voters(check)
         if check is None or _has_voter(voters):
             return None
+        # What has not begun takes no vote, and no rejection either.
+        voters = [replace(voter, may_reject=False) for voter in voters]
         stuck = self._make_stuck(request.node_id, check, voters, request)
         return replace(stuck, stage=number, unseated=_list_unseated(assignment.missing))
 
@@ -144,6 +152,7 @@ class _VoterExplainer:
         voters = _list_voters(check)
         if _has_voter(voters):
             return None
+        voters = [replace(voter, may_reject=False) for voter in voters]
         stuck = self._make_stuck(node_id, check, voters, None)
         unseated = _list_unseated(assignment.missing)
         return replace(stuck, chain_name=node.config["chain"], unseated=unseated)
@@ -153,7 +162,10 @@ class _VoterExplainer:
     ) -> StuckStageRecord:
         asked = [seat for seat in check.seats if seat.status == "open"]
         roles = sorted({seat.holder_role for seat in asked if seat.holder_role is not None})
-        members = list_active_members(self.reader.connection, self.reader.tenant_id) if roles else {}
+        connection, tenant_id = self.reader.connection, self.reader.tenant_id
+        people = read_people(connection, tenant_id, list_active_members(connection, tenant_id))
+        members = {user_id: person.roles for user_id, person in people.items()}
+        check = read_changes(self.reader, check, members)
         return StuckStageRecord(
             node_id=node_id,
             stage=request.stage if request is not None else 1,
@@ -162,9 +174,12 @@ class _VoterExplainer:
             permissions=check.needed_permissions,
             chain_name=request.chain_name if request is not None else None,
             voters=voters,
-            additions=list_additions(check, members, roles),
+            additions=list_additions(check, members, roles) if roles else (),
             lacks_another_person=any(voter.code == SAME_PERSON for voter in voters),
-            is_barred=any(voter.code == BARRED for voter in voters),
+            bar=bar.sentence if (bar := find_bar_of_everybody(check, roles)) is not None else None,
+            helpers=list_helpers(
+                check, {name: person.permissions for name, person in people.items()}, EDIT_MEMBERS
+            ),
         )
 
     def _make_env(self) -> Environment:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import class_row, dict_row, scalar_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.store.approvals.decisions import PersonRow
@@ -136,11 +136,11 @@ def read_people(connection: Connection, tenant_id: UUID, people: Collection[str]
         return {row.user_id: row for row in cursor.execute(_SQL.read_people, values).fetchall()}
 
 
-def list_active_members(connection: Connection, tenant_id: UUID) -> dict[str, list[str]]:
-    """List the first active members by id, each with their roles."""
+def list_active_members(connection: Connection, tenant_id: UUID) -> list[str]:
+    """List the first active members by id."""
     values = {"tenant_id": tenant_id, "limit": MAX_MEMBERS}
-    rows: list[Any] = connection.execute(_SQL.list_active_members, values).fetchall()
-    return dict(rows)
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.list_active_members, values).fetchall()
 
 
 def list_rejected_before(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[RejectionRow]:

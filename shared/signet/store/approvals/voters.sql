@@ -58,10 +58,8 @@ FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = ANY (%(people)s) AND m.status = 'active'
 
 -- name: list_active_members
--- List active members with their roles, by id.
-SELECT m.user_id,
-       ARRAY(SELECT r.role FROM member_roles r
-             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+-- List active members by id.
+SELECT m.user_id
 FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
 ORDER BY m.user_id

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from signet.core.approvals.additions import list_additions
+from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.entitlement import VoteCheck
+from signet.core.tenants.eligibility_changes import EligibilityChange
 from tests.support.core.approval_policies import make_stage, role
 from tests.unit.core.contracts.test_compiled_contract import load
 
@@ -52,3 +53,26 @@ def test_a_condition_is_asked_of_them_with_the_role() -> None:
     members = {"dora": ("clerk",), "emil": ("owner",)}
     assert list_additions(check, members, ["approver"]) == ["dora"]
     assert list_additions(check, members, ["finance"]) == []
+
+
+def test_who_holds_the_role_already_is_kept_by_something_else() -> None:
+    members = {"dora": ("approver", "clerk"), "emil": ("clerk",)}
+    assert list_additions(CHECK, members, ["approver"]) == ["emil"]
+    assert list_additions(CHECK, members, ["approver", "boss"]) == ["dora", "emil"], "one of two roles"
+
+
+def test_who_would_be_barred_by_a_change_is_left_out() -> None:
+    enabled = EligibilityChange("member_enabled", NOW, "carl", ("carl",), "dora")
+    check = replace(CHECK, changes=(enabled,))
+    assert list_additions(check, {"dora": (), "emil": ()}, ["approver"]) == ["emil"]
+    assert find_bar_of_everybody(check, ["approver"]) is None
+    taken = EligibilityChange("role_taken", NOW, "carl", ("carl",), "anton", "approver")
+    check = replace(CHECK, changes=(taken,))
+    assert list_additions(check, {"dora": (), "emil": ()}, ["approver"]) == []
+    bar = find_bar_of_everybody(check, ["approver"])
+    assert bar is not None and bar.sentence.startswith("carl took the role 'approver' from anton")
+
+
+def test_who_may_change_members_without_a_part_can_help() -> None:
+    permissions = {"carl": ["*:*"], "emil": ["*:edit"], "rolf": ["member:edit"], "sam": ["member:*"]}
+    assert list_helpers(CHECK, permissions, "member:edit") == ["sam"]

@@ -151,6 +151,36 @@ def test_what_was_given_to_a_person_stays_given(given: EligibilityChange) -> Non
         assert is_barred(BASIS, given, later), kind
 
 
+GIVING_BEFORE: dict[EligibilityKind, tuple[EligibilityKind, ...]] = {
+    "role_taken": ("role_given",),
+    "member_disabled": ("role_given", "member_enabled"),
+}
+
+
+@pytest.mark.parametrize("taken", CLEARING_THE_BENCH, ids=lambda one: f"{one.kind} {one.user_id}")
+def test_to_take_back_what_a_person_of_the_document_gave_meanwhile_bars_nothing(
+    taken: EligibilityChange,
+) -> None:
+    """Nobody could vote by it. The voter's own giving is another thing: others may vote by that."""
+    taken = replace(taken, changed_at=LATER + timedelta(hours=1))
+    for kind in ELIGIBILITY_KINDS:
+        given = replace(taken, kind=kind, changed_at=LATER)
+        excused = kind in GIVING_BEFORE.get(taken.kind, ())
+        assert is_barred(BASIS, given, taken) != excused, kind
+    for kind in GIVING_BEFORE.get(taken.kind, ()):
+        given = replace(taken, kind=kind, changed_at=LATER)
+        assert not is_barred(BASIS, replace(given, changed_at=OPENED), taken)
+        assert is_barred(BASIS, replace(given, changed_at=OPENED - timedelta(seconds=1)), taken), "before"
+        assert is_barred(BASIS, replace(given, changed_at=taken.changed_at), taken), "not before it"
+        assert is_barred(BASIS, replace(given, persons=("ben",)), taken), "the voter gave it"
+        assert is_barred(BASIS, replace(given, persons=("frank",)), taken), "a third person gave it"
+        assert is_barred(BASIS, replace(given, user_id="another"), taken)
+        assert is_barred(BASIS, replace(given, role="another"), taken)
+        assert is_barred(BASIS, replace(taken, changed_at=OPENED), given, taken), "it was taken before too"
+        newer = replace(given, changed_at=LATER + timedelta(minutes=1), persons=("ben",))
+        assert is_barred(BASIS, given, newer, taken), "the newest giving counts"
+
+
 def test_more_changes_than_can_be_judged_bar_a_vote() -> None:
     """A person could hide one of them behind many others."""
     beside = [change("role_given", user_id="pia", role=f"r{number}") for number in range(MAX_CHANGES + 1)]

@@ -8,7 +8,7 @@ import pytest
 from signet.core.explain.instance import explain_instance, write_instance
 from signet.core.explain.instance_record import StuckStageRecord, VoterRecord
 from signet.core.explain.stuck_stages import StuckStage
-from tests.support.core.instance_records import CONTRACT, FINANCE, WORKFLOW, record
+from tests.support.core.instance_records import CONTRACT, DOCUMENT, FINANCE, WORKFLOW, record
 
 REQUEST = UUID(int=40)
 STUCK = StuckStageRecord(
@@ -22,12 +22,26 @@ STUCK = StuckStageRecord(
     additions=["dora", "emil"],
     unseated=["the organisation names no such manager of carl"],
     lacks_another_person=True,
+    helpers=["sam"],
 )
 ADD = "Give the role approver to dora or emil, or to a new member: nothing else keeps them."
 NOBODY = "Add a new member with the role approver: something else keeps every member of today."
 BY_NAME = "The policy asks people by name, so that no other member can be added."
 CANCEL = "Or cancel the workflow, where nobody wants this any more."
-KEEPS = "An open request keeps its policy: cancel the workflow then, and ask again."
+KEEPS = "An open request keeps its policy: for another one the workflow must be cancelled."
+AGAIN = "Then ask for submit again."
+AMENDMENT = (
+    "Nobody can ask for it again then in the state 'submitted'. An edit of the document makes an amendment:"
+    " a new document, which begins again."
+)
+ANEW = "But nothing begins it again in the state 'active': enter a new document then."
+HELPERS = "That can be done by sam."
+NO_HELPERS = (
+    "No active member without a part in the document may do that (member:edit): an operator can add one by"
+    " the tenant's file."
+)
+BAR = "carl took the role 'approver' from ben: a person without a part in the document gives it back"
+BARRED = "Until then that bars every vote of this stage, also of a new member."
 MOVE = "Then move the instance to the definition with that policy."
 CHAIN = "The chain large is read again when the instance is retried."
 BREAK_GLASS = "If the tenant can do none of this, two operators may seat a member by break-glass."
@@ -54,9 +68,11 @@ def test_it_names_the_stage_what_keeps_each_person_and_the_ways_out() -> None:
         ADD,
         "Their roles must grant invoice:approve.",
         "A person must do that who is not responsible for the document: otherwise it bars the vote.",
+        HELPERS,
         CANCEL,
         "Or publish a policy with fewer stages or with same_person: allowed.",
         KEEPS,
+        AGAIN,
         BREAK_GLASS,
         RETRY,
     )
@@ -73,6 +89,8 @@ def test_it_names_the_stage_what_keeps_each_person_and_the_ways_out() -> None:
         (replace(STUCK, rejecters=["ada", "ben"]), {"Or reject it: ada or ben may."}, set()),
         (replace(STUCK, request_id=None), {MOVE}, {KEEPS, BREAK_GLASS}),
         (replace(STUCK, request_id=None, chain_name="large"), {CHAIN}, {MOVE, KEEPS}),
+        (replace(STUCK, bar=BAR), {BARRED, HELPERS}, {ADD, BREAK_GLASS}),
+        (replace(STUCK, helpers=[]), {NO_HELPERS}, {HELPERS}),
         (replace(STUCK, lacks_another_person=False), {"Or publish a policy with fewer stages."}, set()),
     ],
 )
@@ -80,6 +98,24 @@ def test_each_way_stands_where_it_helps(stuck: StuckStageRecord, has: set[str], 
     remedies = set(explained(stuck).remedies)
     assert has <= remedies
     assert remedies.isdisjoint(has_not)
+
+
+def test_what_helps_stands_first() -> None:
+    remedies = explained(replace(STUCK, bar=BAR)).remedies
+    assert remedies[:3] == (f"Undo this first: {BAR}.", BARRED, HELPERS)
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [("draft", AGAIN), ("submitted", AMENDMENT), ("active", ANEW), ("amended", None)]
+)
+def test_what_can_follow_a_cancelled_workflow_is_told_for_the_state(
+    status: str, sentence: str | None
+) -> None:
+    found = record(stuck_stages=[STUCK], document=replace(DOCUMENT, status=status))
+    (only,) = explain_instance(WORKFLOW, CONTRACT, found).stuck_stages
+    assert {AGAIN, AMENDMENT, ANEW}.intersection(only.remedies) == ({sentence} if sentence else set())
+    (unknown,) = explain_instance(WORKFLOW, None, found).stuck_stages
+    assert {AGAIN, AMENDMENT, ANEW}.isdisjoint(unknown.remedies)
 
 
 def test_what_is_not_paused_needs_no_retry() -> None:
