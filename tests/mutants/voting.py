@@ -214,7 +214,7 @@ TAKEN_BACK = (
         (f"{SLIPS}the_creators_own_giving_hides_no_taking",),
     ),
     Mutation(
-        "members are advised whom a change bars",
+        "members are advised although a change bars them",
         3,
         f"{CORE}/approvals/additions.py",
         "        and check.find_bar(person, given.union(members[person])) is None\n",

@@ -56,6 +56,8 @@ def explain(
     contract: Contract | None = None,
     control: ControlAuthors | None = None,
     machines: Mapping[str, MachineLabel] = MappingProxyType({}),
+    *,
+    is_draft: bool = False,
 ) -> tuple[Section, ...]:
     """Explain a workflow. The contract must be the one that it was compiled from.
 
@@ -67,7 +69,8 @@ def explain(
         raise ValueError("the workflow was compiled from another contract")
     workflow = WorkflowReading(artifact.content)
     outline = Outline(workflow, contract, Vocabulary(artifact.content["entity_type"], contract, machines))
-    chapters = _list_chapters(outline, artifact, control)
+    made_by = None if control is None else describe_control(control, is_draft=is_draft)
+    chapters = _list_chapters(outline, artifact, made_by)
     for number, chapter in enumerate(chapters, 1):
         outline.numbers[chapter.key] = str(number)
         for index, entry in enumerate(chapter.entries, 1):
@@ -79,11 +82,11 @@ def write_explanation(sections: tuple[Section, ...]) -> list[str]:
     return list(_write_lines(sections))
 
 
-def _list_chapters(outline: Outline, artifact: Artifact, control: ControlAuthors | None) -> list[Chapter]:
+def _list_chapters(outline: Outline, artifact: Artifact, made_by: str | None) -> list[Chapter]:
     is_automation = outline.workflow.content["kind"] == "automation"
     fixed = [_write_trigger(outline)] if is_automation else [write_states(outline), write_gates(outline)]
     return [
-        _write_head(outline, artifact, control),
+        _write_head(outline, artifact, made_by),
         *fixed,
         *(write_slots(outline) or [_write_nothing_added()]),
         write_approvals(outline),
@@ -137,7 +140,7 @@ def _make_entries(*sentences: str) -> list[Entry]:
     return [Entry(partial(NumberedLine, sentence)) for sentence in sentences]
 
 
-def _write_head(outline: Outline, artifact: Artifact, control: ControlAuthors | None) -> Chapter:
+def _write_head(outline: Outline, artifact: Artifact, made_by: str | None) -> Chapter:
     content = artifact.content
     entity = content["entity_type"]
     name = f'"{describe_name(content["name"])}" [{escape(content["name"])}]'
@@ -163,8 +166,8 @@ def _write_head(outline: Outline, artifact: Artifact, control: ControlAuthors | 
         f"The workflow was compiled by compiler {escape(content['compiler_version'])}. The engine runs the"
         f" compiled workflow and nothing else. SHA-256: {artifact.hash}"
     )
-    if control is not None:
-        lines.append(describe_control(control))
+    if made_by is not None:
+        lines.append(made_by)
     return Chapter("What this statement is about", _make_entries(*lines))
 
 

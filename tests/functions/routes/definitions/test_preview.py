@@ -58,7 +58,10 @@ def test_the_graph_of_drafts_and_of_what_is_published(client: Client, draft: str
     assert (nodes[f"usr:{SLOT}:amount"]["slot"], nodes["sys:start"]["slot"]) == (SLOT, None)
     express = next(one for one in graph["edges"] if one["id"].endswith(":edge:express"))
     assert express["condition"] == "entity.grand_total <= 50000 && entity.vendor_id in org.trusted_vendors"
+    is_draft = "The definition is a draft: nobody has published it."
+    assert is_draft in client.get(f"{draft}/explanation").body["text"]
     published = client.post(f"{draft}/publish", if_match='"1"').body["definition_id"]
+    assert is_draft not in client.get(f"{draft}/explanation").body["text"]
     assert client.get(f"{DEFINITIONS}/{published}/graph").body == graph == client.get(f"{draft}/graph").body
     assert client.get(f"{draft}/mermaid").body["mermaid"].startswith("flowchart TD\n")
     assert "Finance manager" in client.get(f"{draft}/explanation").body["text"]

@@ -83,4 +83,4 @@ def test_an_explanation_names_who_made_the_control_alone(stage: WorkflowStage, a
     explained = explain(database, contracts, stage.tenant_id, made.instance_id)
     assert explained.control is not None
     assert explained.control.single_author == ["carl"]
-    assert "published by carl, who also wrote it." in write_instance(explained)[2]
+    assert "published by carl, who also wrote them." in write_instance(explained)[2]

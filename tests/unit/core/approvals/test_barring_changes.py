@@ -161,7 +161,7 @@ GIVING_BEFORE: dict[EligibilityKind, tuple[EligibilityKind, ...]] = {
 def test_to_take_back_what_a_person_of_the_document_gave_meanwhile_bars_nothing(
     taken: EligibilityChange,
 ) -> None:
-    """Nobody could vote by it. The voter's own giving is another thing: others may vote by that."""
+    """That giving lets nobody vote. The voter's own giving is another thing: others may vote by it."""
     taken = replace(taken, changed_at=LATER + timedelta(hours=1))
     for kind in ELIGIBILITY_KINDS:
         given = replace(taken, kind=kind, changed_at=LATER)

@@ -26,16 +26,30 @@ def test_a_part_is_described_by_its_authors(part: Authorship, sentence: str) -> 
     assert describe_control(make_control(None, part, {})) == sentence
 
 
-def test_all_parts_stand_in_one_line_and_an_envelope_is_its_contract() -> None:
+def test_all_parts_stand_in_one_line() -> None:
     control = make_control(BY_TWO, ALONE, {"accounts_payable": ALONE})
     assert describe_control(control) == (
         "The contract was published by connie, who also wrote it."
         " ben published the definition, which ada and ann wrote."
         ' The chain "accounts payable" was published by connie, who also wrote it.'
     )
+
+
+def test_one_sentence_names_the_makers_of_both_texts() -> None:
     assert describe_control(make_control(ALONE, ALONE, {})) == (
-        "The contract was published by connie, who also wrote it."
+        "The contract and the definition were published by connie, who also wrote them."
     )
+    assert describe_control(make_control(BY_TWO, BY_TWO, {})) == (
+        "ben published the contract and the definition, which ada and ann wrote."
+    )
+
+
+def test_of_a_draft_it_says_that_nobody_has_published_it() -> None:
+    for part in (Authorship(None, None, None), ALONE):
+        assert describe_control(make_control(part, ALONE, {}), is_draft=True) == (
+            "The contract was published by connie, who also wrote it."
+            " The definition is a draft: nobody has published it."
+        )
 
 
 def test_names_are_escaped() -> None:

@@ -192,7 +192,8 @@ class DefinitionPreview:
             named = {node["config"].get("service_account") for node in artifact.content["nodes"].values()}
             subjects = [f"{SERVICE_PREFIX}{name}" for name in named if name is not None]
             machines = read_machine_labels(read.connection, principal.tenant_id, subjects)
-            sections = explain(artifact, read_contract_of(read, artifact), control, machines)
+            contract, is_draft = read_contract_of(read, artifact), definition.status == "draft"
+            sections = explain(artifact, contract, control, machines, is_draft=is_draft)
         return Explanation("\n".join(write_explanation(sections)), control)
 
     def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> DiffReport:
