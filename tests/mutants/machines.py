@@ -181,7 +181,7 @@ OF_SERVICE_ACCOUNTS = (
         "an account gets what its editor does not have",
         3,
         ACCOUNTS,
-        "            require_roles(act, _list_given(before, new, status))\n",
+        "            require_roles(act, given)\n",
         "",
         (f"{OF_ACCOUNTS}nobody_gives_an_account_more_than_they_have",),
     ),

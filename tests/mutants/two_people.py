@@ -8,7 +8,41 @@ PROPOSALS = "shared/signet/engine/control/proposals.py"
 SCENES = "tests/functions/routes/control/test_four_eyes.py::test_"
 HTTP = "tests/functions/routes/control/test_control_changes.py::test_"
 
+ROLES = "tests/functions/routes/control/test_roles_of_accounts.py::test_"
+
 TWO_PEOPLE = (
+    Mutation(
+        "one person gives a role of a service account more",
+        4,
+        "shared/signet/engine/tenants/roles.py",
+        "if _gives_to_an_account(act, role, had, wanted) and wants_two_people(act):",
+        "if False:",
+        (f"{ROLES}to_give_a_role_of_an_account_more_takes_two_people",),
+    ),
+    Mutation(
+        "a confirmed account has what its roles permit by then",
+        4,
+        "shared/signet/engine/tenants/service_accounts.py",
+        "        if changed:\n",
+        "        if False:\n",
+        (f"{ROLES}a_role_that_changes_before_the_confirmation_makes_it_void",),
+    ),
+    Mutation(
+        "a proposed role is confirmed over what an operator made of it",
+        4,
+        "shared/signet/engine/tenants/roles.py",
+        'if had != change.body["permissions_before"]:',
+        "if False:",
+        (f"{ROLES}a_role_that_an_operator_changed_meanwhile_is_read_again",),
+    ),
+    Mutation(
+        "only who confirms a wider role answers for it",
+        4,
+        "shared/signet/engine/tenants/roles.py",
+        "author_of(act.noted_as)",
+        "author_of(act.caller)",
+        (f"{ROLES}who_proposed_a_wider_role_answers_for_it",),
+    ),
     Mutation(
         "an author publishes the own draft",
         4,

@@ -163,6 +163,7 @@ class UseCases:
             "definition": self.definitions,
             "endpoint": self.endpoints,
             "inbound_endpoint": self.inbound_events,
+            "role": self.roles,
             "rule": self.rules,
             "service_account": self.service_accounts,
             "tenant_settings": self.tenant_admin,

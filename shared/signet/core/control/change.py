@@ -17,6 +17,7 @@ ControlKind = Literal[
     "definition",
     "endpoint",
     "inbound_endpoint",
+    "role",
     "rule",
     "service_account",
     "tenant_settings",

@@ -26,7 +26,8 @@ class AdminTransaction:
         self.transaction = transaction
         self._permissions = transaction.permissions_of(caller.principal.roles)
         self._entries: list[AuditEntry] = []
-        self._noted_as = caller
+        # The caller with everybody who is responsible for the act.
+        self.noted_as = caller
         self._noted_detail: Mapping[str, Any] = {}
 
     def may(self, permission: str) -> bool:
@@ -40,7 +41,7 @@ class AdminTransaction:
         """Note from now on that these persons are responsible beside the caller, with this detail."""
         principal = self.caller.principal
         joined = replace(principal, behind=join_responsible(principal.behind, persons))
-        self._noted_as, self._noted_detail = replace(self.caller, principal=joined), detail
+        self.noted_as, self._noted_detail = replace(self.caller, principal=joined), detail
 
     def note(
         self,
@@ -55,7 +56,7 @@ class AdminTransaction:
         self._entries.append(
             make_entry(
                 make_id(),
-                self._noted_as,
+                self.noted_as,
                 tenant_id,
                 self.now,
                 subject,

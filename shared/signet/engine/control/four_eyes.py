@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from signet.core.control.authorship import Authorship, find_shared_persons, list_persons
 from signet.core.errors import Rejected
-from signet.core.tenants.permissions import list_granting
+from signet.core.tenants.permissions import grants, list_granting
 from signet.core.tenants.responsible import join_responsible
 from signet.engine.access.admin import AdminTransaction
+from signet.store.approvals.voters import read_people
 from signet.store.control.authorship import DraftName, add_draft_authors
 from signet.store.control.changes import list_holders, read_four_eyes
 
-_MAX_NAMED = 5
+_MAX_NAMED, _MAX_LOOKED_AT = 5, 100
 
 
 def wants_two_people(act: AdminTransaction) -> bool:
@@ -62,19 +63,32 @@ def refuse_single_person(
     act: AdminTransaction, sentence: str, persons: Collection[str], permission: str
 ) -> Rejected:
     """Make the refusal, with the people who may do what these persons may not."""
-    tenant_id = act.caller.principal.tenant_id
+    return Rejected("FOUR_EYES_REQUIRED", sentence, remedy=describe_other_people(act, persons, permission))
+
+
+def describe_other_people(
+    act: AdminTransaction, persons: Collection[str], permission: str, needed: Collection[str] = ()
+) -> str:
+    """Describe who may do what these persons may not. They need the permission, and the needed ones too."""
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
+    besides = {*persons, *list_persons(act.caller.principal)}
     others = list_holders(
-        act.connection,
-        tenant_id,
-        list_granting(permission),
-        other_than={*persons, *list_persons(act.caller.principal)},
-        limit=_MAX_NAMED,
+        connection, tenant_id, list_granting(permission), other_than=besides, limit=_MAX_LOOKED_AT
     )
+    more = [name for name in sorted(needed) if name != permission][:_MAX_NAMED]
+    if needed:
+        people = read_people(connection, tenant_id, others)
+        others = [
+            name
+            for name in others
+            if name in people and all(grants(people[name].permissions, each) for each in needed)
+        ]
+    also = f" and {', '.join(more)}" if more else ""
     if others:
-        remedy = f"Ask one of these people with the permission '{permission}': {', '.join(others)}."
-    else:
-        remedy = (
-            f"No other active member has the permission '{permission}'."
-            " Give it to a person who has no part in this."
-        )
-    return Rejected("FOUR_EYES_REQUIRED", sentence, remedy=remedy)
+        named = ", ".join(others[:_MAX_NAMED])
+        return f"Ask one of these people with the permission '{permission}'{also}: {named}."
+    those = "them" if more else "it"
+    return (
+        f"No other active member has the permission '{permission}'{also}."
+        f" Give {those} to a person who has no part in this."
+    )

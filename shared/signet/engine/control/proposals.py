@@ -1,8 +1,8 @@
 """Changes that one person proposes, and that take effect when another one confirms them."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -20,6 +20,7 @@ from signet.core.control.change import (
 from signet.core.errors import Defect, Rejected
 from signet.core.tenants.permissions import list_granting
 from signet.engine.access.admin import AdminTransaction
+from signet.engine.control.four_eyes import describe_other_people
 from signet.ids import make_id
 from signet.store.control import changes as store
 from signet.store.control.changes import ControlChangeRow
@@ -43,6 +44,8 @@ class ControlProposal:
     # The permission to make the change, and so to confirm it.
     permission: str
     reason: str | None = None
+    # More permissions that a person needs to confirm it.
+    needed: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class ControlChange:
     """A proposed change of the control.
 
     `hash` is that of everything that is confirmed. `difference` compares with what is in force; it is null
-    in lists, and once the change has ended.
+    in lists, and once the change has ended. `next_step` is said once, when it is proposed: the people who may
+    confirm it, or that there are none.
     """
 
     id: UUID
@@ -69,6 +73,7 @@ class ControlChange:
     ended_at: datetime | None
     ended_by: str | None
     difference: Sequence[ControlDifference] | None = None
+    next_step: str | None = None
 
 
 def propose(act: AdminTransaction, proposal: ControlProposal) -> ControlChange:
@@ -98,7 +103,8 @@ def propose(act: AdminTransaction, proposal: ControlProposal) -> ControlChange:
     change = require_change(act, change_id)
     note_change(act, change, "propose_control_change", reason=proposal.reason)
     _tell(act, change, proposal.permission)
-    return change
+    step = describe_other_people(act, change.responsible, proposal.permission, proposal.needed)
+    return replace(change, next_step=step)
 
 
 def _require_room(act: AdminTransaction) -> None:

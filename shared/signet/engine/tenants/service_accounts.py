@@ -5,7 +5,7 @@ member: it never votes, holds no seat and takes no delegation. Where the tenant 
 a change and another confirms it; one person alone may disable an account.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.role_grants import require_roles
+from signet.engine.tenants.roles import roles_have_changed
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.tenants import people
@@ -82,11 +83,12 @@ class ServiceAccounts:
                     remedy="Give an account that is there these roles, and this label.",
                 )
             _require_owner(act, new.owner)
-            require_roles(act, _list_given(before, new, status))
+            given = _list_given(before, new, status)
+            require_roles(act, given)
             if not _stops(before, new, status) and wants_two_people(act):
                 what, version = ("create", 0) if before is None else ("replace", before.version)
                 body = _write(new.label, new.roles, new.owner, status)
-                return propose(act, ControlProposal(SUBJECT, new.id, what, body, version, EDIT, reason))
+                return _propose(act, new.id, what, body, version, reason, given)
             supersede(act, SUBJECT, new.id)
             return _save(act, before, new, status, created_by=caller.principal.subject, reason=reason)
 
@@ -96,7 +98,9 @@ class ServiceAccounts:
 
     def read_in_force(self, connection: Connection, tenant_id: UUID, change: ControlChange) -> dict[str, Any]:
         before = store.find_account(connection, tenant_id, change.name)
-        return {} if before is None else _write_record(before)
+        if before is None:
+            return {}
+        return {**_write_record(before), "permissions": read_granted(connection, tenant_id, before.roles)}
 
     def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
         act.require(EDIT)
@@ -104,7 +108,11 @@ class ServiceAccounts:
         version = before.version if before is not None else 0
         if version != change.base_version:
             raise change_is_stale(change, version)
-        body = change.body
+        body, pinned = change.body, change.body.get("permissions", {})
+        granted = read_granted(act.connection, act.caller.principal.tenant_id, body["roles"])
+        changed = [role for role in granted if granted[role] != pinned.get(role)]
+        if changed:
+            raise roles_have_changed(changed)
         new = ServiceAccount(
             id=change.name, label=body["label"], roles=tuple(body["roles"]), owner=body["owner_id"]
         )
@@ -118,7 +126,29 @@ def propose_owner(act: AdminTransaction, account_id: str, owner_id: str) -> None
     before = store.find_account(act.connection, act.caller.principal.tenant_id, account_id)
     if before is not None:
         body = {**_write_record(before), "owner_id": owner_id}
-        propose(act, ControlProposal(SUBJECT, account_id, "replace", body, before.version, EDIT))
+        _propose(act, account_id, "replace", body, before.version)
+
+
+def read_granted(connection: Connection, tenant_id: UUID, roles: Sequence[str]) -> dict[str, list[str]]:
+    """Read the permissions of roles, by role, in the order of their names."""
+    found = people.find_roles(connection, tenant_id, roles)
+    return {record.role: sorted(record.permissions) for record in sorted(found, key=lambda one: one.role)}
+
+
+def _propose(
+    act: AdminTransaction,
+    account_id: str,
+    what: str,
+    body: Mapping[str, Any],
+    version: int,
+    reason: str | None = None,
+    given: Collection[str] = (),
+) -> ControlChange:
+    """Propose the account together with what its roles permit now: that is shown, and confirmed with it."""
+    granted = read_granted(act.connection, act.caller.principal.tenant_id, body["roles"])
+    pinned = {**body, "permissions": granted}
+    needed = {permission for role in given for permission in granted.get(role, ())}
+    return propose(act, ControlProposal(SUBJECT, account_id, what, pinned, version, EDIT, reason, needed))
 
 
 def _save(

@@ -66,6 +66,12 @@ def count_accounts(connection: Connection, tenant_id: UUID) -> int:
     return count
 
 
+def is_role_of_running_account(connection: Connection, tenant_id: UUID, role: str) -> bool:
+    """Return whether an active account has the role."""
+    values = {"tenant_id": tenant_id, "role": role}
+    return connection.execute(_SQL.is_role_of_running_account, values).fetchone() == (True,)
+
+
 def save_account(
     connection: Connection,
     tenant_id: UUID,

@@ -20,6 +20,11 @@ WHERE a.tenant_id = %(tenant_id)s AND a.id = %(id)s
 -- Count the service accounts of a tenant, for the limit.
 SELECT count(*) FROM service_accounts WHERE tenant_id = %(tenant_id)s
 
+-- name: is_role_of_running_account
+-- Find out whether an active service account has a role.
+SELECT EXISTS (SELECT FROM service_accounts
+               WHERE tenant_id = %(tenant_id)s AND status = 'active' AND %(role)s = ANY (roles))
+
 -- name: save_account
 -- Write a service account, or its next version.
 INSERT INTO service_accounts (tenant_id, id, label, roles, owner_id, status, created_by, created_at, updated_at)

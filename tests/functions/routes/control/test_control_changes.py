@@ -45,7 +45,11 @@ def audit_of(admin: Admin, subject: str) -> list[dict[str, Any]]:
 
 
 def test_a_proposal_is_listed_and_read(proposed: ClientAnswer, paul: Client, quinn: Client) -> None:
-    body = proposed.body
+    # Only the answer to the proposal says who may confirm it.
+    assert proposed.body["next_step"].startswith(
+        "Ask one of these people with the permission 'endpoint:edit'"
+    )
+    body = {**proposed.body, "next_step": None}
     assert (body["kind"], body["name"], body["act"], body["base_version"]) == ("endpoint", "erp", "create", 0)
     assert (body["proposed_by"], body["responsible"], body["status"]) == ("paul", ["paul"], "proposed")
     assert body["body"] == {**TERMS, "status": "active"}
@@ -71,7 +75,7 @@ def test_people_see_the_kinds_that_they_may_read_or_make(two: TwoPeople, propose
     assert stranger.get(CHANGES).body["items"] == []
     for answer in (stranger.get(place), confirm(stranger, place), stranger.post(f"{place}/withdraw")):
         assert (answer.status, answer.code) == (404, "CONTROL_CHANGE_NOT_FOUND")
-    assert reader.get(CHANGES).body["items"] == [proposed.body]
+    assert reader.get(CHANGES).body["items"] == [{**proposed.body, "next_step": None}]
     for answer in (confirm(reader, place), reader.post(f"{place}/reject", {})):
         assert (answer.status, answer.code) == (403, "PERMISSION_DENIED")
     assert reader.get(f"{CHANGES}/{uuid4()}").code == "CONTROL_CHANGE_NOT_FOUND"

@@ -8,9 +8,11 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
+from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_PERMISSIONS
 from signet.core.validation.strict_model import Permission, Strict
+from signet.engine.control.proposals import ControlChange
 from signet.engine.tenants.roles import ShownRole
 
 
@@ -33,14 +35,16 @@ def add_role_routes(routes: Routes) -> None:
         records = call.use.roles.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda role: [role.role])
 
-    @routes.put("/v1/roles/<role>", "Make or change a role", ShownRole)
-    def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> ShownRole:
+    @routes.put("/v1/roles/<role>", "Make or change a role", ShownRole, also={202: ControlChange})
+    def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> HttpAnswer:
         """Save a role, which is in force at once for all who have it.
 
         Nobody adds what they may not do, or takes anything from a role that allows more. Nobody changes a
-        role that they hold.
+        role that they hold. Where the tenant wants two people, 202 answers what a service account would gain:
+        another person confirms it.
         """
-        return call.use.roles.save(call.caller, role, content.permissions)
+        saved = call.use.roles.save(call.caller, role, content.permissions)
+        return show_proposed(saved) if isinstance(saved, ControlChange) else HttpAnswer(saved)
 
     @routes.delete("/v1/roles/<role>", "Delete a role that no member and no key has")
     def delete_role(call: Call, role: PathName) -> HttpAnswer:
