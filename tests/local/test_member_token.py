@@ -13,7 +13,7 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.tenants.tenant_file import TenantFile
 from signet.local.development_token import read_development_secret
-from signet.local.member_token import read_member_token
+from signet.local.member_token import read_member_token, write_operator_token
 from signet.store.schema import server
 
 
@@ -61,6 +61,15 @@ def test_other_environments_get_none(
     home: Path, tenant: TenantFile, owner_url: str, environment: str
 ) -> None:
     assert code_of(home, tenant.tenant_id, owner_url, environment=environment) == "TOKEN_NOT_LOCAL"
+
+
+def test_an_operator_is_held_to_the_same(home: Path, tenant: TenantFile, owner_url: str) -> None:
+    token = write_operator_token(home, tenant.tenant_id, "otis", database_url=owner_url, environment="local")
+    read = jwt.decode(token, options={"verify_signature": False})
+    assert (read["sub"], read["roles"]) == ("otis", ["signet:operator"])
+    for environment, url in (("prod", owner_url), ("local", None)):
+        with pytest.raises(Rejected, match="nothing runs|for local environments only"):
+            write_operator_token(home, tenant.tenant_id, "otis", database_url=url, environment=environment)
 
 
 def test_where_nothing_was_started_there_is_none(tmp_path: Path, tenant: TenantFile, owner_url: str) -> None:

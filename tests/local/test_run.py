@@ -86,11 +86,25 @@ def list_people(greeting: str) -> list[str]:
     return [jwt.decode(token, options={"verify_signature": False})["sub"] for token in tokens]
 
 
-def make_token(state: Path, person: str) -> str:
-    command = [sys.executable, "-m", "signet.cli", "token", person, "--state", str(state)]
+def make_token(state: Path, person: str, *options: str) -> str:
+    command = [sys.executable, "-m", "signet.cli", "token", person, "--state", str(state), *options]
     environment = {**os.environ, "SIGNET_DATABASE_URL": ""}
     made = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return made.stdout.strip()
+
+
+def run_command(folder: Path, *words: str) -> str:
+    """Run a command in the folder beside `signet run`, without an address of a database."""
+    done = subprocess.run(
+        [sys.executable, "-m", "signet.cli", *words],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name != "SIGNET_DATABASE_URL"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "signet: on the database that runs in .signet\n"), done
+    return done.stdout
 
 
 def who_am_i(greeting: str, token: str) -> dict[str, Any]:
@@ -133,6 +147,12 @@ def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Star
     assert who_am_i(greeting, make_token(folder / ".signet", "carl"))["roles"] == ["clerk"]
     ada = make_token(folder / ".signet", "ada")
     assert send(greeting, "PUT", "/v1/members/fiona", ada, {"display_name": "Fiona Finance"})["roles"] == []
+    # Commands find the database, and an operator has a token.
+    tenant_id = body["tenant"]["id"]
+    assert "0030" in run_command(folder, "migrate", "status")
+    assert run_command(folder, "instance", "list", "--tenant", tenant_id) == ""
+    operator = make_token(folder / ".signet", "otis", "--operator")
+    assert send(greeting, "GET", f"/v1/tenants/{tenant_id}/break_glass", operator) == {"items": []}
     assert (end(first, signal.SIGINT), first.returncode) == ("stopping\n", 0)
     assert processes_about(folder) == []
 

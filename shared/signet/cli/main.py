@@ -9,15 +9,17 @@ import typer
 from signet.cli import audit, contract, instance, migrate, run, tenant
 from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
+from signet.cli.local_database import use_local_database
 from signet.cli.move import move_all_command, move_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.store.schema.server import plain_errors
 
+_ON_A_DATABASE = frozenset({"audit", "instance", "migrate", "tenant"})
+
 app = typer.Typer(
     name="signet",
-    help="Contracted document workflows on Postgres.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,6 +35,13 @@ app.command(name="compile", help=COMPILE_HELP)(compile_command)
 app.command(name="diff", help=DIFF_HELP)(diff_command)
 app.command(name="simulate", help=SIMULATE_HELP)(simulate_command)
 app.command(name="token")(token_command)
+
+
+@app.callback()
+def find_database(context: typer.Context) -> None:
+    """Contracted document workflows on Postgres."""
+    if context.invoked_subcommand in _ON_A_DATABASE:
+        use_local_database()
 
 
 @app.command(name="run")

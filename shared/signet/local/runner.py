@@ -19,7 +19,7 @@ from signet.engine.tenants.tenant_files import install_tenant_file
 from signet.local.development_token import read_development_secret
 from signet.local.gateway import Handler, open_gateway
 from signet.local.housekeeping_loop import running_housekeeping
-from signet.local.member_token import DATABASE_NAME, RUNTIME_ROLE, write_member_token
+from signet.local.member_token import DATABASE_NAME, OPERATOR_ROLE, RUNTIME_ROLE, write_member_token
 from signet.local.postgres import running_postgres
 from signet.local.tenant_file import EXAMPLES_FOLDER, read_tenant_file
 from signet.local.worker_loop import running_worker
@@ -174,6 +174,7 @@ def _load_handler(runtime: Runtime) -> Handler:
             "SIGNET_DATABASE_URL": runtime.database_url,
             "SIGNET_DATABASE_POOL_SIZE": str(POOL_SIZE),
             "SIGNET_DEVELOPMENT_SECRET": runtime.development_secret,
+            "SIGNET_OPERATOR_ROLE": OPERATOR_ROLE,
             # A line for each request and wave is too much for a terminal, unless it is asked for.
             "SIGNET_LOG_LEVEL": os.environ.get("SIGNET_LOG_LEVEL", "WARNING"),
         }
@@ -201,5 +202,6 @@ def _greet(url: str, runtime: Runtime, tenants: Sequence[InstalledTenant]) -> No
             print(f"  curl -H 'authorization: Bearer {token}' {url}/v1/health", flush=True)
         for sentence in tenant.kept:
             print(f"kept: {sentence}")
-    print("Another token: signet token PERSON", flush=True)
+    print("Another token: .venv/bin/signet token PERSON (an operator's: with --operator)")
+    print("In this folder, .venv/bin/signet works on this database while it runs.", flush=True)
     print("Ctrl-C stops it.", flush=True)

@@ -1,0 +1,58 @@
+"""The database that commands use where they are told no other."""
+
+import os
+
+import pytest
+
+from signet.cli import local_database
+from signet.cli.local_database import use_local_database
+from signet.local.postgres import PostgresFailed
+
+HERE, VARIABLE = "postgresql://127.0.0.1:1/signet", "SIGNET_DATABASE_URL"
+
+
+@pytest.fixture(autouse=True)
+def running(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a database run in the folder."""
+    monkeypatch.setattr(local_database, "find_local_database", lambda state: HERE)
+    for name in (VARIABLE, "SIGNET_ENVIRONMENT"):
+        # Set first, so that what the test sets is taken back too.
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+
+
+def test_the_database_that_runs_here_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    use_local_database()
+    assert os.environ[VARIABLE] == HERE
+    assert capsys.readouterr() == ("", "signet: on the database that runs in .signet\n")
+
+
+def test_an_address_goes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "postgresql://db.example/signet")
+    use_local_database()
+    assert os.environ[VARIABLE] == "postgresql://db.example/signet"
+
+
+@pytest.mark.parametrize("environment", ["prod", "staging", ""])
+def test_other_environments_name_theirs(monkeypatch: pytest.MonkeyPatch, environment: str) -> None:
+    monkeypatch.setenv("SIGNET_ENVIRONMENT", environment)
+    use_local_database()
+    assert VARIABLE not in os.environ
+
+
+def test_where_nothing_runs_the_command_asks_for_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_database, "find_local_database", lambda state: None)
+    use_local_database()
+    assert VARIABLE not in os.environ
+
+
+def test_a_password_that_cannot_be_read_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(state: object) -> str:
+        raise PostgresFailed("password cannot be read")
+
+    monkeypatch.setattr(local_database, "find_local_database", fail)
+    with pytest.raises(SystemExit):
+        use_local_database()
+    assert "password cannot be read" in capsys.readouterr().err
