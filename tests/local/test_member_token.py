@@ -68,7 +68,7 @@ def test_an_operator_is_held_to_the_same(home: Path, tenant: TenantFile, owner_u
     read = jwt.decode(token, options={"verify_signature": False})
     assert (read["sub"], read["roles"]) == ("otis", ["signet:operator"])
     for environment, url in (("prod", owner_url), ("local", None)):
-        with pytest.raises(Rejected, match="nothing runs|for local environments only"):
+        with pytest.raises(Rejected, match=r"nothing runs|for local environments only"):
             write_operator_token(home, tenant.tenant_id, "otis", database_url=url, environment=environment)
 
 

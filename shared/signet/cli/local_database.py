@@ -2,26 +2,31 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from signet.cli.console import stop
+from signet.cli.console import write
+from signet.core.explain.vocabulary import escape
 from signet.local.member_token import LOCAL, find_local_database
 from signet.local.postgres import PostgresFailed
 
-_VARIABLE, _STATE = "SIGNET_DATABASE_URL", Path(".signet")
+_OPTION, _VARIABLE, _STATE = "--database-url", "SIGNET_DATABASE_URL", Path(".signet")
 
 
-def use_local_database() -> None:
-    """Name the database that runs in `.signet`, unless the environment names one or is not local.
+def use_local_database(words: Sequence[str]) -> None:
+    """Name the database that runs in `.signet`, unless a word or the environment names one, or it is not local.
 
     It listens on the loopback alone, and its password is readable for the owner of the folder only.
     """
-    if os.environ.get(_VARIABLE) or os.environ.get("SIGNET_ENVIRONMENT", LOCAL) != LOCAL:
+    if any(word.startswith(_OPTION) for word in words) or os.environ.get(_VARIABLE):
+        return
+    if os.environ.get("SIGNET_ENVIRONMENT", LOCAL) != LOCAL:
         return
     try:
         url = find_local_database(_STATE)
     except PostgresFailed as error:
-        stop(str(error))
+        write(f"signet: {escape(str(error))}", sys.stderr)
+        return
     if url is not None:
         os.environ[_VARIABLE] = url
         print(f"signet: on the database that runs in {_STATE}", file=sys.stderr)

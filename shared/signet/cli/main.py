@@ -41,7 +41,7 @@ app.command(name="token")(token_command)
 def find_database(context: typer.Context) -> None:
     """Contracted document workflows on Postgres."""
     if context.invoked_subcommand in _ON_A_DATABASE:
-        use_local_database()
+        use_local_database(sys.argv[1:])
 
 
 @app.command(name="run")

@@ -22,27 +22,30 @@ def running(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_database_that_runs_here_is_used(capsys: pytest.CaptureFixture[str]) -> None:
-    use_local_database()
+    use_local_database(["instance", "list"])
     assert os.environ[VARIABLE] == HERE
     assert capsys.readouterr() == ("", "signet: on the database that runs in .signet\n")
 
 
 def test_an_address_goes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "postgresql://db.example/signet")
-    use_local_database()
+    use_local_database(["instance", "list"])
     assert os.environ[VARIABLE] == "postgresql://db.example/signet"
+    monkeypatch.delenv(VARIABLE)
+    use_local_database(["instance", "list", "--database-url=postgresql://db.example/signet"])
+    assert VARIABLE not in os.environ
 
 
 @pytest.mark.parametrize("environment", ["prod", "staging", ""])
 def test_other_environments_name_theirs(monkeypatch: pytest.MonkeyPatch, environment: str) -> None:
     monkeypatch.setenv("SIGNET_ENVIRONMENT", environment)
-    use_local_database()
+    use_local_database(["instance", "list"])
     assert VARIABLE not in os.environ
 
 
 def test_where_nothing_runs_the_command_asks_for_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_database, "find_local_database", lambda state: None)
-    use_local_database()
+    use_local_database(["instance", "list"])
     assert VARIABLE not in os.environ
 
 
@@ -53,6 +56,6 @@ def test_a_password_that_cannot_be_read_is_one_sentence(
         raise PostgresFailed("password cannot be read")
 
     monkeypatch.setattr(local_database, "find_local_database", fail)
-    with pytest.raises(SystemExit):
-        use_local_database()
+    use_local_database(["instance", "list"])
+    assert VARIABLE not in os.environ
     assert "password cannot be read" in capsys.readouterr().err
