@@ -15,6 +15,7 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, deliver, stop, write
 from signet.core.errors import SignetError
+from signet.core.explain.phrases import end_sentence
 from signet.core.explain.vocabulary import escape
 from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.audit.export import export_bundle
@@ -43,7 +44,7 @@ def _open(database_url: str) -> Iterator[Database]:
             finally:
                 database.close()
     except SignetError as error:
-        stop(f"{error.message} {error.remedy}".strip())
+        stop(f"{end_sentence(error.message)} {error.remedy}".strip())
 
 
 @app.command()

@@ -17,6 +17,7 @@ import typer
 from signet.cli.console import FINE, FOUND_ERRORS, WRONG_USE, write, write_json
 from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
+from signet.core.explain.phrases import end_sentence
 from signet.core.explain.vocabulary import escape
 from signet.core.tenants.caller import Caller
 from signet.engine.access.command_line import read_command_line_caller
@@ -52,7 +53,7 @@ def open_database(database_url: str) -> Iterator[Database]:
             finally:
                 database.close()
     except SignetError as error:
-        write(f"signet: {escape(error.message)} {escape(error.remedy)}".strip(), sys.stderr)
+        write(f"signet: {end_sentence(error.message)} {escape(error.remedy)}".strip(), sys.stderr)
         raise typer.Exit(FOUND_ERRORS if isinstance(error, Rejected) else WRONG_USE) from None
 
 

@@ -14,7 +14,7 @@ _OPTION, _VARIABLE, _STATE = "--database-url", "SIGNET_DATABASE_URL", Path(".sig
 
 
 def use_local_database(words: Sequence[str]) -> None:
-    """Name the database that runs in `.signet`, unless a word or the environment names one, or it is not local.
+    """Name the database that runs in `.signet`, where neither a word nor the environment names one.
 
     It listens on the loopback alone, and its password is readable for the owner of the folder only.
     """

@@ -189,6 +189,30 @@ class FieldError:
     remedy: str = ""
 
 
+# The next step that is true wherever a code is given, for refusals that name none themselves.
+REMEDIES: Mapping[str, str] = MappingProxyType(
+    {
+        "APPROVAL_NOT_YOURS": (
+            "Only people who hold a seat of this stage decide, and their delegates."
+            " The explanation of the workflow's instance names them."
+        ),
+        "PERMISSION_CONDITION": "Let a person act that the condition allows, or change what it reads.",
+        "PERMISSION_DENIED": (
+            "Ask a person who may do it, or an administrator for a role with the permission."
+            " Nobody gives it to themselves."
+        ),
+        "SEPARATION_OF_DUTIES": (
+            "Let a person do this who has no part in the document."
+            " The explanation of the workflow's instance says who may decide, and what keeps the others."
+        ),
+        "VOTE_BARRED_BY_GRANT": (
+            "Let another person decide. The explanation of the workflow's instance says who may, and what to"
+            " undo where nobody may."
+        ),
+    }
+)
+
+
 class SignetError(Exception):
     """The base of all errors of Signet. Only its subclasses are raised."""
 
@@ -206,7 +230,7 @@ class SignetError(Exception):
         super().__init__(code, message)
         self.code = code
         self.message = message
-        self.remedy = remedy
+        self.remedy = remedy or REMEDIES.get(code, "")
         self.fields = fields
         # Details are for logs and for the headers of an answer; they are never sent as they are.
         self.details: Mapping[str, object] = dict(details or {})

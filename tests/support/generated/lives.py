@@ -152,10 +152,12 @@ def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
     # Gates have conditions on the amount, so some of them must fail.
     data = {**make_document(rng), "amount": rng.choice([-1, 5, 50, 500])}
     birth = "amended" if "amendment" in case.contract and rng.random() < 0.3 else "created"
-    made = stage.mutate(Create(name, data), "ann", *roles)
+    # An amendment changes something: here the amount, to what it is otherwise from the beginning.
+    first = {**data, "amount": data["amount"] + 1} if birth == "amended" else data
+    made = stage.mutate(Create(name, first), "ann", *roles)
     if birth == "amended":
         stage.standing.put_at(made.document_id, "s0", "amend_only")
-        made = stage.mutate(Update(made.document_id, 1, {}), "ann", *roles)
+        made = stage.mutate(Update(made.document_id, 1, {"amount": data["amount"]}), "ann", *roles)
     (stored,) = stage.standing.row("SELECT data FROM documents WHERE id = %s", made.document_id)
     assert made.instance_id is not None
     script = WorldScript(

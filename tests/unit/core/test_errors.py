@@ -10,6 +10,7 @@ import pytest
 from signet.api.http.problems import MAX_FIELD_ERRORS, RETRY_AFTER_SECONDS, STATUSES, make_problem
 from signet.core.errors import (
     CODES,
+    REMEDIES,
     Defect,
     ErrorKind,
     Failed,
@@ -152,3 +153,11 @@ def test_a_thousand_mistakes_are_told_up_to_the_limit() -> None:
     errors = make_problem(Rejected("REQUEST_INVALID", "m", fields=fields), "r-1").document["errors"]
     assert isinstance(errors, list)
     assert len(errors) == MAX_FIELD_ERRORS
+
+
+def test_refusals_of_authority_have_a_next_step_everywhere() -> None:
+    assert REMEDIES.keys() <= CODES.keys()
+    for code, remedy in REMEDIES.items():
+        assert Rejected(code, "m").remedy == remedy
+        assert Rejected(code, "m", remedy="Wait.").remedy == "Wait."
+    assert Rejected("TOKEN_MISSING", "m").remedy == ""

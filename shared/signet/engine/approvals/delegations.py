@@ -47,14 +47,15 @@ class Delegations:
         user_id: str,
         delegate_id: str,
         *,
-        from_time: datetime,
         to_time: datetime,
+        from_time: datetime | None = None,
         entity_type: str | None = None,
         reason: str | None = None,
     ) -> Delegation:
-        """Let `delegate_id` decide for `user_id` for a time, about one entity type or all."""
-        new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
+        """Let `delegate_id` decide for `user_id` for a time, by default from now on."""
         with administering(self._database, caller) as act:
+            begin = act.now if from_time is None else from_time
+            new = Delegation(make_id(), user_id, delegate_id, entity_type, begin, to_time)
             _require_giver(act, new)
             _require_terms(new, reason, act.now)
             new = replace(new, from_time=max(new.from_time, act.now))

@@ -7,7 +7,7 @@ from uuid import UUID
 from signet.authoring.actions import ActionRegistry
 from signet.core.approvals.eligibility import find_authors, separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.contracts.contract import AMENDED
+from signet.core.contracts.contract import AMENDED, Contract, EditWindow
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
@@ -207,6 +207,8 @@ def _update(
     match EditEffect.APPLY if context.is_own_workflow else decide_edit(window):
         case EditEffect.REFUSE:
             return reject_locked(window)
+        case EditEffect.AMEND if data == context.data:
+            return _nothing_to_amend()
         case EditEffect.AMEND:
             return _make_amendment(context, row, data, operation.reason, make_id)
         case _:
@@ -214,6 +216,12 @@ def _update(
             trigger_workflow(change, row, "mutation", {"action": "update"})
             supersede_request(change, row, "edited")
             return change
+
+
+def _nothing_to_amend() -> Rejected:
+    """Refuse an edit without a difference, which would still end the approvals that are asked for."""
+    sentence = "nothing would change: the edit makes an amendment that says what the document says"
+    return Rejected("REQUEST_INVALID", sentence, remedy="Send the fields that change.")
 
 
 def _patched(
@@ -283,7 +291,7 @@ def _request(
     if row.status not in transition.from_states:
         allowed = ", ".join(transition.from_states)
         sentence = f"'{operation.transition}' begins in {allowed}; the document is {row.status}"
-        return Rejected("TRANSITION_NOT_POSSIBLE", sentence)
+        return Rejected("TRANSITION_NOT_POSSIBLE", sentence, remedy=_list_what_begins(contract, row.status))
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
     if _decides(context.contract, operation):
@@ -301,12 +309,28 @@ def _request(
     return change
 
 
+def _list_what_begins(contract: Contract, status: str) -> str:
+    """Say what a person can do where the transition that they asked for does not begin."""
+    asked = [
+        name
+        for name, transition in contract.transitions.items()
+        if status in transition.from_states and transition.kind != "automatic"
+    ]
+    begins = f"In {status} one can ask for: {', '.join(asked)}." if asked else f"Nothing begins in {status}."
+    state = contract.states.get(status)
+    if state is None or state.edit is not EditWindow.AMEND_ONLY:
+        return begins
+    return f"{begins} An edit makes an amendment: a new document, which begins again."
+
+
 def _conclude(
     operation: ConcludeTransition, context: MutationContext, row: DocumentRow
 ) -> DocumentChange | Rejected:
     if not context.is_own_workflow:
         return Rejected(
-            "TRANSITION_NOT_POSSIBLE", "only a gate of the document's own workflow changes its status"
+            "TRANSITION_NOT_POSSIBLE",
+            "only a gate of the document's own workflow changes its status",
+            remedy="Ask for the transition: the gate lets it pass when its conditions hold.",
         )
     action = f"transition:{operation.transition}"
     if operation.to is None or operation.to == row.status:

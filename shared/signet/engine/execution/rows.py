@@ -165,8 +165,12 @@ def make_history_rows(context: InstanceContext) -> list[dict[str, Any]]:
     if projection.status != context.row.status:
         entries.append("resumed" if projection.status == "running" else projection.status)
     reason = {"reason": projection.reason} if projection.reason else {}
+    # A wave pauses for a reason of its own, and not for the person that it acts for.
+    actors = {"paused": Actor(SYSTEM_SUBJECT)}
     return [
-        make_history_row(context, entry, projection.actor, {} if entry == "started" else reason)
+        make_history_row(
+            context, entry, actors.get(entry, projection.actor), {} if entry == "started" else reason
+        )
         for entry in entries
     ]
 

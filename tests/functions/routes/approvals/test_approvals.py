@@ -213,6 +213,24 @@ def test_a_delegation_is_given_seen_used_and_taken_back(people: dict[str, Client
     assert refused.code == "APPROVAL_NOT_YOURS"
 
 
+def test_a_delegation_begins_now_where_it_names_no_moment(people: dict[str, Client], asking: Asking) -> None:
+    terms = {name: value for name, value in delegation().items() if name != "from_time"}
+    given = people["anna"].post("/v1/delegations", terms)
+    assert given.status == 201
+    request_id = asking.ask("anna")
+    decided = people["ben"].post(f"/v1/approvals/{request_id}/decision", {"vote": "approved"}).body
+    assert decided["delegation_id"] == given.body["id"]
+
+
+def test_refusals_of_votes_say_what_to_do(people: dict[str, Client], asking: Asking) -> None:
+    """A stranger and the author of the document learn who can help."""
+    place = f"/v1/approvals/{asking.ask('anna', made=asking.create('anna'))}/decision"
+    for person, code in (("anna", "SEPARATION_OF_DUTIES"), ("ben", "APPROVAL_NOT_YOURS")):
+        refused = people[person].post(place, {"vote": "approved"})
+        assert refused.code == code
+        assert "The explanation of the workflow's instance" in refused.body["remedy"]
+
+
 @pytest.mark.parametrize(
     ("changes", "status"),
     [

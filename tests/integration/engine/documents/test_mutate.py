@@ -180,6 +180,21 @@ def test_an_active_document_stays_locked_after_its_workflow(company: Company, ad
     assert (error.code, error.details["held_by"]) == ("WORKFLOW_EDIT_LOCKED", "status active")
 
 
+@pytest.mark.parametrize("patch", [{}, {"grand_total": 60000}])
+def test_an_edit_without_a_difference_makes_no_amendment(
+    company: Company, admin: Admin, patch: dict[str, Any]
+) -> None:
+    """It would end the approvals that are asked for, and say the same again."""
+    applied = create(company)
+    put_at(admin, applied.document_id, "submitted", "amend_only", "sys:state:submitted")
+    refused = rejection(company, Update(applied.document_id, 1, patch))
+    assert (refused.code, refused.remedy) == ("REQUEST_INVALID", "Send the fields that change.")
+    assert row(admin, "SELECT status, version FROM documents WHERE id = %s", applied.document_id) == (
+        "submitted",
+        1,
+    )
+
+
 def test_an_edit_while_it_is_approved_makes_an_amendment(company: Company, admin: Admin) -> None:
     applied = create(company)
     put_at(admin, applied.document_id, "submitted", "amend_only", "sys:state:submitted")
@@ -355,3 +370,25 @@ def test_who_may_not_learns_nothing_of_the_document(company: Company, name: str)
     do(company, Update(document_id, 1, {"cost_center": "C"}))
     error = rejection(company, REVEALING[name](document_id), "rita", "reader")
     assert (error.code, error.details) == ("PERMISSION_DENIED", {})
+
+
+@pytest.mark.parametrize(
+    ("status", "transition", "remedy"),
+    [
+        (
+            "submitted",
+            "submit",
+            "In submitted one can ask for: cancel."
+            " An edit makes an amendment: a new document, which begins again.",
+        ),
+        ("active", "submit", "In active one can ask for: cancel."),
+        ("cancelled", "cancel", "Nothing begins in cancelled."),
+    ],
+)
+def test_a_transition_that_does_not_begin_there_says_what_does(
+    company: Company, admin: Admin, status: str, transition: str, remedy: str
+) -> None:
+    applied = create(company)
+    put_at(admin, applied.document_id, status, "locked", f"sys:state:{status}")
+    refused = rejection(company, RequestTransition(applied.document_id, 1, transition, "why"))
+    assert (refused.code, refused.remedy) == ("TRANSITION_NOT_POSSIBLE", remedy)

@@ -23,7 +23,9 @@ class NewDelegation(Strict):
     user_id: Annotated[UserId | None, Field(description="By default the caller.")] = None
     delegate_id: UserId
     entity_type: Annotated[Named | None, Field(description="By default all types.")] = None
-    from_time: Annotated[AwareDatetime, Field(strict=False)]
+    from_time: Annotated[
+        AwareDatetime | None, Field(strict=False, description="By default now; not in the past.")
+    ] = None
     to_time: Annotated[AwareDatetime, Field(strict=False)]
     reason: Reason = None
 

@@ -26,7 +26,17 @@ class DocumentRequest(Strict):
 
 
 class DocumentPatch(Strict):
-    patch: Annotated[Mapping[str, Any], Field(description="A JSON merge patch (RFC 7396) of the data.")]
+    patch: Annotated[
+        Mapping[str, Any],
+        Field(min_length=1, description="A JSON merge patch (RFC 7396) of the data: the fields that change."),
+    ]
+    reason: Reason = None
+
+
+class AmendmentPatch(Strict):
+    patch: Annotated[
+        Mapping[str, Any], Field(description="A JSON merge patch (RFC 7396); an empty one copies the data.")
+    ]
     reason: Reason = None
 
 
@@ -61,7 +71,10 @@ def add_document_routes(routes: Routes) -> None:
     def change_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Change a document; if it may only be amended, answer a new document with 201."""
+        """Change a document; if it may only be amended, answer a new document with 201.
+
+        An edit that changes nothing is refused, where it would make an amendment.
+        """
         operation = Update(document_id, require_version(if_match), change.patch, reason=change.reason)
         return _show_edited(call.use.documents.mutate(call.caller, operation))
 
@@ -124,7 +137,7 @@ def add_document_acts(routes: Routes) -> None:
         is_versioned=True,
     )
     def amend_document(
-        call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
+        call: Call, document_id: PathId, change: Annotated[AmendmentPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Amend a settled document: make a new one with the changed content. The old one is final."""
         operation = Amend(document_id, require_version(if_match), change.patch, change.reason)
