@@ -126,6 +126,20 @@ LINES = (
     ),
 )
 
+ABSENT = (
+    Mutation(
+        "an automatic gate is passed for a person who has left",
+        3,
+        "shared/signet/engine/execution/nodes/lifecycle_gate.py",
+        'find_absent_requester(context) if node.config["kind"] == "automatic" else None',
+        "None",
+        (
+            "tests/scenarios/authority/test_requesters_who_left.py"
+            "::test_an_automatic_gate_waits_while_who_asked_is_disabled",
+        ),
+    ),
+)
+
 MANAGERS = (
     Mutation(
         "a key has no manager",
@@ -162,4 +176,4 @@ NAMES = (
     ),
 )
 
-ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *MANAGERS, *BODIES, *NAMES)
+ACTORS = (*ANSWERS, *KEYS, *READ, *LINES, *ABSENT, *MANAGERS, *BODIES, *NAMES)

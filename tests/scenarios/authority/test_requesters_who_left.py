@@ -7,12 +7,14 @@ import pytest
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.explain import explain
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import vote
+from tests.scenarios.authority.acts import add_endpoint, newest, vote
 from tests.support.core.approval_policies import role
-from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
 
 POST = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "actor"}}
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
@@ -48,6 +50,24 @@ def state(stage: WorkflowStage, document: Made) -> tuple[Any, ...]:
     return row["status"], (row["reason"] or "").partition(":")[0]
 
 
+def set_status(stage: WorkflowStage, user_id: str, status: str) -> None:
+    stage.standing.run("UPDATE members SET status = %s WHERE user_id = %s", status, user_id)
+
+
+def retry(stage: WorkflowStage, document: Made) -> None:
+    company, row = stage.standing.company, stage.instance(document.instance_id)
+    operators = Instances(company.database, stage.caches(), CompiledCache())
+    operators.retry(company.caller("olga", "admin"), document.instance_id, row["version"], "there again")
+    stage.drain()
+
+
+def waking(stage: WorkflowStage, document: Made) -> str:
+    """Return what explanations say of what moves the instance."""
+    contracts, instance_id = stage.caches().contracts, document.instance_id
+    explained = explain(stage.standing.company.database, contracts, stage.tenant_id, instance_id)
+    return " ".join(explained.waking)
+
+
 def test_nothing_is_done_in_the_name_of_a_requester_who_was_disabled(stage: WorkflowStage) -> None:
     document = asked(stage)
     stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'sid'")
@@ -66,10 +86,7 @@ def test_it_goes_on_when_a_member_stands_behind_the_request_again(stage: Workflo
     else:
         hire(stage, "ann", "asker")
         stage.ask(document.id, "submit", "ann", "asker")
-    company, row = stage.standing.company, stage.instance(document.instance_id)
-    operators = Instances(company.database, stage.caches(), CompiledCache())
-    operators.retry(company.caller("olga", "admin"), document.instance_id, row["version"], "there again")
-    stage.drain()
+    retry(stage, document)
     assert stage.status_of(document.id) == "active"
 
 
@@ -151,3 +168,103 @@ def test_a_key_of_an_older_release_keeps_the_roles_of_the_request(stage: Workflo
     document = asked(stage, "key:erp")
     assert vote(stage, document.id, "app1") == "approved"
     assert stage.status_of(document.id) == "active"
+
+
+# --- where the way out is automatic ---
+
+
+def test_an_automatic_gate_waits_while_who_asked_is_disabled(stage: WorkflowStage) -> None:
+    document = asked(stage, approval={"nodes": [LOOK]})
+    set_status(stage, "sid", "disabled")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+    assert stage.status_of(document.id) == "submitted"
+    retry(stage, document)
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+    set_status(stage, "sid", "active")
+    retry(stage, document)
+    assert stage.status_of(document.id) == "active"
+
+
+def test_it_is_sent_back_by_hand_and_another_member_asks(stage: WorkflowStage) -> None:
+    document = asked(stage, approval={"nodes": [LOOK]})
+    set_status(stage, "sid", "disabled")
+    vote(stage, document.id, "app1")
+    assert "cancel the token at the gate" in waking(stage, document)
+    company, row = stage.standing.company, stage.instance(document.instance_id)
+    operators = Instances(company.database, stage.caches(), CompiledCache())
+    operators.cancel_token(
+        company.caller("olga", "admin"), document.instance_id, row["version"], "sys:gate:approve", "sid left"
+    )
+    stage.check_rebuild(document.instance_id)
+    retry(stage, document)
+    assert stage.status_of(document.id) == "draft"
+    hire(stage, "ann", "asker")
+    stage.ask(document.id, "submit", "ann", "asker")
+    stage.drain()
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+@pytest.mark.parametrize("slot", ["approval", "checks"])
+def test_a_rejection_needs_nobody_who_asked(stage: WorkflowStage, slot: str) -> None:
+    slots: dict[str, Any] = {slot: {"nodes": [LOOK]}}
+    document = asked(stage, **slots)
+    set_status(stage, "sid", "disabled")
+    assert vote(stage, document.id, "app1", "rejected") == "rejected"
+    assert stage.status_of(document.id) == "draft"
+    assert state(stage, document) == ("running", "")
+
+
+def test_an_automatic_gate_without_an_approval_waits_for_nobody(stage: WorkflowStage) -> None:
+    add_endpoint(stage)
+    document = asked(stage, approval={"nodes": [CALL]})
+    set_status(stage, "sid", "disabled")
+    stage.answer(document.instance_id)
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+
+
+def test_nobody_asked_for_a_document_that_begins_before_the_gate(stage: WorkflowStage) -> None:
+    states = {**CONTRACT["states"], "draft": {"edit": "editable"}}
+    states["submitted"] = {"edit": "editable", "initial": True}
+    entity_type = stage.publish({**CONTRACT, "states": states}, approval={"nodes": [LOOK]})
+    document = stage.create(entity_type, "sid", "asker")
+    stage.drain()
+    set_status(stage, "sid", "disabled")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert stage.status_of(document.id) == "active"
+
+
+def test_an_automatic_gate_waits_for_an_active_owner_of_the_key(stage: WorkflowStage) -> None:
+    document = asked(stage, key_of_kim(stage), approval={"nodes": [LOOK]})
+    set_status(stage, "kim", "disabled")
+    assert vote(stage, document.id, "app1") == "approved"
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+    stage.standing.run_unguarded("UPDATE api_keys SET owner_id = 'sid'")
+    retry(stage, document)
+    assert stage.status_of(document.id) == "active"
+
+
+@pytest.mark.parametrize("requester", ["sid", "key", "stranger"])
+def test_approvers_see_that_who_asked_has_left(stage: WorkflowStage, requester: str) -> None:
+    document = asked(stage, key_of_kim(stage) if requester == "key" else requester)
+    company = stage.standing.company
+    approvals, caller = Approvals(company.database, stage.caches()), company.caller("app1")
+
+    def seen() -> set[bool]:
+        (item,) = approvals.inbox(caller)
+        return {item.requester_has_left, approvals.read_request(caller, item.request_id).requester_has_left}
+
+    assert seen() == {False}
+    set_status(stage, "kim" if requester == "key" else "sid", "disabled")
+    assert seen() == {requester != "stranger"}
+    assert newest(stage, document.id)
+
+
+def test_explanations_say_what_ends_the_absence(stage: WorkflowStage) -> None:
+    document = asked(stage)
+    set_status(stage, "sid", "disabled")
+    vote(stage, document.id, "app1")
+    assert "another member asks for the same" in waking(stage, document)
+    assert "cancel the token" not in waking(stage, document)

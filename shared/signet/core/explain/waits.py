@@ -11,7 +11,7 @@ from signet.core.explain.instance_record import (
 )
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Outline
-from signet.core.explain.phrases import describe_time, end_sentence, name_transition
+from signet.core.explain.phrases import describe_node, describe_time, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, escape
 from signet.core.runtime.document_changes import DRIFT
 from signet.core.runtime.projection import CONTROL
@@ -117,7 +117,7 @@ def _describe_delivery(effect: EffectRecord | TriggerRecord) -> str:
 def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     instance = record.instance
     if instance.status == "paused":
-        yield from _describe_how_to_resume(record)
+        yield from _describe_how_to_resume(outline, record)
     elif instance.status == "running":
         yield from _describe_what_wakes(outline, record)
     else:
@@ -128,7 +128,7 @@ def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
             yield f"The trigger {escape(trigger.event_type)} [{trigger.id}] {_describe_delivery(trigger)}"
 
 
-def _describe_how_to_resume(record: InstanceRecords) -> Iterator[str]:
+def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: fail it, then ask for the transition again."
         return
@@ -136,8 +136,33 @@ def _describe_how_to_resume(record: InstanceRecords) -> Iterator[str]:
         yield "Nothing wakes it while it is paused: resume it, or fail it."
         return
     yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."
+    if (record.instance.reason or "").startswith("ACTOR_NOT_ACTIVE"):
+        yield from _describe_absence(outline, record)
     if any(trigger.status == "dead_letter" for trigger in record.triggers):
         yield "That also tries its dead trigger again."
+
+
+def _describe_absence(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    """Describe what ends the absence of the one who asked."""
+    yield "Make the person who asked an active member again. A key wants an active owner: another accepts it."
+    if record.instance.request_id is not None:
+        yield "Or another member asks for the same."
+    for token in record.instance.active_tokens:
+        if token["state"] == "ready" and _is_sent_back(outline, token["node"]):
+            yield (
+                f"Or cancel the token at {describe_node(outline, token['node'])}: the document goes back as"
+                " rejected when you retry, and another member asks."
+            )
+
+
+def _is_sent_back(outline: Outline, node_id: str) -> bool:
+    workflow = outline.workflow
+    is_gate = workflow.type_of(node_id) == "lifecycle_gate"
+    return (
+        is_gate
+        and workflow.config_of(node_id)["kind"] == "automatic"
+        and any(workflow.edges_from(node_id, "rejected"))
+    )
 
 
 def _is_paused_by_person(record: InstanceRecords) -> bool:

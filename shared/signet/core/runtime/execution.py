@@ -266,7 +266,8 @@ class InstanceExecution:
         """Cancel the token's step; the token goes the way of a rejection that has no edge of its own."""
         data = {"token": token.id, "node": token.node, "reason": reason}
         step = self.control("token_cancelled", data, actor=actor)
-        self._cancel(token, step.seq)
+        if self.workflow.nodes[token.node].type.name != "lifecycle_gate":
+            self._cancel(token, step.seq)
 
     def advance(
         self, step: Step, decision: Decision, reason: str, actor: Actor, claimed: str | None = None

@@ -64,6 +64,8 @@ def _is_at_work(token: Token) -> bool:
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     """Refuse to cancel, unless a gate follows that takes the rejection or stops it."""
     node = workflow.nodes[token.node]
+    if _takes_rejection(node, token):
+        return None
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
     if why is None and workflow.exit_gate_of(node.id) is None:
         why = "no gate follows that could take a rejection", "Cancel the whole instance."
@@ -73,6 +75,12 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     return Rejected(
         "INSTANCE_TOKEN_NOT_CANCELLABLE", f"the token cannot be cancelled: {sentence}", remedy=remedy
     )
+
+
+def _takes_rejection(node: WorkflowNode, token: Token) -> bool:
+    """Return whether the token is held at an automatic gate that sends what is rejected back."""
+    is_automatic_gate = node.type.name == "lifecycle_gate" and node.config["kind"] == "automatic"
+    return is_automatic_gate and token.state is TokenState.READY and "rejected" in node.edges
 
 
 def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> Rejected | None:

@@ -156,8 +156,11 @@ def finish(
 
 
 def reject(workflow: Workflow, position: Position, token_id: str, seq: int, version: int) -> TokenChanges:
-    """Move the token as if its node had rejected without an edge for that."""
+    """Move the token as if its node had rejected without an edge for that. A gate rejects by itself."""
     token, changes = position.tokens[token_id], TokenChanges()
+    if workflow.nodes[token.node].type.name == "lifecycle_gate":
+        position.tokens[token_id] = replace(token, rejected=True)
+        return changes
     edge = workflow.rejection_edge_of(token.node)
     _move(workflow, position, token, edge, seq, version, changes)
     return changes

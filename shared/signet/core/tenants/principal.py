@@ -25,6 +25,12 @@ _MACHINES = (KEY_PREFIX, SERVICE_PREFIX, "signet:")
 COMMAND_LINE_PREFIX = "cli:"
 
 
+def describe_absence(subject: str) -> str:
+    """Describe why nothing is done in the name of who asked for it."""
+    who = "its owner" if subject.startswith(KEY_PREFIX) else "that person"
+    return f"ACTOR_NOT_ACTIVE: {subject} asked for this, and {who} is no active member any more"
+
+
 @dataclass(frozen=True, slots=True)
 class KeyOfPrincipal:
     """The key that a machine sent, for people who read of its acts."""

@@ -1,6 +1,6 @@
 """Requests for approval as people use them: decide, list those that wait for a person, read one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from signet.store.approvals import decisions as store
 from signet.store.database import Database
 from signet.store.outbox.queue import insert_triggers, make_trigger
 from signet.store.tenants.machine_labels import read_machine_labels
+from signet.store.tenants.people import list_absent
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -46,6 +47,8 @@ class InboxItem:
     stage: int
     requester_id: str
     requester_label: str | None
+    # The requester, or the owner of the key, is no active member any more: no gate uses the approval.
+    requester_has_left: bool
     since: datetime
     expire_at: datetime | None
     on_behalf_of: str | None
@@ -105,12 +108,14 @@ class Approvals:
             rows = store.list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit)
             if not rows:
                 return []
-            labels = read_machine_labels(connection, tenant_id, (row.requester_id for row in rows))
+            requesters = {row.requester_id for row in rows}
+            labels = read_machine_labels(connection, tenant_id, requesters)
+            absent = list_absent(connection, tenant_id, requesters)
             org = make_org(tenant_id, context)
             reader = VoteReader(connection, tenant_id, self._caches.contracts, org, context.now)
             requests = reader.read([row.request_id for row in rows], [person])
             return [
-                _make_item(row, requests[row.request_id].stand(person), labels.get(row.requester_id))
+                _make_item(row, requests[row.request_id].stand(person), labels.get(row.requester_id), absent)
                 for row in rows
                 if row.request_id in requests
             ]
@@ -120,7 +125,9 @@ class Approvals:
         return read_approval_request(self._database, self._caches, caller, request_id)
 
 
-def _make_item(row: store.InboxRow, standing: VoteStanding, label: MachineLabel | None) -> InboxItem:
+def _make_item(
+    row: store.InboxRow, standing: VoteStanding, label: MachineLabel | None, absent: Collection[str]
+) -> InboxItem:
     return InboxItem(
         request_id=row.request_id,
         document_id=row.document_id,
@@ -130,6 +137,7 @@ def _make_item(row: store.InboxRow, standing: VoteStanding, label: MachineLabel 
         stage=row.stage,
         requester_id=row.requester_id,
         requester_label=None if label is None else label.describe(),
+        requester_has_left=row.requester_id in absent,
         since=row.created_at,
         expire_at=row.expire_at,
         on_behalf_of=standing.on_behalf_of if standing.may_reject else row.on_behalf_of,

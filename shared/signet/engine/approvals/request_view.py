@@ -37,7 +37,7 @@ from signet.store.approvals.voters import (
 from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
 from signet.store.tenants.machine_labels import read_machine_labels
-from signet.store.tenants.people import read_display_names
+from signet.store.tenants.people import list_absent, read_display_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,8 @@ class ApprovalRequest:
     # The key that requested it, with its owner; null where a person did.
     requester_label: str | None
     requester_owner: NamedPerson | None
+    # The requester, or the owner of the key, is no active member any more: no gate uses the approval.
+    requester_has_left: bool
     # The persons who stand behind the document and the request.
     responsible: ResponsibleParts
     chain_name: str | None
@@ -248,6 +250,7 @@ def _read_view(
         seated_authors=_list_seated_authors(connection, tenant_id, record, seats, control),
         requester_label=None if label is None else label.describe(),
         requester_owner=None if label is None else name(label.owner_id),
+        requester_has_left=bool(list_absent(connection, tenant_id, [record.requester_id])),
         responsible=_show_responsible(found, name),
         pins=_show_pins(found, name),
         variables=list_pinned_variables(connection, tenant_id, record.id),

@@ -112,6 +112,8 @@ class VoteRow:
     voters: list[dict[str, Any]] | None
     # As JSON: the changes of eligibility that may bar it.
     changes: list[dict[str, Any]] | None
+    # The person who asked, or the owner of the key that did, is no active member any more.
+    has_requester_left: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,7 +298,8 @@ FROM json_to_recordset(%(rows)s::json) AS row (
 
 -- name: read_votes
 -- Read the votes of requests that a gate is about to use: each with its row of the audit trail, and with its voters as
--- far as they are active members, with what they may now. With it come the changes that may bar it by now.
+-- far as they are active members, with what they may now. With it come the changes that may bar it by now. Of a request
+-- that a performed transition led to it tells whether its requester, or the owner of the key, is no active member.
 SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, v.on_behalf_of, v.document_version,
        v.snapshot_hash, v.definition_hash, v.policy_hash, v.pins_hash,
        (SELECT a.content::json FROM audit_log a
@@ -325,7 +326,17 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
                      JOIN responsible_sets p ON p.tenant_id = q.tenant_id AND p.hash = q.responsible
                      WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open')
             || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
-                     FROM jsonb_each(r.pins) AS pin)) AS change) AS changes
+                     FROM jsonb_each(r.pins) AS pin)) AS change) AS changes,
+       EXISTS (SELECT FROM transition_requests q
+               WHERE q.tenant_id = r.tenant_id AND q.document_id = r.document_id AND q.actor_id = r.requester_id
+                 AND q.status = 'performed')
+       AND (EXISTS (SELECT FROM members m
+                    WHERE m.tenant_id = r.tenant_id AND m.user_id = r.requester_id AND m.status <> 'active')
+            OR EXISTS (SELECT FROM api_keys k
+                       LEFT JOIN members m ON m.tenant_id = k.tenant_id AND m.user_id = k.owner_id
+                       WHERE k.tenant_id = r.tenant_id AND m.status IS DISTINCT FROM 'active'
+                         AND k.id = CASE WHEN r.requester_id ~ '^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                                         THEN substr(r.requester_id, 5)::uuid END)) AS has_requester_left
 FROM approval_decisions v
 JOIN approval_requests r ON r.tenant_id = v.tenant_id AND r.id = v.request_id
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id

@@ -65,6 +65,13 @@ def read_display_names(connection: Connection, tenant_id: UUID, people: Collecti
     return dict(rows)
 
 
+def list_absent(connection: Connection, tenant_id: UUID, actor_ids: Collection[str]) -> frozenset[str]:
+    """List those who are no active members any more, and keys whose owner is none."""
+    values = {"tenant_id": tenant_id, "actor_ids": sorted(actor_ids)}
+    rows: list[Any] = connection.execute(_SQL.list_absent, values).fetchall()
+    return frozenset(row[0] for row in rows)
+
+
 def set_member_status(
     connection: Connection,
     tenant_id: UUID,

@@ -30,6 +30,19 @@ WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s
 -- Read the names that people are shown by, also of disabled members.
 SELECT user_id, display_name FROM members WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(people)s)
 
+-- name: list_absent
+-- List those of these actors who are no active members any more. A key is as active as its owner. Nobody is listed whom
+-- the tenant never had as a member.
+SELECT asked.actor_id
+FROM unnest(%(actor_ids)s::text[]) AS asked (actor_id)
+LEFT JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = asked.actor_id
+LEFT JOIN api_keys k
+  ON k.tenant_id = %(tenant_id)s
+ AND k.id = CASE WHEN asked.actor_id ~ '^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                 THEN substr(asked.actor_id, 5)::uuid END
+LEFT JOIN members o ON o.tenant_id = k.tenant_id AND o.user_id = k.owner_id
+WHERE m.status <> 'active' OR k.id IS NOT NULL AND o.status IS DISTINCT FROM 'active'
+
 -- name: set_member_status
 -- Change the status of a member, and answer the roles that this touches. Without a row nothing changes. It is noted
 -- for the member and for each of their roles, so that it is found by the roles that seats ask.

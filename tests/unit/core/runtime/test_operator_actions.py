@@ -1,6 +1,7 @@
 """A person cancels one token or ends one wait: its next place, and tokens for which that is refused."""
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -193,7 +194,8 @@ def test_one_that_had_not_begun_is_on_record_as_cancelled() -> None:
     ("node", "state", "remedy"),
     [
         ("sys:state:draft", TokenState.WAITING, "Request a transition"),
-        ("sys:gate:approve", TokenState.READY, "Ask for another transition"),
+        ("sys:gate:submit", TokenState.READY, "Ask for another transition"),
+        ("sys:gate:approve", TokenState.WAITING, "Ask for another transition"),
         ("sys:slot:approval:out", TokenState.READY, "Cancel the whole instance"),
         ("sys:start", TokenState.READY, "Cancel the whole instance"),
         ("usr:posting:tell", TokenState.WAITING, "Cancel the whole instance"),
@@ -208,6 +210,14 @@ def test_what_cannot_be_cancelled_says_what_to_do_instead(node: str, state: Toke
     rejected = check_cancel(workflow, Token("T", node, state, 1))
     assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_CANCELLABLE"
     assert remedy in rejected.remedy
+
+
+def test_a_gate_that_sends_back_takes_the_rejection_itself() -> None:
+    execution = InstanceExecution(load(fill("approval")), start_projection("sys:gate:approve", 1))
+    (token,) = execution.projection.position.tokens.values()
+    assert check_cancel(execution.workflow, token) is None
+    execution.cancel_token(token, "it is not wanted", OLGA)
+    assert list(execution.projection.position.tokens.values()) == [replace(token, rejected=True)]
 
 
 def test_a_token_that_is_not_there_is_not_found() -> None:

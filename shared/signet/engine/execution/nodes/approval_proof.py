@@ -70,6 +70,18 @@ def check_approvals(
     return lapsed
 
 
+def find_absent_requester(context: InstanceContext) -> str | None:
+    """Find who asked for what was approved and is no active member any more; of a key, its owner.
+
+    Nobody asked for a document that was created in the status that the approval leads out of.
+    """
+    left = {
+        vote.request_id for vote in context.approvals.read_votes(context.row.id) if vote.has_requester_left
+    }
+    unused = context.approvals.list_unused(context.row.id)
+    return next((request.requester_id for request in unused if request.id in left), None)
+
+
 def _make_proof(request: LiveRequest, votes: Sequence[VoteRow]) -> RequestProof:
     subject = PinnedSubject(
         request.document_version,

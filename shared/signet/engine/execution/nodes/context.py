@@ -36,6 +36,7 @@ from signet.core.tenants.principal import (
     SERVICE_SUBJECT,
     SYSTEM_SUBJECT,
     Principal,
+    describe_absence,
 )
 from signet.core.tenants.responsible import NOBODY
 from signet.engine.approvals.requests import ApprovalRequests
@@ -244,8 +245,7 @@ class InstanceContext:
         actor = self._look_up_actor()
         if not actor.has_left or self.run_as(node) != "actor":
             return None
-        who = "its owner" if actor.present.id.startswith(KEY_PREFIX) else "that person"
-        return f"ACTOR_NOT_ACTIVE: {actor.present.id} asked for this, and {who} is no active member any more"
+        return describe_absence(actor.present.id)
 
     def _look_up_actor(self) -> _ActorNow:
         """Return the actor with the roles that they still have, looked up once for each."""

@@ -13,10 +13,11 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.tenants.principal import describe_absence
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.execution.nodes.approval_progress import move_request, next_moment
-from signet.engine.execution.nodes.approval_proof import check_approvals
+from signet.engine.execution.nodes.approval_proof import check_approvals, find_absent_requester
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.approvals.requests import LiveRequest
@@ -55,7 +56,7 @@ class LifecycleGateHandler:
         if requests and context.approvals.list_changed_variables(context.row.id, context.execution):
             return ActionPlan(_VariablesChanged())
         if requests:
-            checked = _check_requests(context, requests)
+            checked = _check_requests(context, node, requests)
             if isinstance(checked, Blocked) or checked:
                 return checked if isinstance(checked, Blocked) else ActionPlan(_VotesLapsed(checked))
             decision = replace(decision, pins=_join_pins(requests))
@@ -149,14 +150,16 @@ def _wants_approval(context: InstanceContext, node: WorkflowNode, decision: Deci
 
 
 def _check_requests(
-    context: InstanceContext, requests: Sequence[LiveRequest]
+    context: InstanceContext, node: WorkflowNode, requests: Sequence[LiveRequest]
 ) -> Blocked | Mapping[UUID, Sequence[LapsedVote]]:
     """Return why the approvals cannot be used, or which of their votes may not be used any more."""
     stale = _find_stale(context)
     if stale is not None:
         evidence = {"approved": stale, "version": context.document.version if context.document else None}
         return Blocked("APPROVAL_STALE: what was approved is another version of the document", evidence)
-    return check_approvals(context, requests)
+    # A requested gate is passed in the name of who asks for it now, and is judged by them.
+    absent = find_absent_requester(context) if node.config["kind"] == "automatic" else None
+    return Blocked(describe_absence(absent)) if absent is not None else check_approvals(context, requests)
 
 
 def _reopen(context: InstanceContext, by_request: Mapping[UUID, Sequence[LapsedVote]]) -> HandlerResult:

@@ -27,10 +27,17 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     handler = HANDLERS.get(node.type.name)
     if handler is None:
         return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
-    problem = context.find_actor_problem(node) if node.type.name != "approval" else None
+    problem = context.find_actor_problem(node) if _needs_requester(node, token) else None
     if problem is not None:
         return Blocked(problem)
     return handler.prepare(context, node, token)
+
+
+def _needs_requester(node: WorkflowNode, token: Token) -> bool:
+    """Return whether a member must stand behind it: not to ask people, and not for a rejection."""
+    if node.type.name == "lifecycle_gate":
+        return not token.rejected
+    return node.type.name != "approval"
 
 
 def try_gate(context: InstanceContext, gate: str, asker: Actor) -> str | None:
