@@ -15,6 +15,22 @@ RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 
 SEATS = (
     Mutation(
+        "a creator takes their document from the one who rejected it",
+        3,
+        f"{CORE}/approvals/rejecters.py",
+        " and not _was_touched(r, standing)",
+        "",
+        (f"{AGAIN}it_stays_with_who_rejected_where_the_creator_brought_that_about",),
+    ),
+    Mutation(
+        "a later stage that was rejected asks anybody",
+        3,
+        "shared/signet/engine/execution/nodes/context.py",
+        "self.approvals.find_repeated(self.row.id, token.node, request)",
+        "self.approvals.find_repeated(self.row.id, token.node, None) if request is None else None",
+        (f"{AGAIN}a_later_stage_goes_back_to_who_rejected_it_too",),
+    ),
+    Mutation(
         "a gate does not know who asks now",
         3,
         "shared/signet/store/approvals/requests.sql",

@@ -1,17 +1,19 @@
 """Explanations of authority: what keeps each person, lapsed votes, and the way out of a lock-out."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from signet.core.explain.instance import InstanceExplanation, write_instance
-from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.instances.explain import explain
 from signet.engine.tenants.dependents import Succession
 from signet.engine.tenants.members import Members
+from signet.store.tenants.people import set_member_status
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.scenarios.authority.acts import newest, submit, vote
 from tests.support.core.approval_policies import expression, manager, role, user
@@ -255,10 +257,12 @@ def test_an_open_request_that_nobody_may_decide_any_more(stage: WorkflowStage) -
     assert stuck.additions == ("app1", "app2", "olga")
 
 
-def test_an_approver_who_rejected_it_before_and_has_left(stage: WorkflowStage) -> None:
+def test_an_approver_who_rejected_it_before_and_was_disabled_by_the_creator(stage: WorkflowStage) -> None:
     document = asked(stage, approvers=[role("voter")])
     assert vote(stage, document.id, "app1", "rejected") == "rejected"
-    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'app1'")
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        creator = ChangeAuthor("carl", ("carl",))
+        set_member_status(connection, stage.tenant_id, "app1", "disabled", datetime.now(UTC), creator)
     submit(stage, document, "carl")
     assert stage.instance(document.instance_id)["status"] == "paused"
     (stuck,) = told(stage, document).stuck_stages

@@ -6,7 +6,7 @@ reported. Where everybody must approve, such a gap leaves the stage without seat
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -179,32 +179,6 @@ def _gives(approver: Approver, seat: Seat) -> bool:
             return seat.holder_user_id is not None
         case _:
             return seat.holder_user_id is not None and approver.who in (None, seat.needed_role)
-
-
-def ask_rejecters_again(stage: Stage, seats: Sequence[Seat], rejected: Sequence[Seat]) -> tuple[Seat, ...]:
-    """Ask each seat from which the same content was rejected of the person whose voice rejected it.
-
-    Another holder of the role cannot be chosen by asking again. Where a delegate rejected, the person
-    that they did it for is asked. That person needs the role of the old seat.
-    """
-    before = {(seat.stage, seat.position): seat for seat in rejected if seat.status == "rejected"}
-    again = {
-        at: _ask_again(seat, before[at]) for seat in seats if (at := (seat.stage, seat.position)) in before
-    }
-    # A seat that was handed over is not drawn a second time: who held it first is asked.
-    return tuple(
-        again[at] if (at := (seat.stage, seat.position)) in again and is_drawn(stage, again[at]) else seat
-        for seat in seats
-    )
-
-
-def _ask_again(seat: Seat, rejected: Seat) -> Seat:
-    return replace(
-        seat,
-        holder_user_id=rejected.on_behalf_of or rejected.decided_by,
-        holder_role=None,
-        needed_role=rejected.holder_role or rejected.needed_role,
-    )
 
 
 def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]) -> Deadlock | None:

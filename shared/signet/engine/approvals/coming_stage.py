@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.eligibility import Seat, find_people_behind
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy, Stage, list_asked_roles, parse_policy
+from signet.core.approvals.rejecters import ask_rejecters_again
 from signet.core.approvals.seats import (
     ApproverData,
     SeatAssignment,
-    ask_rejecters_again,
     list_needs,
     seat_stage,
 )
@@ -32,6 +32,7 @@ from signet.engine.approvals.approver_lookup import (
     read_managers_of,
     read_roles_of,
 )
+from signet.engine.approvals.rejecters import read_rejecter_standing
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader
 from signet.engine.documents.references import RefQuery, Refs
 from signet.store.approvals.requests import find_first_asked
@@ -98,6 +99,16 @@ def make_unopened_check(
     """Make the check of votes on the first stage, and its seats. The people in it are still to be read."""
     stage = approval.policy.stage(1)
     assignment = seat_coming_stage(reader, 1, stage, {**env, "refs": read_pinned(approval.pins)})
+    behind = find_people_behind(approval.document, approval.requesters, approval.pins).everyone
+    standing = read_rejecter_standing(
+        reader.connection,
+        reader.tenant_id,
+        approval.document.id,
+        assignment.seats,
+        approval.rejected_seats,
+        approved_elsewhere=approval.approved_elsewhere,
+        behind=behind,
+    )
     check = VoteCheck(
         contract=approval.contract,
         document=approval.document,
@@ -107,7 +118,7 @@ def make_unopened_check(
         needed_permissions=list_voter_permissions(workflow, approval.node.id, approval.policy),
         approved_elsewhere=approval.approved_elsewhere,
         stage=stage,
-        seats=ask_rejecters_again(stage, assignment.seats, approval.rejected_seats),
+        seats=ask_rejecters_again(stage, assignment.seats, approval.rejected_seats, standing),
         roles={},
         permissions={},
         delegations=(),

@@ -17,7 +17,8 @@ from signet.core.approvals.policy import (
     parse_policy,
 )
 from signet.core.approvals.proof import LapsedVote
-from signet.core.approvals.seats import Deadlock, ask_rejecters_again, seat_escalation, seat_stage
+from signet.core.approvals.rejecters import ask_rejecters_again, list_rejecters
+from signet.core.approvals.seats import Deadlock, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor
@@ -25,6 +26,7 @@ from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now, read_policy
 from signet.engine.approvals.lost_approvers import has_lost_holder
+from signet.engine.approvals.rejecters import read_rejecter_standing
 from signet.engine.approvals.request_rows import (
     make_changed_row,
     make_lapse_notifications,
@@ -130,9 +132,14 @@ class ApprovalRequests:
         unused = self.list_unused(instance_id)
         return [r for r in self.list_live(instance_id) if r.status == "open" or r in unused]
 
-    def find_repeated(self, instance_id: UUID, node_id: str) -> LiveRequest | None:
-        """Find the newest request of the node if it was rejected and the document still says the same."""
-        of_node = [request for request in self.list_live(instance_id) if request.node_id == node_id]
+    def find_repeated(
+        self, instance_id: UUID, node_id: str, present: LiveRequest | None
+    ) -> LiveRequest | None:
+        """Find the newest request of the node if it was rejected and the document still says the same.
+
+        The present one is not meant: its later stages repeat what was rejected before it, too.
+        """
+        of_node = [r for r in self.list_live(instance_id) if r.node_id == node_id and r is not present]
         return of_node[-1] if of_node and of_node[-1].is_unchanged else None
 
     def withdraw(self, instance_id: UUID) -> None:
@@ -164,7 +171,7 @@ class ApprovalRequests:
         approver_data = self._approvers.gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
         deadlock = assignment.deadlock
-        seats = ask_rejecters_again(stage, assignment.seats, about.repeats.seats if about.repeats else ())
+        seats = self._ask_rejecters_again(about, stage, assignment.seats)
         if deadlock is None:
             verdict = count_votes(stage, seats, can_vote=self.can_vote(about, stage, seats))
             deadlock = verdict.deadlock
@@ -176,6 +183,24 @@ class ApprovalRequests:
         if self.has_lost_holder(about, stage, seats):
             return list(seats)  # and wait for the time of the escalation
         return self.escalate(about, stage, number, list(seats))
+
+    def _ask_rejecters_again(
+        self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]
+    ) -> Sequence[Seat]:
+        rejected = about.repeats.seats if about.repeats is not None else ()
+        if not list_rejecters(seats, rejected):
+            return seats
+        self._lock_roles_shared()
+        standing = read_rejecter_standing(
+            self._connection,
+            self._tenant_id,
+            about.document.id,
+            seats,
+            rejected,
+            approved_elsewhere=about.approved_elsewhere,
+            behind=about.find_people_behind().everyone,
+        )
+        return ask_rejecters_again(stage, seats, rejected, standing)
 
     def escalate(
         self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat]

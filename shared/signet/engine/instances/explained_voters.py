@@ -10,7 +10,8 @@ from uuid import UUID
 from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
 from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import VoteCheck
-from signet.core.approvals.policy import Policy, parse_policy
+from signet.core.approvals.policy import Policy, Stage, parse_policy
+from signet.core.approvals.rejecters import ask_rejecters_again
 from signet.core.approvals.seats import Deadlock, UnseatedApprover
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -35,6 +36,7 @@ from signet.engine.approvals.coming_stage import (
     read_pins,
     seat_coming_stage,
 )
+from signet.engine.approvals.rejecters import read_rejecter_standing
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
 from signet.store.approvals.requests import read_holders, read_last_requester
 from signet.store.approvals.voters import (
@@ -118,7 +120,8 @@ class _VoterExplainer:
         stage = parse_policy(found.policy, found.policy_hash).stage(number)
         env = present.make_voter_env(self.record.instance.actor_id, ())
         assignment = seat_coming_stage(self.reader, number, stage, env)
-        people, coming = self._find_holders(assignment.seats), NextStage(number, assignment.seats)
+        seats = self._ask_rejecters_again(request, present, stage, assignment.seats)
+        people, coming = self._find_holders(seats), NextStage(number, seats)
         check = self.reader.read([request.id], people, {request.id: coming})[request.id].check
         voters = [] if check is None else _list_voters(check)
         if check is None or _has_voter(voters):
@@ -128,14 +131,28 @@ class _VoterExplainer:
         stuck = self._make_stuck(request.node_id, check, voters, request)
         return replace(stuck, stage=number, unseated=_list_unseated(assignment.missing))
 
+    def _ask_rejecters_again(
+        self, request: ApprovalRecord, present: VoteCheck, stage: Stage, seats: Sequence[Seat]
+    ) -> Sequence[Seat]:
+        rejected = self._find_rejected_seats(request.node_id, request)
+        before = () if request.allows_same_person else list_approving_voices(request.seats)
+        standing = read_rejecter_standing(
+            self.reader.connection,
+            self.reader.tenant_id,
+            self.document.id,
+            seats,
+            rejected,
+            approved_elsewhere={*present.approved_elsewhere, *before},
+            behind=present.find_people_behind().everyone,
+        )
+        return ask_rejecters_again(stage, seats, rejected, standing)
+
     def find_unopened_stuck(self, node_id: str) -> StuckStageRecord | None:
         """Return the first stage of an approval that could ask nobody."""
         node = self.workflow.nodes[node_id]
         policy, _, _ = read_policy(self.reader.connection, self.reader.tenant_id, node)
         if policy is None:
             return None
-        of_node = [request for request in self.record.approvals if request.node_id == node_id]
-        rejected = of_node[-1].seats if of_node and of_node[-1].status == "rejected" else ()
         approval = UnopenedApproval(
             node,
             policy,
@@ -144,7 +161,7 @@ class _VoterExplainer:
             read_pins(self.reader, self.workflow, self.document, self.contract),
             self._find_requesters(),
             self._list_approved_elsewhere(policy),
-            rejected,
+            self._find_rejected_seats(node_id),
         )
         check, assignment = make_unopened_check(self.reader, self.workflow, approval, self._make_env())
         check = _let_vote(check, self.reader.read_voters(self._find_holders(check.seats)))
@@ -156,6 +173,16 @@ class _VoterExplainer:
         stuck = self._make_stuck(node_id, check, voters, None)
         unseated = _list_unseated(assignment.missing)
         return replace(stuck, chain_name=node.config["chain"], unseated=unseated)
+
+    def _find_rejected_seats(self, node_id: str, present: ApprovalRecord | None = None) -> Sequence[Seat]:
+        """Find the seats of the node's newest request if it was rejected and the document says the same."""
+        earlier = [
+            request
+            for request in self.record.approvals
+            if request.node_id == node_id and request is not present
+            if request.status != "voided" and not request.applied
+        ]
+        return earlier[-1].seats if earlier and earlier[-1].is_unchanged else ()
 
     def _make_stuck(
         self, node_id: str, check: VoteCheck, voters: Sequence[VoterRecord], request: ApprovalRecord | None
