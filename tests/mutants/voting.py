@@ -15,6 +15,29 @@ RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 
 SEATS = (
     Mutation(
+        "a creator gives a voter the permission that the vote needs",
+        3,
+        CHANGES,
+        "        or any(grants(granted, needed) for needed in basis.needed_permissions)\n",
+        "",
+        (
+            "tests/scenarios/authority/test_gifts_beside_the_vote.py::test_a_role_that_grants_the_permission_bars",
+            "tests/scenarios/authority/test_gifts_beside_the_vote.py"
+            "::test_a_role_that_comes_to_grant_it_bars_too",
+        ),
+    ),
+    Mutation(
+        "a condition on the voter reads a role that the creator gave",
+        3,
+        CHANGES,
+        "        basis.reads_roles\n        or change.role",
+        "        change.role",
+        (
+            "tests/scenarios/authority/test_gifts_beside_the_vote.py"
+            "::test_any_role_bars_where_the_condition_on_the_voter_reads_roles",
+        ),
+    ),
+    Mutation(
         "a creator takes their document from the one who rejected it",
         3,
         f"{CORE}/approvals/rejecters.py",

@@ -3,7 +3,8 @@
 A vote rests on roles, membership, a reporting line, a delegation or a seat. It is barred where the voter, or
 a person who is responsible for the document, gave that after the approval was asked for. It is barred too
 where one of them took the eligibility of others that the stage asks: clearing the bench. Giving it to others
-bars nobody but those others. A delegation of one's own voice is the lawful way, and bars nothing.
+bars nobody but those others. A role that has nothing to do with the vote bars nobody. A delegation of one's
+own voice is the lawful way, and bars nothing.
 
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
 themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
@@ -16,6 +17,7 @@ from datetime import UTC, datetime
 
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
+from signet.core.tenants.permissions import grants
 
 CODE = "VOTE_BARRED_BY_GRANT"
 # With more of them nobody can tell if one bars the vote.
@@ -65,6 +67,11 @@ class VoteBasis:
     seat_roles: Collection[str]
     # The people who are responsible for the document.
     responsible: Collection[str]
+    # The roles that the stage asks, and the permissions that a vote needs beside a seat.
+    asked_roles: Collection[str]
+    needed_permissions: Collection[str]
+    # A condition on the voter reads their roles: each may matter then.
+    reads_roles: bool
     # The document was first asked about then, on its present way.
     asked_since: datetime
 
@@ -102,12 +109,27 @@ def _bars(basis: VoteBasis, change: EligibilityChange) -> bool:
     if basis.concerned.isdisjoint(change.persons):
         return False
     if change.kind in _GIVING:
-        return change.user_id in basis.voting_people
-    if change.kind in _SET_AGAIN and change.role in basis.own_roles:
+        return change.user_id in basis.voting_people and _rests_on(basis, change)
+    if change.kind in _SET_AGAIN and change.role in basis.own_roles and _rests_on(basis, change):
         return True
     if change.kind not in _TAKING:
         return False
     return change.role in basis.seat_roles or change.user_id in basis.holder_ids
+
+
+def _rests_on(basis: VoteBasis, change: EligibilityChange) -> bool:
+    """Return whether a vote may rest on the role that was given. What else is given, it may always rest on.
+
+    A role counts by what it grants now: what it granted meanwhile, nobody votes by.
+    """
+    if change.kind not in ("role_given", *_SET_AGAIN):
+        return True
+    granted = change.role_permissions or ()
+    return (
+        basis.reads_roles
+        or change.role in basis.asked_roles
+        or any(grants(granted, needed) for needed in basis.needed_permissions)
+    )
 
 
 def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:

@@ -31,7 +31,7 @@ from signet.core.approvals.policy import Policy, Stage, list_asked_roles
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
-from signet.core.expressions import Environment
+from signet.core.expressions import Compiled, Environment, list_variables
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.core.tenants.permissions import grants
@@ -82,6 +82,12 @@ class Entitlement:
             if denial is not None:
                 return denial
         return None
+
+
+def _reads_roles(condition: Compiled) -> bool:
+    """Return whether a condition reads the roles of the actor, or the actor as a whole."""
+    paths = (name.path for name in list_variables(condition.expression))
+    return any(path[0] == "actor" and path[1:2] != ("user_id",) for path in paths)
 
 
 def check_all(*checks: ConflictCheck) -> ConflictCheck:
@@ -195,12 +201,20 @@ class VoteCheck:
 
     def _make_basis(self, voter: str, represented: str | None) -> VoteBasis:
         voices = [voter] if represented is None else [voter, represented]
+        asked_roles = list_asked_roles(self.stage, self.seats)
         return VoteBasis(
             voter=voter,
             represented=represented,
             own_roles={role for voice in voices for role in self.roles.get(voice, ())},
             holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
-            seat_roles=list_asked_roles(self.stage, self.seats),
+            seat_roles=asked_roles,
             responsible=self.find_people_behind().everyone,
+            asked_roles=asked_roles,
+            needed_permissions=self.needed_permissions,
+            reads_roles=any(
+                _reads_roles(self.contract.conditions[permission])
+                for permission in self.needed_permissions
+                if permission in self.contract.conditions
+            ),
             asked_since=self.asked_since,
         )

@@ -43,6 +43,8 @@ class EligibilityChange:
     role: str | None = None
     # The person whose manager it is, or the other side of a delegation or a seat.
     other_user_id: str | None = None
+    # The permissions that the role grants now. None: the role is not there, or none is concerned.
+    role_permissions: Sequence[str] | None = None
 
 
 def parse_change(stored: Mapping[str, Any]) -> EligibilityChange:

@@ -188,7 +188,7 @@ def can_anyone_vote_now(
     if since is not None:
         # So may changes of eligibility, which are rare.
         people = read_candidates(connection, tenant_id, users, roles, at_most=MAX_CANDIDATES)
-        changes = _read_changes(connection, about, stage, seats, people, since)
+        changes = _read_changes(connection, tenant_id, about, stage, seats, people, since)
     check = VoteCheck(
         contract=about.contract,
         document=about.document,
@@ -211,6 +211,7 @@ def can_anyone_vote_now(
 
 def _read_changes(
     connection: Connection,
+    tenant_id: UUID,
     about: ApprovalSubject,
     stage: Stage,
     seats: Sequence[Seat],
@@ -225,9 +226,12 @@ def _read_changes(
     behind = about.find_people_behind().everyone
     own_roles = {role for person in people.values() for role in person.roles}
     holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    given = read_eligibility_changes(connection, since=since, user_ids=people, roles=(), concerned=behind)
+    given = read_eligibility_changes(
+        connection, tenant_id, since=since, user_ids=people, roles=(), concerned=behind
+    )
     taken = read_eligibility_changes(
         connection,
+        tenant_id,
         since=since,
         user_ids=holders,
         roles=list_asked_roles(stage, seats) | own_roles,

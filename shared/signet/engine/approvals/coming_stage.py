@@ -143,6 +143,7 @@ def read_changes(reader: VoteReader, check: VoteCheck, members: Mapping[str, Col
     own_roles = {role for roles in members.values() for role in roles}
     changes = read_eligibility_changes(
         reader.connection,
+        reader.tenant_id,
         since=check.asked_since,
         user_ids=holders.union(members),
         roles=list_asked_roles(check.stage, check.seats) | own_roles,

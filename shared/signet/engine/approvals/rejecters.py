@@ -33,6 +33,7 @@ def read_rejecter_standing(
     own = {role for held in roles.values() for role in held}
     changes = read_eligibility_changes(
         connection,
+        tenant_id,
         since=since,
         # A delegation has two sides: a rejecter who approved for another is among these with them.
         user_ids={*people, *approved_elsewhere},

@@ -138,7 +138,7 @@ class VoteReader:
         roles = {role for member in voters.people.values() for role in member.roles}
         named = voters.people.keys() | people
         changes = read_changes_of_requests(
-            self.connection, [_make_query(subject, named, roles) for subject in subjects]
+            self.connection, self.tenant_id, [_make_query(subject, named, roles) for subject in subjects]
         )
         self.read_contents([subject.document for subject in subjects if subject.has_condition])
         return {

@@ -115,11 +115,15 @@ SELECT active.user_id,
                             SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
                             FROM jsonb_each(q.pins) AS pin) AS behind
            ) AS asked
-           CROSS JOIN LATERAL eligibility_changes_since(
-               coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
-               asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
-                                         WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
-               asked.people || asked.behind || %(responsible)s::text[] || q.requester_id) AS change
+           CROSS JOIN LATERAL (
+               SELECT made.*, (SELECT p.permissions FROM roles p
+                               WHERE p.tenant_id = q.tenant_id AND p.role = made.role) AS role_permissions
+               FROM eligibility_changes_since(
+                   coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
+                   asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
+                                             WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
+                   asked.people || asked.behind || %(responsible)s::text[] || q.requester_id) AS made
+           ) AS change
            WHERE q.tenant_id = %(tenant_id)s AND q.id = %(id)s
        ) END AS changes
 FROM person

@@ -27,6 +27,7 @@ def describe_author(author: ChangeAuthor) -> dict[str, Any]:
 
 def read_eligibility_changes(
     connection: Connection,
+    tenant_id: UUID,
     *,
     since: datetime,
     user_ids: Collection[str],
@@ -38,6 +39,7 @@ def read_eligibility_changes(
     A statement that judges votes can ask `eligibility_changes_since` in a subselect.
     """
     values = {
+        "tenant_id": tenant_id,
         "since": since,
         "user_ids": list(user_ids),
         "roles": list(roles),
@@ -59,7 +61,7 @@ class ChangeQuery:
 
 
 def read_changes_of_requests(
-    connection: Connection, queries: Sequence[ChangeQuery]
+    connection: Connection, tenant_id: UUID, queries: Sequence[ChangeQuery]
 ) -> dict[UUID, list[EligibilityChange]]:
     """Read the changes for many requests in one statement, by request."""
     changes: dict[UUID, list[EligibilityChange]] = defaultdict(list)
@@ -76,7 +78,9 @@ def read_changes_of_requests(
         for query in queries
     ]
     with connection.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(_SQL.read_changes_of_requests, {"rows": to_json(rows)}).fetchall()
+        found = cursor.execute(
+            _SQL.read_changes_of_requests, {"tenant_id": tenant_id, "rows": to_json(rows)}
+        ).fetchall()
     for row in found:
         changes[row.pop("request_id")].append(EligibilityChange(**row))
     return changes

@@ -1,12 +1,15 @@
 -- name: read_eligibility_changes
--- Read what these persons have changed since a moment about these people or these roles.
-SELECT kind, changed_at, actor_id, persons, user_id, role, other_user_id
-FROM eligibility_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[])
+-- Read what these persons have changed since a moment about these people or these roles, each with what its role grants
+-- now.
+SELECT change.kind, change.changed_at, change.actor_id, change.persons, change.user_id, change.role, change.other_user_id,
+       (SELECT p.permissions FROM roles p WHERE p.tenant_id = %(tenant_id)s AND p.role = change.role) AS role_permissions
+FROM eligibility_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[]) AS change
 
 -- name: read_changes_of_requests
 -- Read for each request what its concerned persons have changed since it was opened.
 SELECT asked.id AS request_id, change.kind, change.changed_at, change.actor_id, change.persons, change.user_id,
-       change.role, change.other_user_id
+       change.role, change.other_user_id,
+       (SELECT p.permissions FROM roles p WHERE p.tenant_id = %(tenant_id)s AND p.role = change.role) AS role_permissions
 FROM json_to_recordset(%(rows)s::json)
      AS asked (id uuid, since timestamptz, user_ids text[], roles text[], concerned text[])
 CROSS JOIN LATERAL eligibility_changes_since(asked.since, asked.user_ids, asked.roles, asked.concerned) AS change

@@ -243,6 +243,7 @@ def read(
     with company.database.transaction(company.tenant_id) as connection:
         return read_eligibility_changes(
             connection,
+            company.tenant_id,
             since=moment,
             user_ids=users.split(),
             roles=roles.split(),

@@ -19,6 +19,9 @@ BASIS = VoteBasis(
     holder_ids=("dina",),
     seat_roles=("finance",),
     responsible=("mia",),
+    asked_roles=("finance",),
+    needed_permissions=("invoice:approve",),
+    reads_roles=False,
     asked_since=OPENED,
 )
 DELEGATED = replace(BASIS, voter="dora", represented="ben")
@@ -40,7 +43,11 @@ GIVEN_TO_THE_VOTER = [
     change("manager_set", user_id="ben", other_user_id="mia"),
     change("seat_given", user_id="ben", other_user_id="anna"),
 ]
-GIVEN_TO_THE_VOTER_BY_A_ROLE = [change("role_widened", role="finance"), change("role_widened", role="clerk")]
+APPROVING = ("invoice:read", "*:approve")
+GIVEN_TO_THE_VOTER_BY_A_ROLE = [
+    change("role_widened", role="finance"),
+    change("role_widened", role="clerk", role_permissions=APPROVING),
+]
 CLEARING_THE_BENCH = [
     change("role_taken", user_id="anton", role="finance"),
     change("member_disabled", user_id="anton", role="finance"),
@@ -49,6 +56,10 @@ CLEARING_THE_BENCH = [
     change("role_deleted", role="finance"),
 ]
 BESIDE_THE_VOTE = [
+    change("role_given", user_id="ben", role="clerk", role_permissions=("invoice:read",)),
+    change("role_given", user_id="ben", role="gone"),
+    change("role_widened", role="clerk", role_permissions=("invoice:read",)),
+    change("role_permissions_changed", role="clerk", role_permissions=()),
     change("role_given", user_id="pia", role="finance"),
     change("member_enabled", user_id="pia"),
     change("manager_set", user_id="pia", other_user_id="mia"),
@@ -87,9 +98,22 @@ def test_a_change_that_the_vote_does_not_rest_on_bars_nothing(given: Eligibility
 
 
 def test_a_role_that_the_voter_has_besides_may_give_the_permission() -> None:
-    changed = change("role_permissions_changed", role="clerk")
+    changed = change("role_permissions_changed", role="clerk", role_permissions=APPROVING)
     assert is_barred(BASIS, changed)
+    assert not is_barred(replace(BASIS, needed_permissions=()), changed), "a seat alone is needed"
     assert not is_barred(replace(BASIS, own_roles=("finance",)), changed)
+
+
+def test_a_role_that_was_given_bars_by_what_it_grants_now() -> None:
+    given = change("role_given", user_id="ben", role="clerk", role_permissions=APPROVING)
+    assert is_barred(BASIS, given)
+    assert not is_barred(replace(BASIS, needed_permissions=()), given)
+
+
+def test_a_condition_that_reads_roles_rests_on_each_of_them() -> None:
+    given = change("role_given", user_id="ben", role="warehouse", role_permissions=())
+    assert not is_barred(BASIS, given)
+    assert is_barred(replace(BASIS, reads_roles=True), given)
 
 
 def test_a_role_that_only_gains_permissions_is_taken_from_nobody() -> None:

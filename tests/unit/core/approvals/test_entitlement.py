@@ -70,7 +70,7 @@ def test_a_vote_lapses_with_a_part_a_permission_or_a_gift() -> None:
     assert part is not None and part.code == "SEPARATION_OF_DUTIES"
     lacking = replace(CHECK, needed_permissions=("invoice:post",)).find_lapse("dora", "ben", None)
     assert lacking is not None and lacking.sentence.startswith("dora needs the permission")
-    gift = EligibilityChange("role_given", CHECK.now, "rita", ("rita",), "dora", "clerk")
+    gift = EligibilityChange("role_given", CHECK.now, "rita", ("rita",), "dora", "approver")
     given = replace(CHECK, changes=(gift,)).find_lapse("dora", "ben", None)
     assert given is not None and given.code == "VOTE_BARRED_BY_GRANT"
     cleared = EligibilityChange("role_taken", CHECK.now, "rita", ("rita",), "zoe", "approver")
