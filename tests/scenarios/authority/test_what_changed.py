@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from signet.core.explain.instance import write_instance
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.documents.commands import Amend, Update
+from signet.engine.documents.erase import erase_personal
+from signet.engine.instances.explain import explain
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import add_endpoint, newest, submit, vote
 from tests.support.api_application import wire
@@ -176,3 +179,68 @@ def test_another_document_has_rejections_of_its_own(stage: WorkflowStage) -> Non
         submit(stage, made, "carl")
         assert view(stage, made, "app1")["rejected_before"] == []
         assert vote(stage, made.id, "app1", "rejected") == "rejected"
+
+
+# --- since people were asked before ---
+
+
+def reasons(stage: WorkflowStage, document: Made) -> set[str]:
+    """Return why people were told that the approval counts no more."""
+    query = (
+        "SELECT n.data ->> 'reason' FROM notifications n"
+        " JOIN approval_requests r ON r.tenant_id = n.tenant_id AND r.id = n.request_id WHERE n.kind = 'approval_voided' AND r.document_id = %s"
+    )
+    return {row[0] for row in stage.standing.rows(query, document.id)}
+
+
+def told(stage: WorkflowStage, document: Made) -> str:
+    company, instance_id = stage.standing.company, stage.instance_of(document.id)
+    return " ".join(
+        write_instance(explain(company.database, stage.caches().contracts, stage.tenant_id, instance_id))
+    )
+
+
+def test_who_is_asked_again_sees_the_account_before_and_after(stage: WorkflowStage) -> None:
+    vendor, payment = vendor_and_payment(stage)
+    supplier = stage.create(vendor, "mia", number="DE111")
+    made = stage.create(payment, "carl", vendor=str(supplier.id))
+    submit(stage, made, "carl")
+    first = newest(stage, made.id)
+    assert view(stage, made, "app1")["last_asked"] is None
+    edit(stage, supplier, "mia", number="DE222")
+    assert vote(stage, made.id, "app1") == "APPROVAL_STALE"
+    stage.drain()
+    reason = "what the document refers to has changed: vendor"
+    asked = view(stage, made, "app2")["last_asked"]
+    assert (asked["request_id"], asked["status"], asked["outcome"]) == (str(first), "voided", reason)
+    assert asked["changes"] == [{"field": "vendor.number", "before": "DE111", "after": "DE222"}]
+    assert reasons(stage, made) == {reason}
+    assert f"found that {reason}" in told(stage, made)
+    client = Client(wire(stage.standing.company.database), stage.tenant_id, "nora", ("admin",))
+    assert client.get(f"/v1/approvals/{newest(stage, made.id)}").body["last_asked"] is None, (
+        "nobody asked nora"
+    )
+
+
+def test_an_erasure_is_named_as_the_reason(stage: WorkflowStage) -> None:
+    document = stage.create(stage.publish(approval={"nodes": [LOOK]}), "carl", contact="Erna")
+    submit(stage, document, "carl")
+    database = stage.standing.company.database
+    erase_personal(database, stage.tenant_id, document.id, actor_id="mia", via="api", reason="asked")
+    assert vote(stage, document.id, "app1") == "APPROVAL_STALE"
+    stage.drain()
+    reason = "personal values were erased: contact"
+    assert view(stage, document, "app1")["last_asked"]["outcome"] == reason
+    assert reasons(stage, document) == {reason}
+    assert f"found that {reason}" in told(stage, document)
+    assert "It was sent to" in told(stage, document)
+    assert "what the document refers to" not in told(stage, document)
+
+
+def test_an_edit_is_named_as_the_reason(stage: WorkflowStage) -> None:
+    document = stage.create(stage.publish(approval={"nodes": [LOOK]}), "carl")
+    submit(stage, document, "carl")
+    edit(stage, document, "carl", amount=7)
+    assert reasons(stage, document) == {"the document was edited"}
+    asked = view(stage, document, "app1")["last_asked"]
+    assert asked["changes"] == [{"field": "amount", "before": 1, "after": 7}]

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from signet.core.approvals.withdrawals import describe_withdrawal
 from signet.core.explain.instance_record import ExplainedStep
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_name, escape
+from signet.core.runtime.document_changes import REFERENCES_CHANGED, VALUES_ERASED
 from signet.core.runtime.projection import CONTROL
 
 Data = Mapping[str, Any]
@@ -59,7 +61,8 @@ def _describe_sent(outline: Outline, step: ExplainedStep, data: Data) -> str:
     node = outline.lead_to(data["node"])
     if "transition" in data:
         return f"{name_transition(outline, data['transition'])} was asked for: it was sent to {node}."
-    return f"It was sent to {node}: {escape(data['because'])}."
+    because = _SENT_BACK.get(data["because"], escape(data["because"]))
+    return f"It was sent to {node}: {because}."
 
 
 def _find_request(outline: Outline, step: ExplainedStep, data: Data) -> VoidingAct | None:
@@ -83,6 +86,11 @@ def _describe_moved(outline: Outline, step: ExplainedStep, data: Data) -> str:
     return f"{moved} Other approvals are asked there." if data.get("changes_approvals") else moved
 
 
+def _describe_change(data: Data) -> str:
+    """Describe what people are not asked about any more, by the refs and fields that the engine has found."""
+    return escape(describe_withdrawal(REFERENCES_CHANGED, data.get("refs", ()), data.get("erased", ())))
+
+
 def _end_document(verb: str) -> Control:
     return Control(
         lambda outline, step, data: f"It was {verb}.",
@@ -103,6 +111,9 @@ def _describe_token(verb: str) -> Sentence:
     )
 
 
+_SENT_BACK: Mapping[str, str] = MappingProxyType(
+    {REFERENCES_CHANGED: "what it refers to has changed", VALUES_ERASED: "personal values were erased"}
+)
 # An edit may void an approval too, by versions that the step alone does not know.
 EDITED = "edited"
 
@@ -129,12 +140,10 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
             )
         ),
         "references_changed": Control(
-            lambda outline, step, data: (
-                "What the document refers to, or a variable of its workflow, has changed since people were"
-                " asked about it."
-            ),
+            lambda outline, step, data: f"{begin_sentence(_describe_change(data))}, since people were asked.",
             lambda outline, step, data: VoidingAct(
-                "references_changed", "found that what people were asked about has changed"
+                "references_changed" if data.get("refs") else "values_erased",
+                f"found that {_describe_change(data)}",
             ),
         ),
         "asked_again": Control(

@@ -12,6 +12,9 @@ from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 
 DRIFT = "WORKFLOW_VERSION_DRIFT"
+# Why an instance is sent back to where its way began.
+EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
+ANOTHER_REQUEST = "another request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class DocumentState:
     deciders: Collection[str] = ()
     # Refs and variables that say something else than people are asked about, or have approved.
     changed_refs: Collection[str] = ()
+    # Its fields whose personal values were erased since people were asked.
+    erased_fields: Collection[str] = ()
 
 
 class RequestAction(Enum):
@@ -56,10 +61,11 @@ def apply_document_changes(
     """Apply the edit, then the request. Return the step that refuses the request, if it is refused."""
     if execution.is_running and document_state.version != execution.projection.entity_version:
         _take_edit(execution, document_state)
-    elif execution.is_running and document_state.changed_refs:
-        data = {"refs": sorted(document_state.changed_refs)}
-        execution.control("references_changed", data)
-        _send_back(execution, document_state, "references_changed")
+    elif execution.is_running and (document_state.changed_refs or document_state.erased_fields):
+        erased = {"erased": sorted(document_state.erased_fields)} if document_state.erased_fields else {}
+        execution.control("references_changed", {"refs": sorted(document_state.changed_refs), **erased})
+        because = REFERENCES_CHANGED if document_state.changed_refs else VALUES_ERASED
+        _send_back(execution, document_state, because)
     request = document_state.request
     if not execution.is_running or request is None or request.id == execution.projection.request:
         return None  # there is no request, or it is served already
@@ -71,16 +77,18 @@ def apply_document_changes(
     )
 
 
-def was_sent_back(execution: InstanceExecution) -> bool:
-    """Return whether the instance begins its way again: what people have approved on it counts no more.
+def find_sending_back(execution: InstanceExecution) -> str | None:
+    """Return why the instance begins its way again: what people have approved on it counts no more.
 
-    An interrupt is another matter. Its gate uses no approval.
+    None is answered where it does not. An interrupt is another matter. Its gate uses no approval.
     """
-    return any(
-        step.node == f"{CONTROL}sent_to"
-        and execution.workflow.nodes[step.data["node"]].type.name != "lifecycle_gate"
+    reasons = (
+        str(step.data["because"])
         for step in execution.changed.values()
+        if step.node == f"{CONTROL}sent_to"
+        and execution.workflow.nodes[step.data["node"]].type.name != "lifecycle_gate"
     )
+    return next(reasons, None)
 
 
 def choose_request_action(
@@ -129,7 +137,7 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
     execution.control("edited", seen, version_after=document_state.version)
     if execution.workflow.kind == "automation":
         return  # it goes on, and reads the new version
-    _send_back(execution, document_state, "edited")
+    _send_back(execution, document_state, EDITED)
 
 
 def _send_back(execution: InstanceExecution, document_state: DocumentState, because: str) -> None:
@@ -171,7 +179,7 @@ def _take_request(
             data = {"transition": request.transition}
             execution.control("asked_again", data, request=request.id, actor=request.actor)
         case RequestAction.SEND_BACK:
-            execution.control("sent_to", {"node": return_state, "because": "another request"})
+            execution.control("sent_to", {"node": return_state, "because": ANOTHER_REQUEST})
         case RequestAction.REFUSE:
             return f"nothing here leads to '{request.transition}'" if gate_reason is None else gate_reason
         case _:  # RequestAction.LEAVE_TO_STATE: the state is about to be entered, and will decide it

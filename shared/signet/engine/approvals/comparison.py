@@ -1,4 +1,4 @@
-"""Changes since the last approval, so that people who decide again need not read everything again."""
+"""Changes since the last approval or the last asking, so that nobody need read everything again."""
 
 import json
 from collections.abc import Mapping
@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.pins import read_pinned
+from signet.core.approvals.eligibility import list_counted
+from signet.core.approvals.pins import Pins, read_pinned
 from signet.engine.documents.decide import diff_data
 from signet.engine.documents.read import resolve
-from signet.store.approvals.comparison import find_last_approved
+from signet.store.approvals.comparison import find_last_approved, find_last_asked
+from signet.store.approvals.decisions import read_represented_people, read_seats
 from signet.store.database import Database
 
 
@@ -29,6 +31,18 @@ class LastApproved:
     document_id: UUID
     document_version: int
     approved_at: datetime | None
+    changes: list[FieldChange]
+
+
+@dataclass(frozen=True, slots=True)
+class LastAsked:
+    """What the reader was asked about before, how that ended, and what changed since."""
+
+    request_id: UUID
+    document_version: int
+    asked_at: datetime
+    status: str
+    outcome: str | None
     changes: list[FieldChange]
 
 
@@ -53,11 +67,40 @@ def compare_with_last_approved(
         if last is None:
             return None
         before = resolve(connection, tenant_id, json.loads(last.snapshot)["data"])
-    changed = diff_data(before, shown.data)
-    if last.pins is not None:
-        changed |= diff_data(_name_by_path(read_pinned(last.pins)), _name_by_path(shown.pinned))
-    changes = [FieldChange(name, **change) for name, change in changed.items()]
+    changes = _list_changes(before, last.pins, shown)
     return LastApproved(last.request_id, last.document_id, last.document_version, last.approved_at, changes)
+
+
+def compare_with_last_asked(
+    database: Database,
+    tenant_id: UUID,
+    request_id: UUID,
+    shown: ShownContent,
+    person: str,
+    entity_type: str,
+) -> LastAsked | None:
+    """Compare it with what the same people were asked about before; None where the person was not asked."""
+    with database.transaction(tenant_id) as connection:
+        last = find_last_asked(connection, tenant_id, request_id)
+        if last is None:
+            return None
+        seats = read_seats(connection, tenant_id, last.request_id)
+        voices = read_represented_people(connection, tenant_id, person, entity_type)
+        was_asked = any(seat.belongs_to(voice, roles) for seat in seats for voice, roles in voices.items())
+        if not was_asked and person not in list_counted(seats):
+            return None
+        before = resolve(connection, tenant_id, json.loads(last.snapshot)["data"])
+    changes = _list_changes(before, last.pins, shown)
+    return LastAsked(
+        last.request_id, last.document_version, last.asked_at, last.status, last.outcome, changes
+    )
+
+
+def _list_changes(before: Mapping[str, Any], pins: Pins | None, shown: ShownContent) -> list[FieldChange]:
+    changed = diff_data(before, shown.data)
+    if pins is not None:
+        changed |= diff_data(_name_by_path(read_pinned(pins)), _name_by_path(shown.pinned))
+    return [FieldChange(name, **change) for name, change in changed.items()]
 
 
 def _name_by_path(pinned: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

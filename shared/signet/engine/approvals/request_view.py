@@ -14,7 +14,13 @@ from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.access.read import ReadTransaction, reading
-from signet.engine.approvals.comparison import LastApproved, ShownContent, compare_with_last_approved
+from signet.engine.approvals.comparison import (
+    LastApproved,
+    LastAsked,
+    ShownContent,
+    compare_with_last_approved,
+    compare_with_last_asked,
+)
 from signet.engine.approvals.decide import approval_not_found
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
 from signet.engine.cache import ContractCache
@@ -180,6 +186,8 @@ class ApprovalRequest:
     seated_authors: Sequence[str]
     # What has changed since a gate used an approval.
     last_approved: LastApproved | None
+    # What has changed since the caller was asked before, and why they are asked again.
+    last_asked: LastAsked | None
 
 
 def read_approval_request(
@@ -199,7 +207,9 @@ def read_approval_request(
     pinned = {pin.field: pin.values for pin in view.pins}
     shown = ShownContent(view.document["data"], pinned)
     last = compare_with_last_approved(database, tenant_id, view.document_id, view.id, shown)
-    return replace(view, last_approved=last)
+    person = caller.principal.subject
+    asked = compare_with_last_asked(database, tenant_id, view.id, shown, person, view.entity_type)
+    return replace(view, last_approved=last, last_asked=asked)
 
 
 def _read_view(
@@ -260,6 +270,7 @@ def _read_view(
         voters_need=_list_needs(reader, found),
         standing=found.stand(person),
         last_approved=None,
+        last_asked=None,
     )
 
 

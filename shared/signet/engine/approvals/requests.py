@@ -3,7 +3,7 @@
 Requests change in memory while the wave runs, and are written at its end.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -20,6 +20,7 @@ from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.rejecters import ask_rejecters_again, list_rejecters
 from signet.core.approvals.seats import Deadlock, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
+from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
@@ -58,8 +59,8 @@ class ApprovalRequests:
         self._now = now
         self._rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
-        # By instance: what was asked and given on a way from which this wave sends it back.
-        self._withdrawn: dict[UUID, frozenset[UUID]] = {}
+        # By instance: what was asked and given on a way from which this wave sends it back, with the reason.
+        self._withdrawn: dict[UUID, Mapping[UUID, str]] = {}
         self._requesters: dict[UUID, Actor | None] = {}
         self._holds_roles = False
         self._votes: list[VoteRow] | None = None
@@ -88,7 +89,7 @@ class ApprovalRequests:
 
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
         """List the approved requests that no gate has used yet."""
-        withdrawn = self._withdrawn.get(instance_id, frozenset())
+        withdrawn = self._withdrawn.get(instance_id, {})
         return [r for r in self.list_live(instance_id) if r.is_unused and r.id not in withdrawn]
 
     def list_given(self, instance_id: UUID) -> list[LiveRequest]:
@@ -96,16 +97,18 @@ class ApprovalRequests:
         live = self.list_live(instance_id)
         return [*self.list_unused(instance_id), *(r for r in live if r.status == "open" and r.is_reopened)]
 
-    def list_changed(self, instance_id: UUID, execution: InstanceExecution) -> frozenset[str]:
-        """List the refs and variables that differ from what people are asked about, or have approved.
+    def list_changes(
+        self, instance_id: UUID, execution: InstanceExecution
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """List the refs and variables that differ from what people are asked about, and the erased fields.
 
-        Fields whose values were erased are among them. A request of an older release has pinned nothing, and
-        is asked again.
+        A request of an older release has pinned nothing, and is asked again.
         """
-        live = self._list_counting(instance_id)
-        older = {"*"} if any(r.pins is None for r in live) else set()
-        refs = older.union(*(r.changed_pins + r.erased_fields for r in live))
-        return self.list_changed_variables(instance_id, execution) | refs
+        counting = self._list_counting(instance_id)
+        older = {OLDER_RELEASE} if any(r.pins is None for r in counting) else set()
+        refs = older.union(*(r.changed_pins for r in counting))
+        changed = self.list_changed_variables(instance_id, execution) | refs
+        return changed, frozenset[str]().union(*(r.erased_fields for r in counting))
 
     def list_changed_variables(self, instance_id: UUID, execution: InstanceExecution) -> frozenset[str]:
         """List the variables that differ from what people are asked about, or have approved."""
@@ -142,10 +145,11 @@ class ApprovalRequests:
         of_node = [r for r in self.list_live(instance_id) if r.node_id == node_id and r is not present]
         return of_node[-1] if of_node and of_node[-1].is_unchanged else None
 
-    def withdraw(self, instance_id: UUID) -> None:
+    def withdraw(self, instance_id: UUID, because: str) -> None:
         """Let nothing count any more that was asked or given so far; it is voided with this wave."""
-        live = self.list_live(instance_id)
-        self._withdrawn[instance_id] = frozenset(r.id for r in live if r.status == "open" or r.is_unused)
+        reason = describe_withdrawal(because, *self.list_changes(instance_id))
+        live = [r.id for r in self.list_live(instance_id) if r.status == "open" or r.is_unused]
+        self._withdrawn[instance_id] = dict.fromkeys(live, reason)
 
     def restore(self, instance_id: UUID) -> None:
         """Take back a withdrawal: the wave leaves the instance as it was."""
@@ -368,15 +372,15 @@ class ApprovalRequests:
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
     ) -> None:
         """Void open requests whose step has ended, and unused approvals of a document that moved on."""
-        withdrawn = self._withdrawn.get(instance_id, frozenset())
+        withdrawn = self._withdrawn.get(instance_id, {})
         for request in self.list_live(instance_id):
             is_past = has_moved_on or request.document_version != version or request.id in withdrawn
             # A request that a gate has opened again is waited for there.
             is_waited_for = request.step_execution_id in open_steps or (request.is_reopened and not is_past)
             if request.status == "open" and not is_waited_for:
-                self.void(request, "its step was withdrawn")
+                self.void(request, withdrawn.get(request.id, "its step was withdrawn"))
             elif request.is_unused and is_past:
-                self.void(request, "the document went another way, or was edited")
+                self.void(request, withdrawn.get(request.id, "the document went another way, or was edited"))
 
     def consume(self, instance_id: UUID) -> list[UUID]:
         """Use up the approvals as the gate's last act, so that they cannot be used again (WF-03)."""

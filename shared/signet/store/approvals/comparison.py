@@ -32,3 +32,23 @@ def find_last_approved(
     values = {"tenant_id": tenant_id, "document_id": document_id, "request_id": request_id}
     with connection.cursor(row_factory=class_row(ApprovedVersion)) as cursor:
         return cursor.execute(_SQL.find_last_approved, values).fetchone()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedVersion:
+    """A version that people were asked about before; `snapshot` is its text as it was hashed."""
+
+    request_id: UUID
+    document_version: int
+    asked_at: datetime
+    status: str
+    # The reason why it was voided.
+    outcome: str | None
+    snapshot: str
+    pins: Pins | None
+
+
+def find_last_asked(connection: Connection, tenant_id: UUID, request_id: UUID) -> AskedVersion | None:
+    values = {"tenant_id": tenant_id, "request_id": request_id}
+    with connection.cursor(row_factory=class_row(AskedVersion)) as cursor:
+        return cursor.execute(_SQL.find_last_asked, values).fetchone()

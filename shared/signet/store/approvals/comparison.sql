@@ -9,3 +9,14 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND r.id <> %(reque
   AND r.status = 'approved' AND r.applied
 ORDER BY (r.document_id = d.id) DESC, r.id DESC
 LIMIT 1
+
+-- name: find_last_asked
+-- Find what the same node asked about last before this request, where no gate has used it.
+SELECT r.id AS request_id, r.document_version, r.created_at AS asked_at, r.status, r.outcome, v.snapshot, r.pins
+FROM approval_requests own
+JOIN approval_requests r ON r.tenant_id = own.tenant_id AND r.document_id = own.document_id
+                        AND r.node_id = own.node_id AND r.id < own.id
+JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id
+WHERE own.tenant_id = %(tenant_id)s AND own.id = %(request_id)s AND r.applied IS NOT TRUE
+ORDER BY r.id DESC
+LIMIT 1

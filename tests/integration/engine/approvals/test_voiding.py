@@ -121,7 +121,7 @@ def cancel_token(stage: WorkflowStage, document: Made) -> None:
 
 
 WAYS = [
-    (edit, CONTRACT, "its step was withdrawn"),
+    (edit, CONTRACT, "the document was edited"),
     (amend, AMENDABLE, "amended"),
     (delete, DELETABLE, "deleted"),
     (give_up, CONTRACT, "its step was withdrawn"),

@@ -24,7 +24,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
-from signet.core.runtime.document_changes import DocumentState, was_sent_back
+from signet.core.runtime.document_changes import DocumentState, find_sending_back
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor, Projection, Step
 from signet.core.runtime.tokens import Position, Token, TokenState
@@ -115,8 +115,9 @@ class InstanceContext:
 
     def adopt_changes(self) -> None:
         """Go on from what became of the document: on a way that was left, no approval counts any more."""
-        if was_sent_back(self.execution):
-            self.approvals.withdraw(self.row.id)
+        because = find_sending_back(self.execution)
+        if because is not None:
+            self.approvals.withdraw(self.row.id, because)
         self.use_pins()
 
     def end_step(self, step: Step, decision: Decision, *, has_waited: bool = False) -> None:
@@ -150,8 +151,8 @@ class InstanceContext:
             return None
         request = self._find_request(document)
         deciders = self._list_deciders(document) if request is not None else ()
-        changed = self.approvals.list_changed(self.row.id, self.execution)
-        return DocumentState(document.version, document.status, request, deciders, changed)
+        changed, erased = self.approvals.list_changes(self.row.id, self.execution)
+        return DocumentState(document.version, document.status, request, deciders, changed, erased)
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:

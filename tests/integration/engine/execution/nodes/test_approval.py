@@ -120,7 +120,7 @@ def test_an_edit_voids_what_is_open_and_says_so(stage: WorkflowStage) -> None:
     stage.edit(document.id, amount=7)
     stage.drain()
     again = stage.standing.row("SELECT status, outcome FROM approval_requests WHERE id = %s", first["id"])
-    assert again == ("voided", "its step was withdrawn")
+    assert again == ("voided", "the document was edited")
     assert seats_of(stage, first["id"]) == [(1, "finance", "resolved", "closed")]
     told = stage.standing.rows(
         "SELECT kind FROM notifications WHERE request_id = %s ORDER BY id", first["id"]
