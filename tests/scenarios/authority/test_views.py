@@ -8,6 +8,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from signet.core.contracts.compiled_contract import Denial
+from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
@@ -112,6 +114,33 @@ def test_duties_bar_also_as_a_delegate_and_for_another(stage: WorkflowStage) -> 
     item = assert_told(stage, document, "fay", "SEPARATION_OF_DUTIES")
     assert item.on_behalf_of == "carl"
     assert_told(stage, document, "app1", None)
+
+
+def test_who_has_voted_in_an_earlier_stage_is_told_so(stage: WorkflowStage) -> None:
+    """App1 decides the first stage of people by name; the second asks another."""
+    chains, caller = (
+        ApprovalChains(stage.standing.company.database),
+        stage.standing.company.caller("olga", "admin"),
+    )
+    saved = chains.save(
+        caller, {"name": "named", "steps": [{"approvers": [user(name)]} for name in ("app1", "app2")]}
+    )
+    assert isinstance(saved, ChainVersion), saved
+    chains.publish(caller, "named", saved.version)
+    node = {"id": "look", "type": "approval", "config": {"chain": "named"}}
+    document = stage.create(stage.publish(approval={"nodes": [node]}))
+    submit(stage, document, "carl")
+    delegate(stage, "app1", "fay")
+    request_id = newest(stage, document.id)
+    company, approvals = stage.standing.company, Approvals(stage.standing.company.database, stage.caches())
+    assert vote(stage, document.id, "fay") == "open"
+    for person in ("fay", "app1"):
+        sentence = "fay has voted for app1 already: approved in stage 1"
+        standing = view(stage, person, request_id).standing
+        assert standing.why_not == Denial("APPROVAL_SEAT_TAKEN", sentence)
+        with pytest.raises(Rejected) as refused:
+            approvals.decide(company.caller(person), request_id, "rejected", "changed my mind")
+        assert (refused.value.code, refused.value.message) == ("APPROVAL_SEAT_TAKEN", sentence)
 
 
 def test_a_seat_without_the_permission(stage: WorkflowStage) -> None:

@@ -187,8 +187,9 @@ def test_another_document_has_rejections_of_its_own(stage: WorkflowStage) -> Non
 def reasons(stage: WorkflowStage, document: Made) -> set[str]:
     """Return why people were told that the approval counts no more."""
     query = (
-        "SELECT n.data ->> 'reason' FROM notifications n"
-        " JOIN approval_requests r ON r.tenant_id = n.tenant_id AND r.id = n.request_id WHERE n.kind = 'approval_voided' AND r.document_id = %s"
+        "SELECT n.data ->> 'reason' FROM notifications n JOIN approval_requests r"
+        " ON r.tenant_id = n.tenant_id AND r.id = n.request_id"
+        " WHERE n.kind = 'approval_voided' AND r.document_id = %s"
     )
     return {row[0] for row in stage.standing.rows(query, document.id)}
 

@@ -19,6 +19,8 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 Origin = Literal["resolved", "escalated", "break_glass"]
 # A vote lapses when a gate may not use it any more; another seat is then asked in its place.
 SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed", "lapsed"]
+# The code of a person without a voice in the stage.
+NOT_ASKED = "APPROVAL_NOT_YOURS"
 ConflictCheck = Callable[[str], Denial | None]
 GrantCheck = Callable[[str, str | None], Denial | None]
 
@@ -195,7 +197,7 @@ def choose_seat(
                 return Allowed(claim.seat.position)
             return Allowed(claim.seat.position, theirs.user_id, theirs.id)
         denial = denial or obstacle
-    return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
+    return denial or Denial(NOT_ASKED, f"{person} is not asked to decide about this")
 
 
 def is_asked(
@@ -208,6 +210,18 @@ def is_asked(
     voices = {person, *(d.user_id for d in delegations if d.delegate_id == person)} & roles.keys()
     held = person in roles and any(seat.belongs_to(voice, roles[voice]) for seat in seats for voice in voices)
     return held or person in list_counted(seats)
+
+
+def find_earlier_vote(person: str, seats: Iterable[Seat]) -> Denial | None:
+    """Return that the person has voted before, where they are not asked any more."""
+    for seat in seats:
+        if seat.status == "lapsed" or person not in (seat.decided_by, seat.on_behalf_of):
+            continue
+        voice = f"{person} has voted already"
+        if seat.on_behalf_of is not None:
+            voice = f"{seat.decided_by} has voted for {seat.on_behalf_of} already"
+        return Denial("APPROVAL_SEAT_TAKEN", f"{voice}: {seat.status} in stage {seat.stage}")
+    return None
 
 
 def list_open_holders(seats: Iterable[Seat]) -> tuple[set[str], set[str]]:

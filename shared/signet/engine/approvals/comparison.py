@@ -36,7 +36,7 @@ class LastApproved:
 
 @dataclass(frozen=True, slots=True)
 class LastAsked:
-    """What the reader was asked about before, how that ended, and what changed since."""
+    """The request that asked the reader before: its end, and what changed since."""
 
     request_id: UUID
     document_version: int

@@ -11,7 +11,15 @@ from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, Seat, can_anyone_vote, find_people_behind, is_asked
+from signet.core.approvals.eligibility import (
+    NOT_ASKED,
+    Allowed,
+    Seat,
+    can_anyone_vote,
+    find_earlier_vote,
+    find_people_behind,
+    is_asked,
+)
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck, VotedDocument
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
@@ -153,6 +161,12 @@ def make_check(
     )
 
 
+def explain_denial(denial: Denial, person: str, other_seats: Sequence[Seat]) -> Denial:
+    """Say that a person has voted in another stage, where they are not asked in the present one."""
+    earlier = find_earlier_vote(person, other_seats) if denial.code == NOT_ASKED else None
+    return earlier or denial
+
+
 def _find_changed_references(request: RequestRow) -> ReferencesChanged | None:
     if request.voter_permissions is None or request.pins is None:
         sentence = "the approval is of an older release, and is asked again"
@@ -242,7 +256,8 @@ def _require_open(subject: _LockedSubject) -> Policy:
 def _choose_seat(subject: _LockedSubject, check: VoteCheck, ballot: Ballot) -> Allowed:
     choice = check.choose(subject.person, ballot.vote)
     if isinstance(choice, Denial):
-        raise Rejected(choice.code, choice.sentence)
+        denial = explain_denial(choice, subject.person, subject.locked.other_seats)
+        raise Rejected(denial.code, denial.sentence)
     if is_reason_missing(check.stage, ballot.vote, ballot.reason):
         raise _reason_required(ballot.vote)
     return choice

@@ -20,7 +20,7 @@ from signet.core.documents.personal_data import resolve_personal
 from signet.core.errors import SignetError
 from signet.core.expressions import Environment
 from signet.engine.approvals.ballots import Voters
-from signet.engine.approvals.decide import find_refusal, make_check
+from signet.engine.approvals.decide import explain_denial, find_refusal, make_check
 from signet.engine.cache import ContractCache
 from signet.engine.documents.change import describe_entity, make_environment
 from signet.store.approvals.decisions import RequestRow, read_requests
@@ -73,7 +73,7 @@ class ReadRequest:
         rejection = self.check.choose(person, "rejected")
         if isinstance(rejection, Allowed):
             return VoteStanding(False, True, approval, rejection.on_behalf_of)
-        return VoteStanding(False, False, approval)
+        return VoteStanding(False, False, explain_denial(approval, person, self.seats))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
-from signet.core.approvals.eligibility import Allowed, Seat, list_approving_voices
+from signet.core.approvals.eligibility import NOT_ASKED, Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.rejecters import ask_rejecters_again
@@ -47,7 +47,7 @@ from signet.store.approvals.voters import (
 )
 
 EDIT_MEMBERS = "member:edit"
-NOT_ASKED, SAME_PERSON = "APPROVAL_NOT_YOURS", "APPROVAL_SAME_PERSON"
+SAME_PERSON = "APPROVAL_SAME_PERSON"
 _DEADLOCKS = frozenset(deadlock.value for deadlock in Deadlock)
 
 

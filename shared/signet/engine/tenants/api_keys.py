@@ -24,6 +24,7 @@ from signet.engine.tenants.role_grants import require_roles
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
+from signet.store.integrations.notifications import notify_people
 from signet.store.tenants import api_keys as store
 from signet.store.tenants import people
 from signet.store.tenants.api_keys import ApiKeyRow, SecretRow
@@ -122,10 +123,12 @@ class ApiKeys:
             return MadeKey(_require_record(act, key_id), token)
 
     def list(self, principal: Principal, after: UUID | None, limit: int) -> list[ApiKeyRecord]:
-        """List keys, also revoked and expired ones."""
+        """List keys, also revoked and expired ones; without the permission, those that concern the person."""
         with reading(self.database, principal) as read:
-            read.require(READ_KEYS)
-            rows = store.list_keys(read.connection, principal.tenant_id, after, limit)
+            if principal.is_key:
+                read.require(READ_KEYS)
+            person = None if read.may(READ_KEYS) else principal.subject
+            rows = store.list_keys(read.connection, principal.tenant_id, person, after, limit)
             return _make_records(read.connection, principal.tenant_id, rows)
 
     def read(self, principal: Principal, key_id: UUID) -> ApiKeyRecord:
@@ -161,6 +164,7 @@ class ApiKeys:
             store.set_proposed_owner(
                 act.connection, caller.principal.tenant_id, key_id, owner_id, caller.principal.subject
             )
+            notify_next_owner(act, key_id, key.name, key.owner_id, owner_id)
             detail = {"name": key.name, "owner": key.owner_id, "proposed_owner": owner_id}
             act.note(("api_key", str(key_id)), "propose_api_key_owner", detail, reason=reason)
             return _require_record(act, key_id)
@@ -223,6 +227,18 @@ def _make_principal(tenant_id: UUID, key_id: UUID, stored: SecretRow) -> Princip
         key=KeyOfPrincipal(key_id, stored.name, stored.owner_id),
         behind=frozenset((stored.created_by, *stored.owners)),
     )
+
+
+def notify_next_owner(act: AdminTransaction, key_id: UUID, name: str, owner_id: str, next_id: str) -> None:
+    """Tell a member that they are asked to take a key over, and by which caller."""
+    data = {
+        "key_id": str(key_id),
+        "name": name,
+        "owner_id": owner_id,
+        "by": act.caller.principal.subject,
+    }
+    tenant_id = act.caller.principal.tenant_id
+    notify_people(act.connection, tenant_id, (next_id,), "api_key_offered", data, now=act.now)
 
 
 def _lock_live_key(act: AdminTransaction, key_id: UUID, *, for_owner: bool = False) -> ApiKeyRow:

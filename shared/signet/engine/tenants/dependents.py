@@ -7,6 +7,7 @@ member; a key goes when that person accepts it. Roles need no heir: their other 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.eligibility_changes import author_of
@@ -14,6 +15,7 @@ from signet.engine.access.admin import AdminTransaction
 from signet.engine.access.read import ReadTransaction
 from signet.engine.approvals.delegations import notify_of_delegation
 from signet.engine.control.four_eyes import wants_two_people
+from signet.engine.tenants.api_keys import notify_next_owner
 from signet.engine.tenants.self_grants import refuse_self_grant, require_other_line
 from signet.engine.tenants.service_accounts import propose_owner
 from signet.store.tenants import dependents as store
@@ -96,7 +98,7 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
         )
         lines = store.hand_over_reports(connection, tenant_id, user_id, heir, author)
         accounts = _hand_over_accounts(act, user_id, heir)
-        keys = store.offer_keys(connection, tenant_id, user_id, heir, author)
+        keys = _offer_keys(act, user_id, heir)
     else:
         lines = dict.fromkeys(store.end_reports(connection, tenant_id, user_id, author))
         accounts = store.disable_accounts(connection, tenant_id, user_id, author, act.now)
@@ -114,6 +116,15 @@ def settle_dependents(act: AdminTransaction, user_id: str, succession: Successio
         "seats": [f"{seat.request_id}/{seat.stage}/{seat.position}" for seat in seats],
         "reports": sorted(lines),
     }
+
+
+def _offer_keys(act: AdminTransaction, user_id: str, heir: str) -> Sequence[UUID]:
+    """Ask the heir to take the live keys over, and tell them: they open nothing until the heir accepts."""
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
+    offered = store.offer_keys(connection, tenant_id, user_id, heir, author_of(act.caller))
+    for key_id, name in offered.items():
+        notify_next_owner(act, key_id, name, user_id, heir)
+    return list(offered)
 
 
 def _hand_over_accounts(act: AdminTransaction, user_id: str, heir: str) -> Sequence[str]:

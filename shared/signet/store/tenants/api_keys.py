@@ -120,8 +120,11 @@ def note_use(connection: Connection, tenant_id: UUID, key_id: UUID) -> None:
     connection.execute(_SQL.note_use, {"tenant_id": tenant_id, "id": key_id})
 
 
-def list_keys(connection: Connection, tenant_id: UUID, after: UUID | None, limit: int) -> list[ApiKeyRow]:
-    values = {"tenant_id": tenant_id, "after": after, "limit": limit}
+def list_keys(
+    connection: Connection, tenant_id: UUID, person: str | None, after: UUID | None, limit: int
+) -> list[ApiKeyRow]:
+    """List all keys, or those that the person owns or is asked to take over."""
+    values = {"tenant_id": tenant_id, "person": person, "after": after, "limit": limit}
     with connection.cursor(row_factory=class_row(ApiKeyRow)) as cursor:
         return cursor.execute(_SQL.list_keys, values).fetchall()
 

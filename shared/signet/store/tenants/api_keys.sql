@@ -47,11 +47,12 @@ WHERE (tenant_id, id) IN (SELECT tenant_id, id FROM api_keys
                           WHERE tenant_id = %(tenant_id)s AND id = %(id)s FOR UPDATE SKIP LOCKED)
 
 -- name: list_keys
--- List the keys of a tenant in the order of their ids.
+-- List the keys of a tenant in the order of their ids: all, or those that a person owns or is asked to take over.
 SELECT id, name, roles, created_by, owner_id, proposed_owner_id, proposed_by, created_at, expires_at,
        expires_at <= now() AS is_expired, revoked_at, revoked_by, last_used_at
 FROM api_keys
 WHERE tenant_id = %(tenant_id)s AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+  AND (%(person)s::text IS NULL OR %(person)s::text IN (owner_id, proposed_owner_id))
 ORDER BY id
 LIMIT %(limit)s
 

@@ -130,10 +130,11 @@ def revoke_keys(
 
 def offer_keys(
     connection: Connection, tenant_id: UUID, user_id: str, to_user_id: str, author: ChangeAuthor
-) -> list[UUID]:
-    """Ask another member to take the live keys over; they open nothing until that person accepts."""
+) -> dict[UUID, str]:
+    """Ask another member to take the live keys over; return their names by id."""
     values = _change(tenant_id, user_id, author, to_user_id=to_user_id)
-    return _scalars(connection, _SQL.offer_keys, values)
+    rows: list[Any] = connection.execute(_SQL.offer_keys, values).fetchall()
+    return dict(rows)
 
 
 def disable_accounts(

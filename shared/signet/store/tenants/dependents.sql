@@ -83,7 +83,7 @@ RETURNING id
 -- Ask another member to take over the live keys that a member owns.
 UPDATE api_keys SET proposed_owner_id = %(to_user_id)s, proposed_by = %(actor_id)s
 WHERE tenant_id = %(tenant_id)s AND id IN (SELECT live.id FROM ({live_keys}) AS live)
-RETURNING id
+RETURNING id, name
 
 -- name: disable_accounts
 -- Disable the service accounts that a member owns.

@@ -119,6 +119,13 @@ def test_they_are_handed_over(root: Client, asking: Asking) -> None:
     (key,) = root.get("/v1/api_keys").body["items"]
     assert (key["owner_id"], key["proposed_owner_id"], key["revoked_by"]) == ("anna", "ben", None)
     assert key["owner_is_active"] is False, "it opens nothing until ben accepts it"
+    ben = Client(root.application, root.tenant_id, "ben", ("approver",))
+    told = [
+        item["data"]
+        for item in ben.get("/v1/notifications").body["items"]
+        if item["kind"] == "api_key_offered"
+    ]
+    assert told == [{"key_id": key["id"], "name": "erp", "owner_id": "anna", "by": "root"}]
     account = root.get("/v1/service_accounts/posting").body
     assert (account["owner_id"], account["status"]) == ("ben", "active")
     seats = (
@@ -133,7 +140,7 @@ def test_they_are_handed_over(root: Client, asking: Asking) -> None:
     (seat,) = ben.get(f"/v1/approvals/{alone}").body["seats"]
     assert (seat["holder_user_id"], seat["handed_over_from"]) == ("ben", "anna")
     kinds = [item["kind"] for item in ben.get("/v1/notifications").body["items"]]
-    assert kinds == ["approval_requested"]
+    assert sorted(kinds) == ["api_key_offered", "approval_requested"]
     changes = asking.rows(
         "SELECT user_id, other_user_id, persons FROM eligibility_changes WHERE kind = 'seat_given'"
     )

@@ -76,6 +76,21 @@ def test_a_key_gets_no_role_that_its_maker_has_by_a_token_alone(client: Client) 
     assert kim.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]}).status == 201
 
 
+def test_a_person_lists_the_keys_that_concern_them(client: Client) -> None:
+    kim, olga = hire(client, "kim", "admin"), hire(client, "olga", "clerk")
+    own, other = make_key(kim)["id"], make_key(kim)["id"]
+    make_key(client)
+    assert olga.get("/v1/api_keys").body["items"] == []
+    for key_id in (own, other):
+        assert kim.post(f"/v1/api_keys/{key_id}/owner", {"owner_id": "olga"}).status == 200
+    assert olga.post(f"/v1/api_keys/{own}/owner/accept").status == 200
+    first = olga.get("/v1/api_keys", query={"limit": "1"}).body
+    second = olga.get("/v1/api_keys", query={"limit": "1", "cursor": first["next_cursor"]}).body
+    listed = [(key["id"], key["owner_id"]) for page in (first, second) for key in page["items"]]
+    assert listed == sorted([(own, "olga"), (other, "kim")])
+    assert second["next_cursor"] is None
+
+
 def test_a_key_changes_hands_when_the_new_owner_accepts(client: Client, admin: Admin) -> None:
     kim, olga = hire(client, "kim", "admin"), hire(client, "olga", "clerk")
     made = make_key(kim)
@@ -86,6 +101,11 @@ def test_a_key_changes_hands_when_the_new_owner_accepts(client: Client, admin: A
     assert (proposed.body["owner_id"], proposed.body["proposed_owner_id"]) == ("kim", "olga")
     assert machine.get("/v1/me").body["key"]["owner"] == "kim", "nothing changes until she accepts"
     assert olga.get(place).body["proposed_owner_id"] == "olga", "she may read what she is asked"
+    (told,) = olga.get("/v1/notifications").body["items"]
+    assert (told["kind"], told["data"]) == (
+        "api_key_offered",
+        {"key_id": made["id"], "name": "erp", "owner_id": "kim", "by": "kim"},
+    )
     accepted = olga.post(f"{place}/owner/accept")
     assert accepted.status == 200, accepted.text
     assert (accepted.body["owner_id"], accepted.body["proposed_owner_id"]) == ("olga", None)

@@ -18,6 +18,7 @@ from signet.core.approvals.eligibility import (
     can_anyone_vote,
     choose_seat,
     find_authors,
+    find_earlier_vote,
     find_people_behind,
     separation_conflict,
 )
@@ -287,3 +288,16 @@ def test_nothing_else_puts_together_who_is_barred() -> None:
     sources = Path(signet.__file__).parent
     asking = {file for file in sources.rglob("*.py") if ".find_conflict_of_duties" in file.read_text()}
     assert {file.relative_to(sources).as_posix() for file in asking} == {"core/approvals/eligibility.py"}
+
+
+def test_who_has_voted_before_is_told_so() -> None:
+    own = Seat(1, 1, holder_user_id="ann", status="rejected", decided_by="ann")
+    lapsed = Seat(1, 2, holder_user_id="ben", status="lapsed", decided_by="ben")
+    other = Seat(2, 1, holder_user_id="cy", status="approved", decided_by="dan", on_behalf_of="cy")
+    seats = (own, lapsed, other)
+    told = Denial("APPROVAL_SEAT_TAKEN", "ann has voted already: rejected in stage 1")
+    assert find_earlier_vote("ann", seats) == told
+    assert find_earlier_vote("ben", seats) is None
+    for person in ("cy", "dan"):
+        denial = find_earlier_vote(person, seats)
+        assert denial is not None and denial.sentence == "dan has voted for cy already: approved in stage 2"
