@@ -8,6 +8,7 @@ SIGNET = "shared/signet"
 PINNED = "tests/scenarios/authority/test_pinned_refs.py::test_"
 TAKEN = "tests/scenarios/authority/test_pinned_actions.py::test_"
 VARIABLES = "tests/scenarios/authority/test_variables.py::test_"
+PAYLOADS = "tests/scenarios/authority/test_payloads.py::test_"
 SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 
 PINNING: Sequence[Mutation] = (
@@ -93,6 +94,25 @@ PINNING: Sequence[Mutation] = (
             f"{TAKEN}an_action_takes_the_account_that_was_approved",
             f"{TAKEN}who_wrote_the_account_that_an_action_takes_does_not_approve",
         ),
+    ),
+    Mutation(
+        "what a payload takes of another document is nobody's",
+        3,
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        " | operation.sources\n",
+        "\n",
+        (
+            f"{PAYLOADS}who_wrote_what_a_payload_takes_over_does_not_approve",
+            f"{PAYLOADS}who_wrote_what_a_payload_takes_over_does_not_approve_what_is_made",
+        ),
+    ),
+    Mutation(
+        "behind a gate, a step takes the value of who changed it since",
+        3,
+        f"{SIGNET}/engine/documents/authorship.py",
+        "    pins = context.pins if context.is_own_workflow else {}\n",
+        "    pins: dict[str, Mapping[str, Any]] = {}\n",
+        (f"{PAYLOADS}behind_the_gate_who_wrote_what_was_approved_counts",),
     ),
     Mutation(
         "values that rules set are not pinned",

@@ -155,6 +155,7 @@ DERIVE: Mapping[str, Cell] = {
 # --- a step of the system ---
 
 POST = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "system"}}
+ACCOUNT = "{entity.vendor.number}"
 POSTING: Mapping[str, Any] = {"checks": {"nodes": [POST]}}
 
 
@@ -187,15 +188,31 @@ def set_as_system(scene: AuthorityScene) -> Iterator[str]:
 
 
 def read_as_system(scene: AuthorityScene) -> Iterator[str]:
-    """Have the system take the value over that the person wrote in another document."""
+    """Have the system take the value over that the person wrote: the action reads it, then its payload."""
+    _read_by(scene, {"number": ACCOUNT})
+    yield scene.vote(scene.person)
+    vendor = _read_by(scene, {"number": "{payload.account}"}, payload={"account": ACCOUNT})
+    # What is pinned is another person's by now. What was written before is not.
+    scene.edit(vendor, scene.caller(scene.clerk), number="DE-OTHER")
+    scene.vote(scene.lawful)
+    scene.stage.drain()
+    yield scene.vote(scene.person)
+
+
+def _read_by(
+    scene: AuthorityScene, values: Mapping[str, str], payload: Mapping[str, str] | None = None
+) -> Made:
+    """Have a step of the system read the value on the way to the approval; return the other document."""
     vendor_type = scene.stage.publish()
     vendor = scene.create(vendor_type, scene.hand, number="DE-NEW")
     fields = {**CONTRACT["fields"], "vendor": refer_to(vendor_type)}
-    take = {"post": {"kind": "update", "set": {"number": "{entity.vendor.number}"}}}
-    plan = Plan(slots=POSTING, data={"vendor": str(vendor.id)}).changed(fields=fields, actions=take)
+    take = {"kind": "update", "payload": {"account": {"type": "string"}}, "set": values}
+    config = {"action": "post", "run_as": "system", "payload": payload or {}}
+    slots = {"checks": {"nodes": [{**POST, "config": config}]}}
+    plan = Plan(slots=slots, data={"vendor": str(vendor.id)}).changed(fields=fields, actions={"post": take})
     scene.document = scene.create(scene.publish(plan), scene.caller(scene.clerk), **plan.data)
     scene.request(scene.made, scene.caller(scene.clerk))
-    yield scene.vote(scene.person)
+    return vendor
 
 
 def end_the_wait(scene: AuthorityScene) -> Iterator[str]:
@@ -228,7 +245,11 @@ SYSTEM_STEP: Mapping[str, Cell] = {
         set_as_system, (("votes, after their rule set a value in a step of the system", DUTIES),)
     ),
     "reference editor": Played(
-        read_as_system, (("votes, after a step of the system took over the value that they wrote", DUTIES),)
+        read_as_system,
+        (
+            ("votes, after a step of the system took over the value that they wrote", DUTIES),
+            ("votes, after the payload of a step took it over, and another person has changed it", DUTIES),
+        ),
     ),
     "delegator": NotPossible("no step votes, and none gives or takes a voice"),
     "granter": NotPossible("no step gives or takes roles, lines or seats"),

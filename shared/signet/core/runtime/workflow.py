@@ -1,6 +1,6 @@
 """A compiled workflow that is ready to run: every lookup is made once, every expression is a closure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -107,6 +107,7 @@ class Workflow:
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }
         self._followed: dict[str, frozenset[FollowedField]] = {}
+        self._followed_by_node: dict[tuple[str, str], frozenset[FollowedField]] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
@@ -122,19 +123,30 @@ class Workflow:
         """Return all expressions of nodes and edges, also those of their templates."""
         nodes = self.nodes.values()
         edges = (edge for node in nodes for listed in node.edges.values() for edge in listed)
-        trees = (tree for node in self.content["nodes"].values() for tree in node.get("logic", {}).values())
-        templates = (template_from_json(tree["template"]) for tree in trees if "template" in tree)
         return (
-            *(compiled.expression for node in nodes for compiled in node.expressions.values()),
+            *(part for node in nodes for part in self._list_parts(node)),
             *(edge.condition.expression for edge in edges if edge.condition is not None),
-            *(part for template in templates for part in list_template_parts(template)),
         )
+
+    def _list_parts(self, node: WorkflowNode) -> Iterator[Expression]:
+        """Yield the expressions of a node, also those of its templates."""
+        yield from (compiled.expression for compiled in node.expressions.values())
+        for tree in self.content["nodes"][node.id].get("logic", {}).values():
+            if "template" in tree:
+                yield from list_template_parts(template_from_json(tree["template"]))
 
     def followed_fields(self, contract: CompiledContract) -> frozenset[FollowedField]:
         """Return what it reads behind refs of its document; only the contract knows what is a ref."""
         if contract.hash not in self._followed:
             self._followed[contract.hash] = contract.find_followed(self.expressions)
         return self._followed[contract.hash]
+
+    def followed_by(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+        """Return what one node reads behind refs of its document."""
+        key = contract.hash, node.id
+        if key not in self._followed_by_node:
+            self._followed_by_node[key] = contract.find_followed(self._list_parts(node))
+        return self._followed_by_node[key]
 
     @cached_property
     def run_actions(self) -> frozenset[str]:

@@ -6,12 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import find_people_behind
+from signet.core.approvals.pins import list_pinned_persons
 from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
+from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_overflow, join_responsible
-from signet.engine.documents.change import DocumentChange
-from signet.engine.documents.references import STATUS
+from signet.engine.documents.change import DocumentChange, MutationContext
+from signet.engine.documents.references import STATUS, RefQuery
 from signet.store.database import Connection
 from signet.store.documents.write import read_editors, write_editors
 
@@ -80,6 +82,16 @@ def derive_caller(change: DocumentChange) -> Caller:
     of_origin = find_people_behind(origin, (), None).everyone
     behind = principal.responsible | change.content_responsible | of_origin
     return replace(change.caller, principal=replace(principal, behind=behind))
+
+
+def find_sources(context: MutationContext, reads: frozenset[FollowedField]) -> ResponsiblePersons:
+    """Find who last changed these fields of other documents: of the approved value, where that is read."""
+    pins = context.pins if context.is_own_workflow else {}
+    held = {ref: pin for ref, pin in pins.items() if pin["document_id"] == context.data.get(ref)}
+    approved = {ref for ref, name in reads if ref in held and name in held[ref]["values"]}
+    current = frozenset((ref, name) for ref, name in reads if name not in held.get(ref, {}).get("values", ()))
+    of_current = context.refs.persons_of(RefQuery(context.contract, current, context.data))
+    return of_current | list_pinned_persons({ref: held[ref] for ref in approved})
 
 
 def find_responsible_overflow(change: DocumentChange) -> Rejected | None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.errors import Failed, Rejected
+from signet.core.expressions import FollowedField
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class RunAction:
     """A run of one of the contract's actions.
 
     Only a step of the document's own workflow, which holds it locked, may leave the version out. `context`
-    are the variables of that workflow.
+    are the variables of that workflow, `sources` what its payload has read behind refs.
     """
 
     id: UUID
@@ -49,6 +50,7 @@ class RunAction:
     payload: Mapping[str, Any]
     reason: str | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
+    sources: frozenset[FollowedField] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

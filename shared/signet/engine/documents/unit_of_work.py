@@ -22,7 +22,7 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.cache import ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
-from signet.engine.documents.authorship import derive_caller, find_responsible_overflow
+from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources
 from signet.engine.documents.business_keys import find_lost_key, list_business_keys, refuse_lost
 from signet.engine.documents.change import (
     DocumentChange,
@@ -319,11 +319,11 @@ class DocumentUnitOfWork:
         return self._apply_rules(context, new) or new
 
     def _find_sources(self, operation: Operation, context: MutationContext) -> ResponsiblePersons:
-        """Return who last changed what an action takes from other documents."""
+        """Return who last changed what an action, or its payload, takes from other documents."""
         if not isinstance(operation, RunAction):
             return NOBODY
-        reads = context.contract.refs_of_actions[operation.action]
-        return self.refs.persons_of(RefQuery(context.contract, reads, context.data)) if reads else NOBODY
+        reads = context.contract.refs_of_actions[operation.action] | operation.sources
+        return find_sources(context, reads) if reads else NOBODY
 
     def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
         """Apply the tenant's rules, which may set values, and then check the size of the result."""

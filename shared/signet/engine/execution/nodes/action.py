@@ -68,7 +68,8 @@ class ActionHandler:
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
         saved = context.execution.projection.context
-        operation = RunAction(row.id, None, node.config["action"], payload, context=saved)
+        sources = context.execution.workflow.followed_by(context.documents.contract_of(row), node)
+        operation = RunAction(row.id, None, node.config["action"], payload, context=saved, sources=sources)
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
             return outcome
