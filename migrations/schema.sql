@@ -243,6 +243,59 @@ $_$;
 
 ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_dispatch;
 
+CREATE TABLE public.responsible_sets (
+    tenant_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    persons text[] NOT NULL,
+    CONSTRAINT responsible_sets_check CHECK ((hash = sha256(convert_to(array_to_string(persons, '
+'::text), 'UTF8'::name)))),
+    CONSTRAINT responsible_sets_persons_check CHECK ((cardinality(persons) <= 200))
+);
+
+ALTER TABLE ONLY public.responsible_sets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.responsible_sets OWNER TO signet_owner;
+
+CREATE TABLE public.transition_requests (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    document_version bigint NOT NULL,
+    transition text NOT NULL,
+    actor_id text NOT NULL,
+    reason text,
+    status text DEFAULT 'open'::text NOT NULL,
+    outcome text,
+    trace_id text,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
+    responsible bytea,
+    CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
+    CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
+    CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
+);
+
+ALTER TABLE ONLY public.transition_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transition_requests OWNER TO signet_owner;
+
+CREATE FUNCTION public.earlier_requesters(document uuid) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT COALESCE(array_agg(DISTINCT behind.person), '{}'::text[]) AS "coalesce"
+    FROM ((public.transition_requests q
+      JOIN public.transition_requests earlier ON (((earlier.tenant_id = q.tenant_id) AND (earlier.document_id = q.document_id) AND (earlier.transition = q.transition) AND (earlier.status = 'superseded'::text))))
+      CROSS JOIN LATERAL unnest(COALESCE(( SELECT s.persons
+            FROM public.responsible_sets s
+           WHERE ((s.tenant_id = earlier.tenant_id) AND (s.hash = earlier.responsible))), ARRAY[earlier.actor_id])) behind(person))
+   WHERE ((q.tenant_id = public.current_tenant_id()) AND (q.document_id = earlier_requesters.document) AND (q.status = 'open'::text) AND (earlier.created_at > COALESCE(( SELECT max(p.created_at) AS max
+            FROM public.transition_requests p
+           WHERE ((p.tenant_id = q.tenant_id) AND (p.document_id = q.document_id) AND (p.status = 'performed'::text))), '-infinity'::timestamp with time zone)));
+END;
+
+ALTER FUNCTION public.earlier_requesters(document uuid) OWNER TO signet_owner;
+
 CREATE TABLE public.eligibility_changes (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2339,19 +2392,6 @@ ALTER TABLE ONLY public.quota_meters FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters OWNER TO signet_owner;
 
-CREATE TABLE public.responsible_sets (
-    tenant_id uuid NOT NULL,
-    hash bytea NOT NULL,
-    persons text[] NOT NULL,
-    CONSTRAINT responsible_sets_check CHECK ((hash = sha256(convert_to(array_to_string(persons, '
-'::text), 'UTF8'::name)))),
-    CONSTRAINT responsible_sets_persons_check CHECK ((cardinality(persons) <= 200))
-);
-
-ALTER TABLE ONLY public.responsible_sets FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.responsible_sets OWNER TO signet_owner;
-
 CREATE TABLE public.roles (
     tenant_id uuid NOT NULL,
     role text NOT NULL,
@@ -2491,30 +2531,6 @@ CREATE TABLE public.tenants (
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants OWNER TO signet_owner;
-
-CREATE TABLE public.transition_requests (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    document_id uuid NOT NULL,
-    document_version bigint NOT NULL,
-    transition text NOT NULL,
-    actor_id text NOT NULL,
-    reason text,
-    status text DEFAULT 'open'::text NOT NULL,
-    outcome text,
-    trace_id text,
-    created_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone,
-    actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
-    responsible bytea,
-    CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
-    CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
-    CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
-);
-
-ALTER TABLE ONLY public.transition_requests FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.transition_requests OWNER TO signet_owner;
 
 CREATE TABLE public.workflow_definitions (
     tenant_id uuid NOT NULL,
@@ -3931,6 +3947,36 @@ GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_
 
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_worker;
+
+GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_worker;
+
+GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.earlier_requesters(document uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
+
 GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
 
 GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
@@ -4479,12 +4525,6 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
 GRANT SELECT(full_at) ON TABLE public.quota_meters TO signet_dispatch;
 
-GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_worker;
-
-GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
@@ -4548,24 +4588,6 @@ GRANT SELECT ON TABLE public.tenants TO signet_worker;
 GRANT SELECT ON TABLE public.tenants TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.tenants TO signet_dispatch;
-
-GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_worker;
-
-GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
-
-GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_worker;
-
-GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_api;
-
-GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_worker;
-
-GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_api;
-
-GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workflow_definitions TO signet_api;
 

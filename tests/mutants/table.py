@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tests.mutants.actors import ACTORS
 from tests.mutants.approvals import APPROVALS_MUTATIONS
+from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
@@ -43,4 +44,5 @@ MUTATIONS: Sequence[Mutation] = (
     *PINNING,
     *VOTING,
     *ACTORS,
+    *ATTACKED,
 )

@@ -6,7 +6,9 @@ from tests.support.core.approval_policies import VOTES, role
 from tests.support.ways.cells import Cell, Play, Played, same
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
 from tests.support.ways.scene import BOARD, DENIED, SELF, AuthorityScene, Plan, approvers, refusal
+from tests.support.workflow_stage import CONTRACT
 
+REQUESTED = {"from": ["submitted"], "to": "active", "kind": "requested"}
 ASKS_THE_BOARD = Plan(approval=approvers(role(BOARD)))
 
 
@@ -18,6 +20,21 @@ def vote(scene: AuthorityScene) -> Iterator[str]:
 def vote_in_bulk(scene: AuthorityScene) -> Iterator[str]:
     scene.submit()
     yield answer_to_each(scene, in_bulk=True)
+
+
+def ask_first(scene: AuthorityScene) -> Iterator[str]:
+    """Ask, let another person ask for the same, and have people asked again after an edit."""
+    yield from vote(scene)
+    on_request = {**CONTRACT["transitions"], "approve": REQUESTED}
+    entity_type = scene.publish(Plan().changed(transitions=on_request))
+    scene.document = scene.create(entity_type, scene.caller(scene.boss))
+    scene.request(scene.made, scene.caller(scene.clerk))
+    for by in (scene.person, scene.clerk):
+        scene.request(scene.made, scene.caller(by), "approve")
+    scene.edit(scene.made, scene.caller(scene.clerk))
+    scene.stage.drain()
+    scene.request(scene.made, scene.caller(scene.clerk), "approve")
+    yield scene.vote(scene.person)
 
 
 def answer_to_each(scene: AuthorityScene, *, in_bulk: bool) -> str:
@@ -83,7 +100,12 @@ def between(code: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-VOTE = cast(vote, "votes", approve)
+EACH = ("votes in each of the three ways", DUTIES)
+ASKED_FIRST = (
+    "votes, after they and then another person asked, and it was edited and asked for again",
+    DUTIES,
+)
+VOTE = {**cast(vote, "votes", approve), "requester": Played(ask_first, (EACH, ASKED_FIRST))}
 BULK = cast(vote_in_bulk, "votes among many decisions", approve_in_bulk)
 FOR_A_THIRD = ("as an administrator gives the lawful voice to a third person, who votes", GRANTED)
 DELEGATE: Mapping[str, Cell] = {

@@ -24,6 +24,7 @@ from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now, read_policy
 from signet.engine.approvals.lost_approvers import has_lost_holder
@@ -41,6 +42,7 @@ from signet.store.approvals.requests import (
     ApprovalRows,
     LiveRequest,
     VoteRow,
+    list_earlier_requesters,
     lock_roles_shared,
     read_last_requester,
     read_of_instances,
@@ -49,6 +51,7 @@ from signet.store.approvals.requests import (
 )
 from signet.store.approvals.voiding import Voiding
 from signet.store.database import Connection
+from signet.store.documents.write import DocumentRow
 from signet.store.responsible_sets import keep_responsible
 
 
@@ -164,6 +167,12 @@ class ApprovalRequests:
             last = read_last_requester(self._connection, self._tenant_id, document_id)
             self._requesters[document_id] = Actor(last[0], (), last[1]) if last is not None else None
         return self._requesters[document_id]
+
+    def list_earlier_requesters(self, document: DocumentRow) -> ResponsiblePersons:
+        """List everybody who asked before for what is asked for now: they are barred until it is performed."""
+        if document.request_id is None:
+            return NOBODY
+        return list_earlier_requesters(self._connection, document.id)
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
         """Read the node's policy, with its chain's name and version."""

@@ -33,7 +33,7 @@ class ApprovalSubject:
     contract: CompiledContract
     env: Environment
     definition_hash: str
-    # The person whose request led here, and those behind them; then with all who asked for the same since.
+    # The person whose request led here, and those behind them; then with all who asked for the same as well.
     requester_id: str
     responsible: ResponsiblePersons
     requesters: ResponsiblePersons

@@ -47,7 +47,7 @@ class RequestRow:
     # The document was first asked about then, on its present way.
     asked_since: datetime
     ended_at: datetime | None
-    responsible: list[str] | None
+    responsible: list[str]
     voter_permissions: list[str] | None
     pins: dict[str, Any] | None
     pins_hash: str | None
@@ -64,8 +64,8 @@ class RequestRow:
 
     @property
     def requesters(self) -> ResponsiblePersons:
-        """Return the persons behind the requester; a request of an older release names none."""
-        return frozenset(self.responsible or (self.requester_id,))
+        """Return the persons behind the requester, and all who asked for the same before or since."""
+        return frozenset(self.responsible)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
        escalate_at, expire_at, created_at, coalesce(asked_since, created_at) AS asked_since, ended_at,
-       (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible), ARRAY[requester_id])
+           || earlier_requesters(r.document_id) AS responsible,
        voter_permissions, pins, pins_hash, variables,
        list_changed_pins(r.pins) AS changed_pins,
        CASE WHEN r.variables <> '{}' THEN ARRAY(
@@ -111,6 +113,8 @@ SELECT active.user_id,
                                  #>> '{}') AS seat_roles,
                       ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
                             WHERE p.tenant_id = q.tenant_id AND p.hash = q.responsible
+                            UNION ALL
+                            SELECT unnest(earlier_requesters(q.document_id))
                             UNION ALL
                             SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
                             FROM jsonb_each(q.pins) AS pin) AS behind

@@ -42,7 +42,7 @@ class LiveRequest:
     policy: str
     policy_hash: str
     requester_id: str
-    # The persons behind the requester.
+    # The persons behind the requester, and all who asked for the same before or since.
     responsible: ResponsiblePersons
     # Both are None in a request of an older release.
     voter_permissions: list[str] | None
@@ -156,8 +156,7 @@ def read_of_instances(
         requests = cursor.execute(_SQL.read_of_instances, values).fetchall()
     for request in requests:
         request.seats = [Seat(**seat) for seat in request.seats]  # type: ignore[arg-type]  # as JSON
-        # A request of an older release names no persons.
-        request.responsible = frozenset(request.responsible or (request.requester_id,))
+        request.responsible = frozenset(request.responsible)
     return requests
 
 
@@ -173,6 +172,11 @@ def read_last_requester(
     values = {"tenant_id": tenant_id, "document_id": document_id}
     row: Any = connection.execute(_SQL.read_last_requester, values).fetchone()
     return (row[0], frozenset(row[1] or ())) if row else None
+
+
+def list_earlier_requesters(connection: Connection, document_id: UUID) -> ResponsiblePersons:
+    row: Any = connection.execute(_SQL.list_earlier_requesters, {"document_id": document_id}).fetchone()
+    return frozenset(row[0])
 
 
 def find_first_asked(connection: Connection, document_id: UUID) -> datetime | None:

@@ -1,7 +1,10 @@
 -- name: read_of_instances
 -- Read what a wave must know: what is open, and what was decided and no gate has used yet.
 SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
-       r.policy_hash, r.requester_id, (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible) AS responsible,
+       r.policy_hash, r.requester_id,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = r.tenant_id AND s.hash = r.responsible), ARRAY[r.requester_id])
+           || earlier_requesters(r.document_id) AS responsible,
        r.voter_permissions, r.pins, r.pins_hash, r.variables,
        list_changed_pins(r.pins) AS changed_pins,
        ARRAY(SELECT DISTINCT p.field FROM personal_values p
@@ -42,6 +45,10 @@ FROM transition_requests q
 WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.status = 'performed'
 ORDER BY q.created_at DESC, q.id DESC
 LIMIT 1
+
+-- name: list_earlier_requesters
+-- List everybody who asked before for what is asked for now.
+SELECT earlier_requesters(%(document_id)s)
 
 -- name: find_first_asked
 -- Find when a document was first asked about since a gate used an approval of it.
@@ -152,7 +159,7 @@ CROSS JOIN LATERAL (
                      ARRAY[d.creator_responsible, d.editor_responsible, q.responsible]
                      || ARRAY(SELECT t.responsible FROM transition_requests t
                               WHERE t.tenant_id = d.tenant_id AND t.document_id = d.id AND t.status = 'open')))
-               || d.editor_ids || d.creator_id || q.requester_id AS barred,
+               || d.editor_ids || d.creator_id || q.requester_id || earlier_requesters(d.id) AS barred,
            ARRAY(SELECT voice.user_id FROM approval_seats c
                  CROSS JOIN LATERAL unnest(ARRAY[c.decided_by, c.on_behalf_of]) AS voice (user_id)
                  WHERE c.tenant_id = q.tenant_id AND c.request_id = q.id AND c.stage = q.stage
@@ -328,7 +335,8 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
                      JOIN responsible_sets p ON p.tenant_id = q.tenant_id AND p.hash = q.responsible
                      WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open')
             || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
-                     FROM jsonb_each(r.pins) AS pin)) AS made) AS change) AS changes,
+                     FROM jsonb_each(r.pins) AS pin)
+            || earlier_requesters(d.id)) AS made) AS change) AS changes,
        EXISTS (SELECT FROM transition_requests q
                WHERE q.tenant_id = r.tenant_id AND q.document_id = r.document_id AND q.actor_id = r.requester_id
                  AND q.status = 'performed')

@@ -38,7 +38,6 @@ from signet.core.tenants.principal import (
     Principal,
     describe_absence,
 )
-from signet.core.tenants.responsible import NOBODY
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.documents.references import RefQuery
@@ -291,7 +290,8 @@ class InstanceContext:
         contract, requester = self.documents.contract_of(document), self._find_requester(document)
         needed = self._list_voter_permissions(token, policy, request)
         pins = self._make_pins(contract, document, needed, request)
-        asked = request.responsible if request is not None else NOBODY
+        earlier = self.approvals.list_earlier_requesters
+        asked = request.responsible if request is not None else earlier(document)
         counted_stage = stage or (request.stage if request is not None else 1)
         return ApprovalSubject(
             instance_id=self.row.id,
@@ -341,7 +341,8 @@ class InstanceContext:
         """Return the check of who may not decide about the document, in or beside an approval."""
         contract, requester = self.documents.contract_of(document), self._find_requester(document)
         pins = self._make_pins(contract, document, (), None)
-        return separation_conflict(contract, find_people_behind(document, requester.responsible, pins))
+        asked = requester.responsible | self.approvals.list_earlier_requesters(document)
+        return separation_conflict(contract, find_people_behind(document, asked, pins))
 
     def _find_requester(self, document: DocumentRow) -> Actor:
         """Return who requested the transition in progress, or else the one performed last."""

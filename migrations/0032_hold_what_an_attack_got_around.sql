@@ -1,0 +1,32 @@
+-- phase: expand
+-- transaction: on
+--
+-- What an attack got around: people who asked for the same before, steps of a move that no operator made, and requests
+-- in the name of another person.
+
+-- up
+-- List everybody who asked for what is asked for now, since a transition of the document was last performed: another
+-- request, or an edit, has superseded theirs.
+CREATE FUNCTION earlier_requesters(document uuid) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT coalesce(array_agg(DISTINCT behind.person), '{}')
+    FROM transition_requests q
+    JOIN transition_requests earlier
+      ON earlier.tenant_id = q.tenant_id AND earlier.document_id = q.document_id
+     AND earlier.transition = q.transition AND earlier.status = 'superseded'
+    CROSS JOIN LATERAL unnest(
+        coalesce((SELECT s.persons FROM responsible_sets s
+                  WHERE s.tenant_id = earlier.tenant_id AND s.hash = earlier.responsible),
+                 ARRAY[earlier.actor_id])) AS behind (person)
+    WHERE q.tenant_id = current_tenant_id() AND q.document_id = $1 AND q.status = 'open'
+      AND earlier.created_at > coalesce((SELECT max(p.created_at) FROM transition_requests p
+                                         WHERE p.tenant_id = q.tenant_id AND p.document_id = q.document_id
+                                           AND p.status = 'performed'),
+                                        '-infinity');
+END;
+REVOKE EXECUTE ON FUNCTION earlier_requesters(uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION earlier_requesters(uuid) TO signet_api, signet_worker;
+
+-- down
+DROP FUNCTION earlier_requesters(uuid);
