@@ -28,5 +28,10 @@ END;
 REVOKE EXECUTE ON FUNCTION earlier_requesters(uuid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION earlier_requesters(uuid) TO signet_api, signet_worker;
 
+-- The beginning of the transaction that asked a seat. Only the default writes it: what was seated at once, and what came
+-- later, can be told apart.
+ALTER TABLE approval_seats ADD COLUMN asked_at timestamptz NOT NULL DEFAULT now();
+
 -- down
+ALTER TABLE approval_seats DROP COLUMN asked_at;
 DROP FUNCTION earlier_requesters(uuid);

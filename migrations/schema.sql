@@ -1975,6 +1975,7 @@ CREATE TABLE public.approval_seats (
     decided_at timestamp with time zone,
     handed_over_from text,
     needed_role text,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
     CONSTRAINT approval_seats_needed_role_check CHECK (((needed_role IS NULL) OR (holder_user_id IS NOT NULL))),

@@ -7,6 +7,7 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 SCENES = "tests/scenarios/authority"
 HELD = "migrations/0032_hold_what_an_attack_got_around.sql"
+FORGED = f"{SCENES}/test_forged_asking.py::test_"
 EARLIER = f"{SCENES}/test_earlier_requesters.py::test_"
 
 ATTACKED: Sequence[Mutation] = (
@@ -21,5 +22,40 @@ ATTACKED: Sequence[Mutation] = (
             f"{EARLIER}the_view_names_all_who_asked",
             f"{EARLIER}an_only_voter_who_asked_is_told_that_nobody_is_left",
         ),
+    ),
+    Mutation(
+        "a vote believes any request",
+        3,
+        f"{SIGNET}/engine/approvals/decide.py",
+        "    if unproven is not None:\n",
+        "    if False:\n",
+        (
+            f"{FORGED}a_request_that_no_step_asks_takes_no_vote",
+            f"{FORGED}a_step_that_was_written_too_is_not_enough",
+        ),
+    ),
+    Mutation(
+        "a vote believes any policy of a request",
+        3,
+        f"{SIGNET}/core/approvals/request_origin.py",
+        "    if chain != asked.chain_name or policy != asked.policy:\n",
+        "    if False:\n",
+        ("tests/unit/core/approvals/test_request_origin.py::test_what_it_does_not_ask",),
+    ),
+    Mutation(
+        "a vote counts from any seat that the policy could draw",
+        3,
+        f"{SIGNET}/core/approvals/entitlement.py",
+        "            if reason is not None:\n                found[",
+        "            if reason is not None and reason.startswith('the policy'):\n                found[",
+        (f"{FORGED}a_seat_that_was_added_gives_no_vote",),
+    ),
+    Mutation(
+        "a seat of the wider circle counts before it is due",
+        3,
+        f"{SIGNET}/core/approvals/seat_origin.py",
+        "    if seat.asked_at >= due:\n",
+        "    if seat.asked_at >= began:\n",
+        (f"{FORGED}a_seat_that_was_added_gives_no_vote",),
     ),
 )

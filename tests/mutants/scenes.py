@@ -93,7 +93,7 @@ VOTES_AND_GATES = (
         " or _find_seat_not_drawn(vote, proof)\n",
         "\n",
         (
-            f"{SCENES}/test_statements_of_workers.py::test_a_seat_that_the_policy_does_not_draw_proves_nothing",
+            "tests/unit/core/approvals/test_proof.py::test_a_vote_from_a_seat_that_the_policy_does_not_draw_is_none",
         ),
     ),
     Mutation(

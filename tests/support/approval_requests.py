@@ -14,6 +14,7 @@ from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Create, Update
 from signet.ids import make_id
 from signet.store.tenants.tenants import save_members, save_roles
+from tests.support.asked_definitions import CHAIN, NODE, ask_by_definition, publish_policy
 from tests.support.company import INVOICE, Company
 from tests.support.core.approval_policies import make_policy, make_stage
 from tests.support.shared_company import Admin
@@ -69,20 +70,29 @@ class Asking:
         """Write a request about the document's present version; a holder that begins with @ is a role."""
         made = made or self.create()
         policy = policy or one_stage(*holders, **stage)
-        request_id, text = make_id(), policy.to_text()
+        assert made.instance_id is not None
+        request_id, step_id, text = make_id(), make_id(), policy.to_text()
+        definition_hash = ask_by_definition(self.admin, self.tenant_id, made.instance_id, step_id)
         self.run(
             "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id,"
             " document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy,"
-            " policy_hash, requester_id, created_at, voter_permissions, pins, pins_hash)"
-            " SELECT d.tenant_id, %s, %s, gen_random_uuid(), 'usr:approval:finance', d.id, d.version, v.id,"
-            " v.hash, repeat('d', 64), %s, %s, %s, now(), '{}', '{}', %s"
+            " policy_hash, chain_name, chain_version, requester_id, created_at, voter_permissions, pins,"
+            " pins_hash)"
+            " SELECT d.tenant_id, %s, %s, %s, %s, d.id, d.version, v.id, v.hash, %s, %s, %s, %s, %s, %s,"
+            " now(), %s, '{}', %s"
             " FROM documents d JOIN document_versions v ON v.document_id = d.id AND v.version = d.version"
             " WHERE d.id = %s",
             request_id,
             made.instance_id,
+            step_id,
+            NODE,
+            definition_hash,
             text,
             hash_policy(text),
+            CHAIN,
+            publish_policy(self.admin, self.tenant_id, policy),
             REQUESTER,
+            [] if policy.permission is None else [policy.permission],
             hash_pins({}),
             made.document_id,
         )
@@ -93,8 +103,8 @@ class Asking:
         for holder in holders:
             self.run(
                 "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id,"
-                " holder_role, origin) SELECT %s, %s, %s, count(*) + 1, %s, %s, %s FROM approval_seats"
-                " WHERE request_id = %s AND stage = %s",
+                " holder_role, origin, asked_at) SELECT %s, %s, %s, count(*) + 1, %s, %s, %s,"
+                " coalesce(min(asked_at), now()) FROM approval_seats WHERE request_id = %s AND stage = %s",
                 self.tenant_id,
                 request_id,
                 stage,

@@ -197,7 +197,7 @@ def be_escalated_to(scene: Scene) -> Iterator[Attempt]:
     escalation = {"after": "P1D", "to": role("finance")}
     request_id = scene.submit(approvers=[user(scene.other)], escalate=escalation)
     yield Attempt(request_id, scene.voter, NOT_ASKED)
-    scene.stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE id = %s", request_id)
+    scene.stage.bring_escalation(scene.document.id)
     scene.stage.wake(scene.document.instance_id)
     assert scene.look() == request_id
     yield Attempt(request_id, scene.voter)

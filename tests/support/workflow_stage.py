@@ -260,6 +260,19 @@ class WorkflowStage:
             write_batch(connection, self.tenant_id, WriteBatch(events=[row]), now=read_now(connection))
         return event_id
 
+    def bring_escalation(self, document_id: UUID) -> None:
+        """Let people have been asked long ago, so that the escalation of the open request is due."""
+        asked: LiteralString = (
+            "UPDATE approval_seats SET asked_at = '2000-01-01' WHERE request_id IN"
+            " (SELECT id FROM approval_requests WHERE document_id = %s AND status = 'open')"
+        )
+        due: LiteralString = (
+            "UPDATE approval_requests SET escalate_at = now()"
+            " WHERE document_id = %s AND status = 'open' AND escalate_at IS NOT NULL"
+        )
+        for statement in (asked, due):
+            self.standing.run(statement, document_id)
+
     # --- looking ---
 
     def resume(self, made: Made, by: Caller) -> None:

@@ -56,6 +56,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "APPROVAL_NOT_YOURS": ErrorKind.FORBIDDEN,
         "APPROVAL_SEAT_TAKEN": ErrorKind.CONFLICT,
         "APPROVAL_STALE": ErrorKind.CONFLICT,
+        "APPROVAL_UNPROVEN": ErrorKind.CONFLICT,
         "BATCH_TOO_LARGE": ErrorKind.TOO_LARGE,
         "BODY_MALFORMED": ErrorKind.MALFORMED,
         "BODY_TOO_LARGE": ErrorKind.TOO_LARGE,

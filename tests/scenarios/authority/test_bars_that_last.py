@@ -75,7 +75,7 @@ def edit(stage: WorkflowStage, document: Made, user_id: str) -> None:
 
 
 def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> None:
-    stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE status = 'open'")
+    stage.bring_escalation(document.id)
     stage.wake(document.instance_id)
     stage.drain()
 

@@ -56,6 +56,6 @@ def test_a_vote_costs_no_statement_more_and_a_gate_one(stage: WorkflowStage) -> 
             wave = count_wire(workers, partial(drain, worker, [stage.tenant_id]))
             counted.append((vote.statements, wave.statements))
             assert stage.status_of(document.id) == "active"
-    # The first of a process reads the contract, and writes the sets of persons that are new to it.
+    # The first of a process reads contract and definition, and writes the sets of persons that are new to it.
     assert counted[1:] == [(STATEMENTS_OF_A_VOTE, STATEMENTS_OF_THE_WAVE_BEHIND + 1)] * 2
-    assert counted[0] == (STATEMENTS_OF_A_VOTE + 2, STATEMENTS_OF_THE_WAVE_BEHIND + 4)
+    assert counted[0] == (STATEMENTS_OF_A_VOTE + 3, STATEMENTS_OF_THE_WAVE_BEHIND + 4)

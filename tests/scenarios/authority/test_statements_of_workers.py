@@ -64,22 +64,6 @@ def test_a_token_that_was_put_before_the_gate_passes_nothing(stage: WorkflowStag
     assert stage.status_of(lawful.id) == "active"
 
 
-@pytest.mark.parametrize("origin", ["escalated", "resolved"])
-def test_a_seat_that_the_policy_does_not_draw_proves_nothing(stage: WorkflowStage, origin: str) -> None:
-    document = ask(stage)
-    execute(
-        stage,
-        "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, origin)"
-        f" SELECT tenant_id, id, 1, 99, 'app1', '{origin}' FROM approval_requests WHERE status = 'open'",
-    )
-    answers = [vote(stage, document.id, person) for person in ("app1", "app2", "app1")]
-    instance = stage.instance(document.instance_id)
-    assert stage.status_of(document.id) == "submitted", answers
-    # From a seat of the wider circle one vote would decide the stage; beside the others it decides nothing.
-    reason = "APPROVAL_UNPROVEN" if origin == "escalated" else "APPROVAL_NOBODY_ELIGIBLE"
-    assert (instance["status"], instance["reason"].split(":")[0]) == ("paused", reason)
-
-
 FORGED = "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, {column})"
 
 

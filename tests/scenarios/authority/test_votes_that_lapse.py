@@ -118,7 +118,7 @@ def test_where_nobody_can_give_the_lapsed_vote_the_others_are_asked_again(
         wider = {"after": "P1D", "to": role("boss")}
         document = asked(stage, look(approvers=[role("voter")] * 2, escalate=wider))
         assert vote(stage, document.id, "app1") == "open"
-        stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE status = 'open'")
+        stage.bring_escalation(document.id)
         stage.wake(document.instance_id)
         stage.drain()
         decider = "bob"

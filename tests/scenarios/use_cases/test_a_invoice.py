@@ -71,10 +71,7 @@ def test_whoever_edits_what_is_being_approved_begins_a_new_one(invoices: Story) 
 
 def test_time_asks_a_wider_circle(invoices: Story) -> None:
     invoice = submitted(invoices, "R-6", 2000000)
-    invoices.stage.standing.run(
-        "UPDATE approval_requests SET escalate_at = now() WHERE document_id = %s AND escalate_at IS NOT NULL",
-        invoice,
-    )
+    invoices.stage.bring_escalation(invoice)
     invoices.stage.make_due()
     invoices.work()
     invoices.decide("ada", invoice, "abstained")

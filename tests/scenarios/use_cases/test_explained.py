@@ -52,10 +52,7 @@ def half_decided(story: Story) -> UUID:
     story.ask("ada", invoice, "submit")
     story.decide("anton", invoice, "approved", "as agreed with olga")
     delegate(story, "frank", "sam")
-    story.stage.standing.run(
-        "UPDATE approval_requests SET escalate_at = now() WHERE document_id = %s AND escalate_at IS NOT NULL",
-        invoice,
-    )
+    story.stage.bring_escalation(invoice)
     story.stage.make_due()
     story.work()
     return invoice

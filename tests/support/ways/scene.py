@@ -224,8 +224,7 @@ class AuthorityScene:
 
     def escalate(self) -> None:
         """Let the time of the escalation come."""
-        statement: LiteralString = "UPDATE approval_requests SET escalate_at = now() WHERE id = %s"
-        self.stage.standing.run(statement, self.newest())
+        self.stage.bring_escalation(self.made.id)
         self.stage.wake(self.made.instance_id)
         self.stage.drain()
 

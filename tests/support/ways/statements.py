@@ -5,20 +5,46 @@ They end with their transaction, and the vote that they were for is tried after 
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from uuid import UUID
 
 import psycopg
 
+from tests.support.core.approval_policies import role
 from tests.support.database.runtime_roles import as_role
 from tests.support.ways.cells import Cell, Played, Step
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, SAME
-from tests.support.ways.scene import NOT_REFUSED, AuthorityScene
+from tests.support.ways.scene import BOARD, FINANCE, NOT_REFUSED, AuthorityScene, Plan, approvers
 
 # The states of SQL: no privilege, a row that cannot become another one, a version that is not there, a check.
 NO_RIGHT, KEPT, LOST, CHECKED = "42501", "SG002", "SG004", "23514"
+UNPROVEN = "APPROVAL_UNPROVEN"
 # What is forged, as a sentence; its statement; the state that it ends in.
 Forgery = tuple[str, str, str]
 _DOCUMENT = " WHERE id = %(document)s"
 _REQUEST = " WHERE id = %(request)s"
+
+
+# Rows that the worker may write: seats of a request, and another request that asks the person alone.
+SEAT = (
+    "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id)"
+    " SELECT tenant_id, id, 1, 90, %(person)s FROM approval_requests" + _REQUEST
+)
+ESCALATED_SEAT = (
+    "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_role, origin)"
+    " SELECT tenant_id, id, 1, 91, 'finance', 'escalated' FROM approval_requests" + _REQUEST
+)
+_COPIED = (
+    "instance_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,"
+    " definition_hash, policy, policy_hash, requester_id, responsible, voter_permissions, pins, pins_hash,"
+    " created_at"
+)
+REQUEST = (
+    f"WITH forged AS (INSERT INTO approval_requests (tenant_id, id, step_execution_id, {_COPIED})"
+    f" SELECT tenant_id, %(forged)s, gen_random_uuid(), {_COPIED} FROM approval_requests{_REQUEST}"
+    " RETURNING tenant_id, id)"
+    " INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id)"
+    " SELECT tenant_id, id, 1, 1, %(person)s FROM forged"
+)
 
 
 def _write(**columns: str) -> str:
@@ -159,6 +185,27 @@ def forge(forgeries: Sequence[Forgery], scene: AuthorityScene) -> Iterator[str]:
     yield scene.vote(scene.command_line if _is_operator(scene) else scene.person)
 
 
+def seat_oneself(scene: AuthorityScene) -> Iterator[str]:
+    """Try the statements of an operator; then be seated, and asked, by rows that the worker may write."""
+    yield from forge(FORGERIES["operator"], scene)
+    wider = {"after": "P3D", "to": role(FINANCE)}
+    scene.submit(Plan(approval=approvers(role(BOARD), escalate=wider)))
+    for statement in (SEAT, ESCALATED_SEAT):
+        _write_past_the_workflow(scene, statement)
+        yield scene.vote(scene.person)
+    forged = UUID(int=1 + scene.number)
+    _write_past_the_workflow(scene, REQUEST, forged)
+    yield scene.vote(scene.person, about=forged)
+
+
+def _write_past_the_workflow(scene: AuthorityScene, statement: str, forged: UUID | None = None) -> None:
+    """Write rows as the worker, and keep them."""
+    named = {"request": scene.newest(), "person": scene.person, "forged": forged}
+    with psycopg.connect(as_role(scene.stage.standing.admin_url, "signet_worker")) as connection:
+        connection.execute("SELECT set_config('signet.tenant_id', %s, true)", (str(scene.tenant_id),))
+        connection.execute(statement.encode(), named)
+
+
 def _execute(scene: AuthorityScene, statement: str) -> str:
     named = {"document": scene.made.id, "request": scene.newest()}
     with psycopg.connect(as_role(scene.stage.standing.admin_url, "signet_worker")) as connection:
@@ -184,7 +231,18 @@ def forging(person: str, last: Step) -> Played:
     return Played(partial(forge, forgeries), (*steps, last))
 
 
+def seating(last: Step) -> Played:
+    forged = forging("operator", last)
+    steps = (
+        ("has a seat of their own added, and votes", UNPROVEN),
+        ("has a seat of the wider circle added before it is due, and votes", UNPROVEN),
+        ("has a request added that asks them, and votes", UNPROVEN),
+    )
+    return Played(seat_oneself, (*forged.steps, *steps))
+
+
 BARS = {"delegator": SAME, "granter": GRANTED, "operator": NOT_ASKED}
 SQL_AS_WORKER: Mapping[str, Cell] = {
-    person: forging(person, ("votes after that", BARS.get(person, DUTIES))) for person in FORGERIES
+    **{person: forging(person, ("votes after that", BARS.get(person, DUTIES))) for person in FORGERIES},
+    "operator": seating(("votes after that", NOT_ASKED)),
 }

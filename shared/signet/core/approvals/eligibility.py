@@ -106,6 +106,8 @@ class Seat:
     handed_over_from: str | None = None
     # The role that a named holder must have besides, when they vote and when a gate uses the vote.
     needed_role: str | None = None
+    # The database sets it: the beginning of the transaction that wrote the row. None in memory.
+    asked_at: datetime | None = None
 
     def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
         if self.needed_role is not None and self.needed_role not in roles:

@@ -22,12 +22,14 @@ from signet.core.approvals.eligibility import (
     PeopleBehind,
     Seat,
     VotingContext,
+    can_anyone_vote,
     choose_seat,
     find_people_behind,
     separation_conflict,
 )
 from signet.core.approvals.pins import Pins, read_pinned
 from signet.core.approvals.policy import Policy, Stage, list_asked_roles
+from signet.core.approvals.seat_origin import UNPROVEN, find_foreign_seat
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
@@ -136,7 +138,25 @@ class VoteCheck:
         """Return the seat that the person would fill by this vote, or the reason for none."""
         # A decided stage is closed, although the wave has yet to begin the next one or to escalate.
         is_open = not count_votes(self.stage, self.seats).is_decided
-        return choose_seat(person, self.seats, self.make_context(), vote=vote, is_open=is_open)
+        context = self.make_context()
+        foreign = self._find_foreign_seats(context)
+        drawn = [seat for seat in self.seats if seat.position not in foreign]
+        chosen = choose_seat(person, drawn, context, vote=vote, is_open=is_open)
+        if isinstance(chosen, Allowed) or not foreign:
+            return chosen
+        beyond = choose_seat(person, self.seats, context, vote=vote, is_open=is_open)
+        return Denial(UNPROVEN, foreign[beyond.position]) if isinstance(beyond, Allowed) else chosen
+
+    def _find_foreign_seats(self, context: VotingContext) -> Mapping[int, str]:
+        """Find the open seats that the workflow has not drawn, or not yet, with the reason."""
+        resolved = [seat for seat in self.seats if seat.origin == "resolved"]
+        found = {}
+        for seat in (seat for seat in self.seats if seat.status == "open"):
+            nobody_else = seat.origin == "escalated" and not can_anyone_vote(resolved, context)
+            reason = find_foreign_seat(self.stage, self.seats, seat, nobody_else=nobody_else)
+            if reason is not None:
+                found[seat.position] = reason
+        return found
 
     def find_lapse(self, voter: str, represented: str | None, needed_role: str | None) -> Denial | None:
         """Return why a vote that counted may not be used any more: a gate asks this, and explanations.

@@ -42,6 +42,7 @@ from signet.core.tenants.responsible import MAX_PERSONS
 from signet.engine.approvals.ballots import READ_AGAIN, ReferencesChanged, StandingDocument, Voters
 from signet.engine.approvals.ballots import Ballot as Ballot
 from signet.engine.approvals.ballots import VoteResult as VoteResult
+from signet.engine.approvals.request_origin import find_unproven
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -108,6 +109,11 @@ def decide(
     subject = _lock(caches, pipeline, caller, ballot.request_id)
     _require_asked(subject)
     policy = _require_open(subject)
+    unproven = find_unproven(
+        caches.compiled, pipeline.connection, caller.principal.tenant_id, subject.request, policy
+    )
+    if unproven is not None:
+        raise unproven
     check = subject.make_check(policy)
     seat = _choose_seat(subject, check, ballot)
     return _record(subject, pipeline, policy, check, seat, ballot)

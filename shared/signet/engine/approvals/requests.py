@@ -169,7 +169,7 @@ class ApprovalRequests:
         return self._requesters[document_id]
 
     def list_earlier_requesters(self, document: DocumentRow) -> ResponsiblePersons:
-        """List everybody who asked before for what is asked for now: they are barred until it is performed."""
+        """List everybody who asked before for what is asked for now: they stay barred."""
         if document.request_id is None:
             return NOBODY
         return list_earlier_requesters(self._connection, document.id)

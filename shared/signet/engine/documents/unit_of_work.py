@@ -5,7 +5,7 @@ sends its row once, and every version of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
-from signet.engine.cache import ContractCache, TypeDefinitions
+from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
 from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources
@@ -71,11 +71,13 @@ from signet.store.responsible_sets import TransactionSets
 
 @dataclass(frozen=True, slots=True)
 class DocumentCaches:
-    """The contracts, rules and users' Python that a process keeps between transactions."""
+    """The contracts, rules, users' Python and workflows that a process keeps between transactions."""
 
     contracts: ContractCache
     rules: RuleBook
     actions: ActionRegistry = REGISTRY
+    # Votes read by it what asked for them.
+    compiled: CompiledCache = field(default_factory=CompiledCache)
 
 
 class DocumentUnitOfWork:

@@ -61,6 +61,8 @@ class RequestRow:
     has_changed_people: bool
     # People who have approved this before, or another approval that the same gate uses.
     approved_elsewhere: list[str]
+    # What shows that the definition asks it; only a vote reads that.
+    origin: dict[str, Any] | None = None
 
     @property
     def requesters(self) -> ResponsiblePersons:

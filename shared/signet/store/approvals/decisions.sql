@@ -35,6 +35,43 @@ SELECT id, instance_id, step_execution_id, node_id, document_id, document_versio
                AND NOT coalesce(other.policy::jsonb ->> 'same_person' = 'allowed'
                                 AND r.policy::jsonb ->> 'same_person' = 'allowed', false)) AS approved_elsewhere
 
+-- part: origin
+-- Describe what shows that the definition of its instance asks the request: that definition, among those that the
+-- instance runs or was moved from, its step, its chain, and whether another step asks at the same node.
+       json_build_object(
+           'definition', coalesce(
+               (SELECT json_build_object('id', d.id, 'version', d.version)
+                FROM workflow_instances i
+                JOIN workflow_definitions d ON d.tenant_id = i.tenant_id AND d.id = i.definition_id
+                WHERE i.tenant_id = r.tenant_id AND i.id = r.instance_id AND d.compiled_hash = r.definition_hash),
+               (SELECT json_build_object('id', d.id, 'version', d.version)
+                FROM workflow_step_executions m
+                JOIN workflow_definitions d
+                  ON d.tenant_id = m.tenant_id AND d.id = (m.output_json -> 'from' ->> 'id')::uuid
+                WHERE m.tenant_id = r.tenant_id AND m.instance_id = r.instance_id
+                  AND m.node_id = 'sys:control:moved' AND d.compiled_hash = r.definition_hash
+                LIMIT 1)),
+           'step_node_id', (SELECT s.node_id FROM workflow_step_executions s
+                            WHERE s.tenant_id = r.tenant_id AND s.instance_id = r.instance_id
+                              AND s.id = r.step_execution_id
+                            LIMIT 1),
+           'chain', (SELECT json_build_object(
+                                'same_person', c.same_person, 'permission', c.permission,
+                                'steps', ARRAY(SELECT p.body FROM approval_chain_steps p
+                                               WHERE p.tenant_id = c.tenant_id AND p.name = c.name
+                                                 AND p.version = c.version
+                                               ORDER BY p.position))
+                     FROM approval_chains c
+                     WHERE c.tenant_id = r.tenant_id AND c.name = r.chain_name AND c.version = r.chain_version
+                       AND c.status <> 'draft'),
+           'is_double', EXISTS (SELECT FROM approval_requests o
+                                JOIN workflow_step_executions s
+                                  ON s.tenant_id = o.tenant_id AND s.instance_id = o.instance_id
+                                 AND s.id = o.step_execution_id AND s.node_id = o.node_id
+                                WHERE o.tenant_id = r.tenant_id AND o.instance_id = r.instance_id
+                                  AND o.node_id = r.node_id AND o.id <> r.id AND o.status IN ('open', 'approved')
+                                  AND o.applied IS NOT TRUE)) AS origin
+
 -- name: read_requests
 -- Read requests as a vote would find them, without a lock.
 {request_as_voted}
@@ -43,7 +80,8 @@ WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s)
 
 -- name: lock_request
 -- Lock and read a request, so that only one vote at a time counts.
-{request_as_voted}
+{request_as_voted},
+{origin}
 FROM approval_requests r
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
@@ -253,7 +291,7 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 -- name: read_seats
 -- Read all seats of a request, stage by stage.
 SELECT stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
-       handed_over_from
+       handed_over_from, asked_at
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, position

@@ -32,7 +32,7 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s)
 -- name: list_seats
 -- List the seats of these requests.
 SELECT request_id, stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
-       handed_over_from
+       handed_over_from, asked_at
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(ids)s)
 ORDER BY request_id, stage, position

@@ -76,7 +76,8 @@ def test_a_role_that_the_author_gives_the_voter(asking: Asking, request_id: UUID
 def test_clearing_the_bench(asking: Asking) -> None:
     """Let hana of the wider circle disable an approver, so that she may decide, and enable them again."""
     save(asking, "emil", "hana", "approver")
-    request_id = ask(asking)
+    wider = {"after": "P1D", "to": {"by": "role", "role": "approver"}}
+    request_id = asking.ask(HOLDER, *[f"@{ROLE}"] * 3, escalate=wider)
     asking.seat(request_id, "@approver", origin="escalated")
     save(asking, "hana", "cleo", ROLE, status="disabled")
     save(asking, "hana", "cleo", ROLE)

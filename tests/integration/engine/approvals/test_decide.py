@@ -177,7 +177,8 @@ def test_a_stage_that_is_approved_leaves_the_request_open_for_the_next(asking: A
 
 
 def test_an_escalated_seat_decides_alone(asking: Asking) -> None:
-    request_id = asking.ask("anna", "dora")
+    wider = {"after": "P1D", "to": {"by": "user", "user": "emil"}}
+    request_id = asking.ask("anna", "dora", escalate=wider)
     asking.seat(request_id, "emil", origin="escalated")
     assert asking.decide(request_id, "emil").request_status == "approved"
 

@@ -115,7 +115,7 @@ def disable(stage: WorkflowStage, user_id: str) -> None:
 
 
 def come_to_the_time_of_the_escalation(stage: WorkflowStage, document: Made) -> None:
-    stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE document_id = %s", document.id)
+    stage.bring_escalation(document.id)
     stage.wake(document.instance_id)
     stage.drain()
 

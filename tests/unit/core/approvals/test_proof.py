@@ -96,6 +96,14 @@ def test_each_word_of_the_audit_row_counts(change: dict[str, Any]) -> None:
     assert "says something else" in str(find_unproven(make_proof(GOOD[0], forged)))
 
 
+def test_a_vote_from_a_seat_that_the_policy_does_not_draw_is_none() -> None:
+    """A worker writes seats: one that names a stranger proves nothing, also where the vote is on record."""
+    proof = make_proof(*GOOD)
+    for seat in (replace(proof.seats[0], holder_user_id="eve"), replace(proof.seats[0], origin="escalated")):
+        forged = replace(proof, seats=[seat, *proof.seats[1:]])
+        assert "draws no such seat" in str(find_unproven(forged))
+
+
 def test_seats_say_nothing_of_their_own() -> None:
     counted = recount(make_proof(GOOD[0]))
     assert [(seat.status, seat.decided_by) for seat in counted] == [("approved", "ann"), ("open", None)]

@@ -170,7 +170,7 @@ def test_time_escalates_and_then_expires(stage: WorkflowStage) -> None:
         " WHERE instance_id = %s AND status = 'pending'"
     )
     assert stage.standing.rows(due, document.instance_id) == [(True,), (True,)]
-    stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE id = %s", request["id"])
+    stage.bring_escalation(document.id)
     stage.make_due()
     stage.drain()
     assert [seat[1] for seat in seats_of(stage, request["id"])] == ["mona", "anna"]

@@ -1,0 +1,56 @@
+"""Seats that the workflow has drawn, and those that were added to a stage."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.seat_origin import find_foreign_seat
+from tests.support.core.approval_policies import make_stage, role, user
+
+BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)
+STAGE = make_stage(role("finance"), user("ann"), escalate={"after": "P1D", "to": role("boss")})
+FIRST = Seat(1, 1, holder_role="finance", asked_at=BEGAN)
+SECOND = Seat(1, 2, holder_user_id="ann", asked_at=BEGAN)
+LATER = replace(FIRST, position=3, asked_at=BEGAN + timedelta(minutes=1))
+WIDER = Seat(1, 4, holder_role="boss", origin="escalated", asked_at=BEGAN + timedelta(minutes=1))
+
+
+def find(seat: Seat, *others: Seat, nobody_else: bool = False) -> str:
+    seats = (FIRST, SECOND, *others, seat)
+    return str(find_foreign_seat(STAGE, seats, seat, nobody_else=nobody_else))
+
+
+@pytest.mark.parametrize(
+    "seat",
+    [
+        FIRST,
+        SECOND,
+        replace(WIDER, asked_at=BEGAN),
+        replace(WIDER, asked_at=BEGAN + timedelta(days=1)),
+        replace(WIDER, asked_at=None),
+        Seat(1, 5, holder_user_id="eve", origin="break_glass", asked_at=BEGAN + timedelta(hours=1)),
+    ],
+)
+def test_the_workflow_draws_these(seat: Seat) -> None:
+    assert find(seat) == "None"
+
+
+def test_others_were_added() -> None:
+    assert find(LATER) == "seat 3 was added to stage 1 after it was asked"
+    assert find(WIDER) == (
+        "seat 4 of stage 1 was escalated to before it was due, at 2026-03-02T12:00:00+00:00"
+    )
+    assert find(replace(FIRST, holder_role="clerk")) == "the policy draws no such seat as 1 of stage 1"
+
+
+def test_a_seat_takes_the_place_of_a_lapsed_vote() -> None:
+    lapsed = replace(FIRST, position=6, status="lapsed", decided_by="zoe")
+    assert find(LATER, lapsed) == "None"
+    assert find(LATER, replace(lapsed, holder_role="other")) != "None"
+
+
+def test_a_seat_of_the_wider_circle_counts_where_nobody_else_may_vote() -> None:
+    assert find(WIDER, nobody_else=True) == "None"
+    assert find(LATER, nobody_else=True) != "None"
