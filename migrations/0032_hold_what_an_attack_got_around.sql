@@ -32,6 +32,19 @@ GRANT EXECUTE ON FUNCTION earlier_requesters(uuid) TO signet_api, signet_worker;
 -- later, can be told apart.
 ALTER TABLE approval_seats ADD COLUMN asked_at timestamptz NOT NULL DEFAULT now();
 
+-- Only the act of an operator moves an instance to another definition, and operators act through the API.
+CREATE FUNCTION reject_move() RETURNS trigger LANGUAGE plpgsql
+    SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'an operator moves instance %, and nobody else', NEW.instance_id USING ERRCODE = 'SG002';
+END
+$$;
+CREATE TRIGGER reject_move BEFORE INSERT ON workflow_step_executions FOR EACH ROW
+    WHEN (NEW.node_id = 'sys:control:moved' AND current_user IN ('signet_worker', 'signet_janitor'))
+    EXECUTE FUNCTION reject_move();
+
 -- down
+DROP TRIGGER reject_move ON workflow_step_executions;
+DROP FUNCTION reject_move();
 ALTER TABLE approval_seats DROP COLUMN asked_at;
 DROP FUNCTION earlier_requesters(uuid);

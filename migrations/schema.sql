@@ -1384,6 +1384,17 @@ $$;
 
 ALTER FUNCTION public.reject_lost_editors() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_move() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'an operator moves instance %, and nobody else', NEW.instance_id USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_move() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3414,6 +3425,8 @@ CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approv
 
 CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
 
+CREATE TRIGGER reject_move BEFORE INSERT ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_id = 'sys:control:moved'::text) AND (CURRENT_USER = ANY (ARRAY['signet_worker'::name, 'signet_janitor'::name])))) EXECUTE FUNCTION public.reject_move();
+
 CREATE TRIGGER reject_published_mutation BEFORE INSERT OR DELETE OR UPDATE ON public.approval_chain_steps FOR EACH ROW EXECUTE FUNCTION public.reject_published_chain_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.approval_chains FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_chain_change();
@@ -4151,6 +4164,8 @@ REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_lost_editors() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_move() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 

@@ -24,6 +24,14 @@ ATTACKED: Sequence[Mutation] = (
         ),
     ),
     Mutation(
+        "a worker moves an instance",
+        3,
+        HELD,
+        "current_user IN ('signet_worker', 'signet_janitor')",
+        "current_user IN ('nobody')",
+        (f"{SCENES}/test_statements_of_workers.py::test_only_an_operator_moves_an_instance",),
+    ),
+    Mutation(
         "a vote believes any request",
         3,
         f"{SIGNET}/engine/approvals/decide.py",

@@ -1,18 +1,22 @@
 """Statements of a worker that was taken over: they put a token or a seat where the engine would not."""
 
 from collections.abc import Iterator
+from typing import LiteralString
 
 import psycopg
 import pytest
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.database.runtime_roles import as_role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
+POST = {"id": "post", "type": "action", "config": {"action": "post"}}
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")] * 2, "quorum": "all"}}
 
 
@@ -62,6 +66,59 @@ def test_a_token_that_was_put_before_the_gate_passes_nothing(stage: WorkflowStag
     lawful = ask(stage)
     assert [vote(stage, lawful.id, person) for person in ("app1", "app2")] == ["open", "approved"]
     assert stage.status_of(lawful.id) == "active"
+
+
+STEP: LiteralString = (
+    "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, end_seq, node_id,"
+    " node_type, token_id, entity_version, version_after, status, idempotency_key, started_at, actor_user_id,"
+    " output_json)"
+    " SELECT i.tenant_id, now(), gen_random_uuid(), i.id, 900, 900, %(node)s, 'control', '', 1, 1,"
+    " 'completed', sha256(i.id::text::bytea || %(node)s::text::bytea), now(), 'eve',"
+    " json_build_object('to', json_build_object('id', d.id, 'version', d.version, 'contract_version', 1))"
+    " FROM workflow_instances i JOIN workflow_definitions d ON d.tenant_id = i.tenant_id"
+    " AND d.entity_type = i.entity_type AND d.definition_kind = 'envelope' WHERE i.id = %(instance)s"
+)
+TAKEN: LiteralString = (
+    "UPDATE workflow_instances i SET definition_id = d.id, definition_version = d.version"
+    " FROM workflow_definitions d WHERE d.tenant_id = i.tenant_id AND d.entity_type = i.entity_type"
+    " AND d.definition_kind = 'envelope' AND i.id = %(instance)s"
+)
+
+
+@pytest.mark.parametrize("database_role", ["signet_worker", "signet_janitor"])
+def test_only_an_operator_moves_an_instance(stage: WorkflowStage, database_role: str) -> None:
+    """Moved to the bare envelope, the document would be active without a vote."""
+    document = ask(stage)
+    named = {"instance": document.instance_id, "node": "sys:control:moved"}
+    with psycopg.connect(as_role(stage.standing.admin_url, database_role), autocommit=True) as connection:
+        connection.execute("SELECT set_config('signet.tenant_id', %s, false)", (str(stage.tenant_id),))
+        with pytest.raises(psycopg.Error) as refused:
+            connection.execute(STEP, named)
+        assert refused.value.sqlstate == "SG002"
+        with pytest.raises(psycopg.Error) as refused:
+            connection.execute(TAKEN, named)
+        assert refused.value.sqlstate == ("SG003" if database_role == "signet_worker" else "42501")
+        # The trail and the waves write other steps of this kind.
+        connection.execute(STEP, {**named, "node": "sys:control:failed"})
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert stage.status_of(document.id) == "submitted"
+
+
+def test_an_operator_moves_it(stage: WorkflowStage) -> None:
+    """The lawful way beside it: the new definition asks the same, and its approval counts."""
+    entity_type = stage.publish(approval={"nodes": [LOOK]})
+    document = stage.create(entity_type)
+    stage.drain()
+    version = stage.publish_next(entity_type, approval={"nodes": [LOOK]}, posting={"nodes": [POST]})
+    company = stage.standing.company
+    moves = InstanceMoves(company.database, stage.caches(), CompiledCache())
+    seen = stage.instance(document.instance_id)["version"]
+    moved = moves.move(company.caller("olga"), document.instance_id, seen, MoveTarget(version), "newer")
+    assert moved.outcome == "moved", moved.report
+    submit(stage, document, "carl")
+    assert [vote(stage, document.id, person) for person in ("app1", "app2")] == ["open", "approved"]
+    assert stage.status_of(document.id) == "active"
 
 
 FORGED = "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, {column})"
