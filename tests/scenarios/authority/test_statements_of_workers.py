@@ -1,14 +1,17 @@
 """Statements of a worker that was taken over: they put a token or a seat where the engine would not."""
 
 from collections.abc import Iterator
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
+from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.cache import CompiledCache
+from signet.engine.instances.explain import explain
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import submit, vote
@@ -103,6 +106,45 @@ def test_only_an_operator_moves_an_instance(stage: WorkflowStage, database_role:
     stage.wake(document.instance_id)
     stage.drain()
     assert stage.status_of(document.id) == "submitted"
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ({}, "step 900 says that eve moved it, and not from which definition"),
+        ({"from": {"id": "nonsense"}}, "step 900 says that eve moved it"),
+        (None, "its token is at usr:approval:look, and its definition has no such node"),
+    ],
+)
+def test_an_explanation_says_that_a_forged_move_does_not_fit(
+    stage: WorkflowStage, output: dict[str, Any] | None, said: str
+) -> None:
+    """Only the owner of the database writes such rows."""
+    document = ask(stage)
+    named = {"instance": document.instance_id, "node": "sys:control:moved"}
+    left = (
+        "(SELECT json_build_object('id', definition_id, 'version', definition_version)"
+        " FROM workflow_instances WHERE id = instance_id)"
+    )
+    with psycopg.connect(stage.standing.admin_url) as connection:
+        connection.execute(STEP, named)
+        connection.execute(TAKEN, named)
+        connection.execute("SET session_replication_role = replica")
+        if output is None:
+            forged = f"jsonb_set(output_json, '{{from}}', to_jsonb({left}))"
+            connection.execute(
+                f"UPDATE workflow_step_executions SET output_json = {forged} WHERE seq = 900".encode()
+            )
+        else:
+            more = Jsonb(output)
+            connection.execute(
+                "UPDATE workflow_step_executions SET output_json = output_json || %s WHERE seq = 900", (more,)
+            )
+    database, contracts = stage.standing.company.database, stage.caches().contracts
+    with pytest.raises(Rejected, match=said) as refused:
+        explain(database, contracts, stage.tenant_id, document.instance_id)
+    assert refused.value.code == "INSTANCE_STEPS_DO_NOT_FIT"
+    assert explain(database, contracts, stage.tenant_id, ask(stage).instance_id).status == "running"
 
 
 def test_an_operator_moves_it(stage: WorkflowStage) -> None:

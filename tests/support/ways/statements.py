@@ -170,7 +170,8 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
         (
             "writes that an operator moved it to a definition that asks nobody",
             "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, end_seq,"
-            " node_id, node_type, token_id, entity_version, version_after, status, idempotency_key, started_at,"
+            " node_id, node_type, token_id, entity_version, version_after, status, idempotency_key,"
+            " started_at,"
             " actor_user_id) SELECT tenant_id, now(), gen_random_uuid(), id, 900, 900, 'sys:control:moved',"
             " 'control', '', 1, 1, 'completed', sha256('moved'), now(), 'eve' FROM workflow_instances"
             " WHERE entity_id = %(document)s",

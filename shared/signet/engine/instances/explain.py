@@ -1,7 +1,8 @@
 """Explanation of an instance: its record as of one moment, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from signet.core.compiler.artifact import Artifact, parse_artifact
@@ -36,15 +37,8 @@ def explain(
         contract = None
         if document is not None:
             contract = _read_contract(connection, contracts, tenant_id, instance, document.contract_version)
-        earlier = []
-        for step in record.steps:
-            if step.node_id == MOVED and step.output_json is not None:
-                left = step.output_json["from"]
-                held = _read(connection, tenant_id, UUID(left["id"]), left["version"])
-                of_then = _read_contract(
-                    connection, contracts, tenant_id, instance, left.get("contract_version")
-                )
-                earlier.append(Earlier(step.seq, held, of_then.contract if of_then else None))
+        earlier = _read_moves(connection, contracts, tenant_id, record)
+        _require_nodes(artifact, record)
         record = _add_voters(connection, tenant_id, contracts, record, artifact, contract)
         machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
         record = replace(record, machines=machines)
@@ -52,6 +46,48 @@ def explain(
             connection, tenant_id, instance.definition_id, artifact, instance_id
         )
     return explain_instance(artifact, contract.contract if contract else None, record, earlier, control)
+
+
+def _read_moves(
+    connection: Connection, contracts: ContractCache, tenant_id: UUID, record: InstanceRecords
+) -> list[Earlier]:
+    """Read the definitions that the instance was moved from, or refuse a move that no operator made."""
+    earlier = []
+    for step in (step for step in record.steps if step.node_id == MOVED):
+        left = _parse_left(step.output_json)
+        stored = None if left is None else read_compiled(connection, tenant_id, *left)
+        if step.output_json is None or stored is None:
+            said = f"step {step.seq} says that {step.actor_user_id} moved it, and not from which definition"
+            raise _do_not_fit(record.instance.id, said)
+        version = step.output_json["from"].get("contract_version")
+        of_then = _read_contract(connection, contracts, tenant_id, record.instance, version)
+        earlier.append(Earlier(step.seq, parse_artifact(*stored), of_then.contract if of_then else None))
+    return earlier
+
+
+def _require_nodes(artifact: Artifact, record: InstanceRecords) -> None:
+    """Refuse an instance whose tokens stand where its definition has no node."""
+    nodes = (token["node"] for token in record.instance.active_tokens)
+    gone = next((node for node in nodes if node not in artifact.content["nodes"]), None)
+    if gone is not None:
+        raise _do_not_fit(record.instance.id, f"its token is at {gone}, and its definition has no such node")
+
+
+def _do_not_fit(instance_id: UUID, said: str) -> Rejected:
+    return Rejected(
+        "INSTANCE_STEPS_DO_NOT_FIT",
+        f"the steps of instance {instance_id} do not fit it: {said}",
+        remedy="Nothing through the API leaves this. Keep the evidence, and find who writes to the database.",
+    )
+
+
+def _parse_left(output: Mapping[str, Any] | None) -> tuple[UUID, int] | None:
+    """Parse the definition that a move has left; None where no move says such a thing."""
+    left = (output or {}).get("from")
+    try:
+        return (UUID(left["id"]), int(left["version"])) if isinstance(left, Mapping) else None
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return None
 
 
 def _list_subjects(record: InstanceRecords) -> Iterator[str]:
