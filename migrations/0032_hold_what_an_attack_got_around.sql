@@ -43,7 +43,11 @@ CREATE TRIGGER reject_move BEFORE INSERT ON workflow_step_executions FOR EACH RO
     WHEN (NEW.node_id = 'sys:control:moved' AND current_user IN ('signet_worker', 'signet_janitor'))
     EXECUTE FUNCTION reject_move();
 
+-- People and their keys ask for transitions, by the API. A wave ends requests and makes none.
+REVOKE INSERT ON transition_requests FROM signet_worker;
+
 -- down
+GRANT INSERT ON transition_requests TO signet_worker;
 DROP TRIGGER reject_move ON workflow_step_executions;
 DROP FUNCTION reject_move();
 ALTER TABLE approval_seats DROP COLUMN asked_at;

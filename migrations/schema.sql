@@ -3969,7 +3969,7 @@ GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
 
-GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_worker;
+GRANT SELECT ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
 

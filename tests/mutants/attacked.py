@@ -32,6 +32,33 @@ ATTACKED: Sequence[Mutation] = (
         (f"{SCENES}/test_statements_of_workers.py::test_only_an_operator_moves_an_instance",),
     ),
     Mutation(
+        "a worker asks in the name of a person",
+        3,
+        HELD,
+        "REVOKE INSERT ON transition_requests FROM signet_worker;",
+        "",
+        (f"{SCENES}/test_statements_of_workers.py::test_the_worker_asks_in_nobodys_name",),
+    ),
+    Mutation(
+        "a key writes as who owned it before",
+        3,
+        f"{SIGNET}/api/auth/authentication.py",
+        " and not (may_write and known.principal.is_key)",
+        "",
+        (
+            "tests/functions/routes/tenants/test_keys_that_changed_hands.py"
+            "::test_a_key_that_was_used_a_moment_ago_writes_with_its_new_owner",
+        ),
+    ),
+    Mutation(
+        "a key confirms a change of the control",
+        3,
+        f"{SIGNET}/engine/control/changes.py",
+        "    if act.caller.principal.is_key:\n",
+        "    if False:\n",
+        ("tests/functions/routes/control/test_control_changes.py::test_a_key_confirms_nothing",),
+    ),
+    Mutation(
         "a vote believes any request",
         3,
         f"{SIGNET}/engine/approvals/decide.py",

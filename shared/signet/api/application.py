@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import orjson
 from aws_lambda_powertools.event_handler import Response
@@ -47,7 +47,13 @@ from signet.engine.telemetry import RequestReport, Span
 
 # A heading in the reference, and the function that declares the routes below it.
 MoreRoutes = Sequence[tuple[str, Callable[[Routes], None]]]
-Authenticate = Callable[[str | None], Principal]
+
+
+class Authenticate(Protocol):
+    """The check of an `Authorization` header; a request that may write is checked more strictly."""
+
+    def __call__(self, authorization: str | None, *, may_write: bool = False) -> Principal: ...
+
 
 UNKNOWN_REQUEST_ID = "unknown"
 UNKNOWN_ROUTE = "unknown"
@@ -244,7 +250,9 @@ class _ServedRequest:
         if entry.wants_metrics_token:
             check_metrics_token(self._headers.get("authorization"), self._dependencies.metrics_token)
             return None
-        principal = self._dependencies.authenticate(self._headers.get("authorization"))
+        principal = self._dependencies.authenticate(
+            self._headers.get("authorization"), may_write=entry.method != "GET"
+        )
         if entry.is_for_operators and principal.is_operator:
             return principal
         self._left = self._dependencies.quotas.take(

@@ -17,8 +17,9 @@ from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.database.runtime_roles import as_role
-from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
+RELEASE = {"from": ["submitted"], "to": "active", "kind": "requested"}
 POST = {"id": "post", "type": "action", "config": {"action": "post"}}
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")] * 2, "quorum": "all"}}
 
@@ -145,6 +146,28 @@ def test_an_explanation_says_that_a_forged_move_does_not_fit(
         explain(database, contracts, stage.tenant_id, document.instance_id)
     assert refused.value.code == "INSTANCE_STEPS_DO_NOT_FIT"
     assert explain(database, contracts, stage.tenant_id, ask(stage).instance_id).status == "running"
+
+
+def test_the_worker_asks_in_nobodys_name(stage: WorkflowStage) -> None:
+    """A transition that decides would be performed as the person whom the row names."""
+    transitions = {**CONTRACT["transitions"], "approve": RELEASE}
+    contract = {**CONTRACT, "transitions": transitions, "separation_of_duties": {"deciding": ["approve"]}}
+    document = stage.create(stage.publish(contract), "carl")
+    submit(stage, document, "carl")
+    with pytest.raises(Rejected, match="carl is responsible as creator"):
+        stage.ask(document.id, "approve", "carl")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        execute(
+            stage,
+            "INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition,"
+            " actor_id, actor_roles, created_at)"
+            " SELECT tenant_id, gen_random_uuid(), id, version, 'approve', 'app1', '{voter,admin}', now()"
+            " FROM documents WHERE status = 'submitted'",
+        )
+    # The person themselves asks.
+    stage.ask(document.id, "approve", "app1")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
 
 
 def test_an_operator_moves_it(stage: WorkflowStage) -> None:

@@ -104,6 +104,13 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
             "UPDATE transition_requests SET actor_id = 'eve' WHERE document_id = %(document)s",
             NO_RIGHT,
         ),
+        (
+            "asks for a transition in the name of another person",
+            "INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition,"
+            " actor_id, created_at) SELECT tenant_id, gen_random_uuid(), id, version, 'approve', 'eve', now()"
+            " FROM documents" + _DOCUMENT,
+            NO_RIGHT,
+        ),
     ),
     "key owner": (
         ("deletes the owners of the key", "DELETE FROM api_key_owners", NO_RIGHT),

@@ -1,7 +1,8 @@
 """Authentication: an `Authorization` header becomes a principal, by a person's JWT or a machine's key.
 
 Verifying is the largest part of a request's cost. So a verified token is kept for a short time, by its hash.
-For KEEP_SECONDS a revoked key, a disabled member or a suspended tenant may still be admitted.
+For KEEP_SECONDS a disabled member or a suspended tenant may still be admitted, and a key may still read. What
+a key may change something by is verified each time: who owns it counts for what it writes.
 """
 
 import hmac
@@ -36,13 +37,14 @@ class Authentication:
         self._lock = Lock()
         self._kept: OrderedDict[bytes, VerifiedToken] = OrderedDict()
 
-    def __call__(self, authorization: str | None) -> Principal:
+    def __call__(self, authorization: str | None, *, may_write: bool = False) -> Principal:
+        """Return the principal of a token, of a key that `may_write` as it is at this moment."""
         token = _parse_bearer(authorization)
         digest = sha256(token.encode(errors="surrogatepass")).digest()
         now = self._read_time()
         with self._lock:
             known = self._kept.get(digest)
-        if known is not None and now < known.until:
+        if known is not None and now < known.until and not (may_write and known.principal.is_key):
             return known.principal
         verified = self._verify(token)
         self._admit(verified.principal)

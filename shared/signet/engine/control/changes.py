@@ -164,6 +164,12 @@ def change_is_stale(change: ControlChange, version: int) -> Rejected:
 
 def _require_other_person(act: AdminTransaction, change: ControlChange, permission: str) -> None:
     require_person(act, permission)
+    if act.caller.principal.is_key:
+        raise Rejected(
+            "FOUR_EYES_REQUIRED",
+            "a key confirms no change of the control",
+            remedy="A person confirms it, with a token of their own.",
+        )
     shared = find_shared_persons(change.responsible, list_persons(act.caller.principal))
     if shared:
         sentence = f"{' and '.join(shared)} proposed this change, so that another person confirms it"

@@ -81,6 +81,14 @@ def test_people_see_the_kinds_that_they_may_read_or_make(two: TwoPeople, propose
     assert reader.get(f"{CHANGES}/{uuid4()}").code == "CONTROL_CHANGE_NOT_FOUND"
 
 
+def test_a_key_confirms_nothing(two: TwoPeople, proposed: ClientAnswer, quinn: Client) -> None:
+    """Who owns a key may change between the proposal and its confirmation; a person stays who they are."""
+    refused = confirm(two.make_key(quinn), proposed)
+    assert (refused.status, refused.code) == (403, "FOUR_EYES_REQUIRED")
+    assert refused.body["remedy"] == "A person confirms it, with a token of their own."
+    assert confirm(quinn, proposed).status == 200
+
+
 def test_a_confirmed_change_is_in_force_and_on_record(
     proposed: ClientAnswer, quinn: Client, admin: Admin
 ) -> None:

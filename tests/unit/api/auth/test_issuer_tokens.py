@@ -224,6 +224,20 @@ def test_a_token_is_verified_once_in_a_while_and_never_after_its_end() -> None:
     assert verifier.count == 3, "what has expired is verified, and refused by that"
 
 
+def test_a_key_is_verified_by_each_request_that_may_write() -> None:
+    """Another owner would otherwise stand behind nothing of what it writes for a while."""
+    verifier = Verifier()
+    authenticate = Authentication(verifier)
+    for may_write, count in [(False, 1), (False, 1), (True, 2), (True, 3), (False, 3)]:
+        authenticate("Bearer key:1", may_write=may_write)
+        assert verifier.count == count
+    person = Verifier()
+    kept = Authentication(person)
+    for _ in range(3):
+        kept("Bearer anna", may_write=True)
+    assert person.count == 1
+
+
 def test_another_token_is_another_person() -> None:
     verifier = Verifier()
     authenticate = Authentication(verifier)

@@ -107,6 +107,6 @@ def add_api_key_routes(routes: Routes) -> None:
 
     @routes.delete("/v1/api_keys/<key_id>", "Revoke a key, for ever")
     def revoke_api_key(call: Call, key_id: PathId) -> HttpAnswer:
-        """Revoke a key; within 15 seconds it is refused everywhere."""
+        """Revoke a key: it changes nothing any more, and within 15 seconds it reads nothing either."""
         call.use.api_keys.revoke(call.caller, key_id)
         return HttpAnswer(status=204)
