@@ -7,6 +7,7 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 SCENES = "tests/scenarios/authority"
 HELD = "migrations/0032_hold_what_an_attack_got_around.sql"
+ALIKE = "tests/integration/engine/tenants/test_look_alikes.py::test_"
 FORGED = f"{SCENES}/test_forged_asking.py::test_"
 EARLIER = f"{SCENES}/test_earlier_requesters.py::test_"
 
@@ -57,6 +58,22 @@ ATTACKED: Sequence[Mutation] = (
         "    if act.caller.principal.is_key:\n",
         "    if False:\n",
         ("tests/functions/routes/control/test_control_changes.py::test_a_key_confirms_nothing",),
+    ),
+    Mutation(
+        "two letters that run into each other are two",
+        3,
+        f"{SIGNET}/core/tenants/skeleton.py",
+        '_PAIRS = (("rn", "m"), ("vv", "w"))',
+        "_PAIRS: tuple[tuple[str, str], ...] = ()",
+        (f"{ALIKE}letters_that_are_drawn_alike_are_one",),
+    ),
+    Mutation(
+        "a digit is read in one way alone",
+        3,
+        f"{SIGNET}/core/tenants/skeleton.py",
+        'str.maketrans("01", "oi")',
+        'str.maketrans("01", "ol")',
+        (f"{ALIKE}letters_that_are_drawn_alike_are_one",),
     ),
     Mutation(
         "a vote believes any request",

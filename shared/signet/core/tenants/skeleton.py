@@ -4,12 +4,14 @@ A skeleton forgets case, blanks at the ends, how many blanks stand together, and
 Unicode calls compatible. Letters of other scripts become the Latin letters that they look like, and so do
 small capitals. Every hyphen is one, and so is every apostrophe and every colon. The table is small and fixed.
 It holds what common fonts draw alike, as the confusable characters of Unicode say (UTS 39). Beside a letter
-the digits 0 and 1 become the letters o and l. Other digits stay digits, and no letter is taken for two. Dots
-at the end go.
+the digits 0 and 1 become the letters o and l, and so does a capital I behind a small letter; 1 may be read as
+an i too. Other digits stay digits. Two letters that run into each other count as one: rn as m, vv as w. Dots at
+the end go.
 """
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 MAX_SKELETON_CHARACTERS = 400
 # All in lower case. Where a capital looks like another letter than its small one, the small one counts.
@@ -60,8 +62,14 @@ _INVISIBLE = frozenset(
 )
 _SCRIPTS = {**_CYRILLIC, **_GREEK, **_ARMENIAN, **_CHEROKEE, **_LISU, **_COPTIC}
 _LOOKS = str.maketrans({**_SCRIPTS, **_SMALL_CAPITALS, **_LATIN, **_MARKS, **dict.fromkeys(_INVISIBLE, "")})
+# What Unicode would fold to a letter that it does not look like.
+_BEFORE_FOLDING = str.maketrans("\u03f2\u03f9\u03f3\u037f\u03f1\u03d0\u017f", "ccjjpbf")
+# A capital I among small letters, in Latin, Greek and Cyrillic, and a bar between letters.
+_READ_AS_L = re.compile(r"(?<=[^\W\d_A-Z])[I\u0399\u0406]|(?<=[^\W\d_])\||\|(?=[^\W\d_])")
+_PAIRS = (("rn", "m"), ("vv", "w"))
 _DIGITS_OF_A_WORD = re.compile(r"(?<=[^\W\d_])[01]+|[01]+(?=[^\W\d_])")
 _LETTERS_OF_DIGITS = str.maketrans("01", "ol")
+_OTHER_LETTERS_OF_DIGITS = str.maketrans("01", "oi")
 # What lower case leaves of a capital i with a dot.
 _DOTTED_I = "i\u0307"
 
@@ -72,20 +80,35 @@ def write_skeleton(name: str) -> str:
     >>> write_skeleton("App1 ") == write_skeleton("\u0430pp1")
     True
     """
-    if name.isascii():
-        return _join_blanks(name.lower().replace("`", "'"))
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    drawn = folded.replace(_DOTTED_I, "i").translate(_LOOKS)
-    return _join_blanks(unicodedata.normalize("NFKC", drawn))
+    return _read_words(_fold(name), _LETTERS_OF_DIGITS)
 
 
-def _join_blanks(drawn: str) -> str:
-    joined = " ".join(drawn.split()).rstrip(". ")
-    return _DIGITS_OF_A_WORD.sub(_read_as_letters, joined)[:MAX_SKELETON_CHARACTERS]
+def list_readings(name: str) -> tuple[str, ...]:
+    """List the skeletons of members that a name may be read as: its own, and that with 1 read as i.
+
+    >>> "fiona" in list_readings("f1ona")
+    True
+    """
+    other = _read_words(_fold(name), _OTHER_LETTERS_OF_DIGITS)
+    return tuple(dict.fromkeys((write_skeleton(name), other)))
 
 
-def _read_as_letters(digits: re.Match[str]) -> str:
-    return digits[0].translate(_LETTERS_OF_DIGITS)
+def _fold(name: str) -> str:
+    """Forget case, compatible forms and scripts."""
+    drawn = _READ_AS_L.sub("l", name.translate(_BEFORE_FOLDING))
+    if drawn.isascii():
+        return drawn.lower().replace("`", "'")
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", drawn).casefold())
+    latin = folded.replace(_DOTTED_I, "i").translate(_LOOKS)
+    return unicodedata.normalize("NFKC", latin)
+
+
+def _read_words(folded: str, letters_of_digits: Mapping[int, int]) -> str:
+    joined = " ".join(folded.split()).rstrip(". ")
+    read = _DIGITS_OF_A_WORD.sub(lambda digits: digits[0].translate(letters_of_digits), joined)
+    for pair, letter in _PAIRS:
+        read = read.replace(pair, letter)
+    return read[:MAX_SKELETON_CHARACTERS]
 
 
 def has_invisible(name: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
-from signet.core.tenants.skeleton import write_skeleton
+from signet.core.tenants.skeleton import list_readings
 from signet.store.database import Database
 from signet.store.tenants.admission import read_admission
 
@@ -21,9 +21,9 @@ class AdmissionCheck:
         if principal.is_operator:
             return
         # The names of keys are no names of people, and look like none.
-        skeleton = None if principal.is_key else write_skeleton(principal.subject)
+        readings = () if principal.is_key else list_readings(principal.subject)
         with self.database.transaction(principal.tenant_id) as connection:
-            admission = read_admission(connection, principal.tenant_id, principal.subject, skeleton)
+            admission = read_admission(connection, principal.tenant_id, principal.subject, readings)
         if admission is None or admission.tenant_status != "active":
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
         if admission.member_status == "disabled":

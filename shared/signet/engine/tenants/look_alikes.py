@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
-from signet.core.tenants.skeleton import write_skeleton
+from signet.core.tenants.skeleton import list_readings, write_skeleton
 from signet.core.tenants.user_id import find_id_problem
 from signet.store.database import Connection, Database
 from signet.store.tenants import look_alikes as store
@@ -31,7 +31,7 @@ def require_clear_ids(connection: Connection, tenant_id: UUID, user_ids: Sequenc
             mistake = FieldError("/user_id", "FIELD_TEXT_INVALID", problem)
             raise Rejected("FIELDS_INVALID", f"the id '{user_id}' {problem}", fields=(mistake,))
     _fill_skeletons(connection, tenant_id)
-    found = store.find_look_alike(connection, tenant_id, {name: write_skeleton(name) for name in new})
+    found = store.find_look_alike(connection, tenant_id, {name: list_readings(name) for name in new})
     if found is not None:
         raise Rejected(
             "MEMBER_ID_LOOKS_ALIKE",

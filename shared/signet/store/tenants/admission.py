@@ -1,5 +1,6 @@
 """Admission of a caller, read with the first request of a token and so loaded with the API itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -21,8 +22,8 @@ class Admission:
 
 
 def read_admission(
-    connection: Connection, tenant_id: UUID, user_id: str, skeleton: str | None
+    connection: Connection, tenant_id: UUID, user_id: str, skeletons: Sequence[str]
 ) -> Admission | None:
     with connection.cursor(row_factory=class_row(Admission)) as cursor:
-        values = {"tenant_id": tenant_id, "user_id": user_id, "skeleton": skeleton}
+        values = {"tenant_id": tenant_id, "user_id": user_id, "skeletons": list(skeletons)}
         return cursor.execute(_SQL.read_admission, values).fetchone()

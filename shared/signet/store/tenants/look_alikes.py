@@ -1,6 +1,6 @@
 """Skeletons of members' ids, by which ids that look alike are found."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from psycopg.rows import scalar_row
@@ -22,14 +22,15 @@ def list_without_skeleton(connection: Connection, tenant_id: UUID) -> list[str]:
 
 def write_skeletons(connection: Connection, tenant_id: UUID, skeletons: Mapping[str, str]) -> None:
     """Write the skeletons of members, where no other member has the same."""
-    connection.execute(_SQL.write_skeletons, _pair(tenant_id, skeletons))
+    connection.execute(_SQL.write_skeletons, _pair(tenant_id, list(skeletons.items())))
 
 
 def find_look_alike(
-    connection: Connection, tenant_id: UUID, skeletons: Mapping[str, str]
+    connection: Connection, tenant_id: UUID, readings: Mapping[str, Sequence[str]]
 ) -> tuple[str, str] | None:
-    """Find one of these ids that is new and looks like a member's; return both."""
-    row = connection.execute(_SQL.find_look_alike, _pair(tenant_id, skeletons)).fetchone()
+    """Find one of these ids that is new and may be read as a member's; return both."""
+    pairs = [(user_id, skeleton) for user_id, read in readings.items() for skeleton in read]
+    row = connection.execute(_SQL.find_look_alike, _pair(tenant_id, pairs)).fetchone()
     return (str(row[0]), str(row[1])) if row else None
 
 
@@ -45,9 +46,9 @@ def list_user_ids(connection: Connection, tenant_id: UUID, after: str, limit: in
         return cursor.execute(_SQL.list_user_ids, values).fetchall()
 
 
-def _pair(tenant_id: UUID, skeletons: Mapping[str, str]) -> dict[str, object]:
+def _pair(tenant_id: UUID, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
     return {
         "tenant_id": tenant_id,
-        "user_ids": list(skeletons),
-        "skeletons": list(skeletons.values()),
+        "user_ids": [user_id for user_id, _ in pairs],
+        "skeletons": [skeleton for _, skeleton in pairs],
     }

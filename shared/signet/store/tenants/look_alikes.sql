@@ -1,8 +1,8 @@
 -- name: list_without_skeleton
--- List members whose skeleton is not written, or written before digits and dots were read as they look. Those who look
--- like another member stay among them.
+-- List members whose skeleton is not written, or written before it was read as it looks. Those who look like another
+-- member stay among them.
 SELECT user_id FROM members
-WHERE tenant_id = %(tenant_id)s AND (skeleton IS NULL OR skeleton ~ '[a-z][01]|[01][a-z]|[. ]$')
+WHERE tenant_id = %(tenant_id)s AND (skeleton IS NULL OR skeleton ~ '[a-z][01]|[01][a-z]|[. ]$|rn|vv')
 ORDER BY created_at, user_id
 LIMIT %(limit)s
 

@@ -38,7 +38,9 @@ def read_skeletons(admin: Admin) -> dict[str, str | None]:
     return dict(rows)
 
 
-@pytest.mark.parametrize("user_id", ["Carl", "CARL", CYRILLIC, "\uff43arl", "car1", "carl."])
+@pytest.mark.parametrize(
+    "user_id", ["Carl", "CARL", CYRILLIC, "\uff43arl", "car1", "carl.", "carI", "\u03f2arl", "car|"]
+)
 def test_a_new_id_that_looks_like_a_members_is_refused(company: Company, user_id: str) -> None:
     with pytest.raises(Rejected) as caught:
         save(company, user_id)
@@ -55,6 +57,27 @@ def test_a_new_id_that_nobody_reads_as_it_is_is_refused(company: Company, user_i
 def test_an_id_that_differs_to_the_eye_is_taken(company: Company, admin: Admin) -> None:
     save(company, "carla", "carl2", "c.arl")
     assert read_skeletons(admin) == {name: name for name in ("carl", "carla", "carl2", "c.arl")}
+
+
+@pytest.mark.parametrize(
+    ("held", "new"), [("wanda", "vvanda"), ("fiona", "f1ona"), ("olga", "oIga"), ("sam", "sarn")]
+)
+def test_letters_that_are_drawn_alike_are_one(company: Company, held: str, new: str) -> None:
+    save(company, held)
+    with pytest.raises(Rejected) as caught:
+        save(company, new)
+    assert caught.value.code == "MEMBER_ID_LOOKS_ALIKE" and f"the member '{held}'" in str(caught.value)
+    with pytest.raises(Rejected) as caught:
+        AdmissionCheck(company.database).check(Principal(company.tenant_id, new, ("clerk",)))
+    assert caught.value.code == "TOKEN_SUBJECT_LOOKS_ALIKE"
+
+
+def test_members_who_are_drawn_alike_are_let_in(company: Company, admin: Admin) -> None:
+    """The rule is younger than they are."""
+    for user_id in ("wanda", "vvanda", "f1ona", "fiona"):
+        put(admin, company, user_id)
+        AdmissionCheck(company.database).check(Principal(company.tenant_id, user_id, ()))
+    save(company, "wanda", "vvanda", "f1ona", "fiona")
 
 
 def test_skeletons_of_before_digits_were_read_are_written_again(company: Company, admin: Admin) -> None:

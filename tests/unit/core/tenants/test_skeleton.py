@@ -3,7 +3,7 @@
 import pytest
 
 from signet.core.tenants.principal import is_reserved
-from signet.core.tenants.skeleton import MAX_SKELETON_CHARACTERS, has_invisible, write_skeleton
+from signet.core.tenants.skeleton import MAX_SKELETON_CHARACTERS, has_invisible, list_readings, write_skeleton
 
 # By their numbers, because nobody would see the difference here.
 CYRILLIC_A, GREEK_ALPHA, FULLWIDTH_A, BOLD_A = "\u0430", "\u0391", "\uff41", "\U0001d41a"
@@ -98,6 +98,36 @@ def test_ordinary_ids_with_digits_and_dots_stay_apart() -> None:
 )
 def test_forms_of_one_letter_are_one(one: str, other: str) -> None:
     assert write_skeleton(one) == write_skeleton(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("carI", "carl"),
+        ("oIga", "olga"),
+        ("car\u0406", "carl"),
+        ("car|", "carl"),
+        ("f1ona", "fiona"),
+        ("f1ona", "flona"),
+        ("0lga", "olga"),
+        ("vvanda", "wanda"),
+        ("sarn", "sam"),
+        ("\u03f2arl", "carl"),
+        ("\u03f9arl", "carl"),
+        ("\u017frank", "frank"),
+    ],
+)
+def test_what_a_reader_takes_for_another_id(one: str, other: str) -> None:
+    assert write_skeleton(other) in list_readings(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Ian", "lan"), ("mia", "mla"), ("IDA", "lda"), ("clara", "dara"), ("anna", "hanna"), ("10", "io")],
+)
+def test_what_a_reader_tells_apart(one: str, other: str) -> None:
+    assert write_skeleton(other) not in list_readings(one)
+    assert write_skeleton("Ian") == write_skeleton("ian") == "ian"
 
 
 def test_a_skeleton_has_an_end() -> None:
