@@ -76,6 +76,27 @@ ATTACKED: Sequence[Mutation] = (
         (f"{ALIKE}letters_that_are_drawn_alike_are_one",),
     ),
     Mutation(
+        "who says to erase on the command line is nobody",
+        3,
+        f"{SIGNET}/engine/documents/erase.py",
+        " | terms.list_claimed()\n",
+        "\n",
+        (
+            f"{SCENES}/test_by_which_ways.py"
+            "::test_nobody_has_a_document_approved_by_their_own_will[operator-erase]",
+        ),
+    ),
+    Mutation(
+        "a roll-back forgets who wrote the text",
+        3,
+        f"{SIGNET}/engine/definitions/publication.py",
+        "older.canvas_json, proposal, wrote=wrote)",
+        "older.canvas_json, proposal)",
+        (
+            "tests/functions/routes/control/test_four_eyes.py::test_what_comes_back_names_who_wrote_and_who_proposed_it",
+        ),
+    ),
+    Mutation(
         "a vote believes any request",
         3,
         f"{SIGNET}/engine/approvals/decide.py",

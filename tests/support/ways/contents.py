@@ -56,6 +56,7 @@ def erase_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     yield scene.vote(scene.lawful)
     scene.stage.drain()
     yield scene.vote(caller)
+    yield scene.vote(scene.person)
 
 
 ERASED = (
@@ -79,6 +80,7 @@ ERASE: Mapping[str, Cell] = {
         (
             ("erases a personal value by the command line, and a lawful person votes", STALE),
             ("votes by the command line when it is asked about again", NOT_ASKED),
+            ("votes as the person who they said to be", DUTIES),
         ),
     ),
 }

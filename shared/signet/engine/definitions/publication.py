@@ -14,6 +14,7 @@ from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
 from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
+from signet.core.tenants.responsible import join_responsible
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
@@ -59,15 +60,20 @@ def insert_draft(
     body: Patch | Automation,
     canvas: Mapping[str, Any] | None = None,
     proposal: ControlChange | None = None,
+    *,
+    wrote: Sequence[str] = (),
 ) -> Draft:
-    """Insert a draft of the next version of its name, by the caller or by those who proposed it."""
+    """Insert a draft of the next version of its name, by the caller or by those who proposed it.
+
+    `wrote` are the authors of a text that is taken over.
+    """
     connection, author = act.connection, act.caller.principal
     name, entity_type = name_of(body), entity_type_of(body)
     version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
     if proposal is None:
-        authors: Sequence[str] = join_authors(act, DraftName(kind, entity_type, name), ())
+        authors = join_authors(act, DraftName(kind, entity_type, name), wrote)
     else:
-        authors = proposal.responsible
+        authors = sorted(join_responsible(wrote, proposal.responsible))
     new = NewDefinition(
         id=make_id(),
         definition_kind=kind,
@@ -85,12 +91,16 @@ def insert_draft(
     return Draft(new.id, name, version, 1)
 
 
-def publish_draft(act: AdminTransaction, draft: DefinitionRow) -> Published:
+def publish_draft(
+    act: AdminTransaction, draft: DefinitionRow, *, barred: Sequence[str] | None = None
+) -> Published:
+    """Publish a draft; `barred` are those who may not where two people must, or else its authors."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if draft.status != "draft":
         raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
     authors = draft.list_known_authors()
-    require_another_publisher(act, authors, PUBLISH, f"version {draft.version} of '{draft.name}'")
+    own = authors if barred is None else barred
+    require_another_publisher(act, own, PUBLISH, f"version {draft.version} of '{draft.name}'")
     authorship = make_authorship(act, authors)
     store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
     subject = read_subject(connection, tenant_id, draft)
@@ -120,11 +130,15 @@ def archive(act: AdminTransaction, definition: DefinitionRow) -> None:
 def roll_back(
     act: AdminTransaction, older: DefinitionRow, proposal: ControlChange | None = None
 ) -> Published:
-    """Publish an older body again as a new version, so that history only grows."""
+    """Publish an older body again as a new version, so that history only grows.
+
+    Who wrote the older text stays its author. They may confirm it, for it was published before.
+    """
     body = _parse_older(older)
-    draft = insert_draft(act, older.definition_kind, body, older.canvas_json, proposal)
+    wrote = older.list_known_authors()
+    draft = insert_draft(act, older.definition_kind, body, older.canvas_json, proposal, wrote=wrote)
     row = require_definition(act.connection, act.caller.principal.tenant_id, draft.id)
-    return publish_draft(act, row)
+    return publish_draft(act, row, barred=() if proposal is None else proposal.responsible)
 
 
 def recompile(
@@ -136,7 +150,7 @@ def recompile(
     if proposal is not None and artifact.hash != proposal.body["compiled_hash"]:
         raise change_is_stale(proposal, proposal.base_version)
     # Only the act is new. Who wrote the patch and who has it compiled again may be one person.
-    authors = patch.list_known_authors() if proposal is None else proposal.responsible
+    authors = sorted(join_responsible(patch.list_known_authors(), proposal.responsible if proposal else ()))
     new_id, version = _insert_effective(act, patch, artifact, make_authorship(act, authors))
     store.archive_definition(connection, tenant_id, effective.id)
     note(act, effective.id, "recompile", compiled_hash=artifact.hash)

@@ -47,6 +47,10 @@ class _EntryTerms:
     key: KeyOfPrincipal | None = None
     claimed: str | None = None
 
+    def list_claimed(self) -> ResponsiblePersons:
+        """List the person that a caller of the command line says to be: they count beside the user."""
+        return NOBODY if self.claimed is None else frozenset((self.claimed,))
+
     def describe_caller(self) -> dict[str, Any]:
         key = {} if self.key is None else {"key": self.key.to_json()}
         return key if self.claimed is None else {**key, "claimed": self.claimed}
@@ -126,7 +130,7 @@ def _erase(
         if not erased:
             return erasure
         # To take content away is to change it: who erases does not decide about what is left.
-        persons = responsible_of(terms.actor_id, terms.responsible)
+        persons = responsible_of(terms.actor_id, terms.responsible) | terms.list_claimed()
         add_editors(connection, tenant_id, document_id, persons)
         detail: dict[str, Any] = {"erased": [{"personal": v.id, "field": v.field} for v in erased]}
         entry = AuditEntry(

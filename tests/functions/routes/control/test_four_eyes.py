@@ -242,18 +242,18 @@ def test_a_workflow_in_force_changes_by_two_people(
     }[act]
 
 
-def test_what_is_rolled_back_to_names_who_proposed_and_who_confirmed(
-    two: TwoPeople, connie: Client, patch_in_force: tuple[str, str]
+@pytest.mark.parametrize("act", ["roll_back", "recompile"])
+def test_what_comes_back_names_who_wrote_and_who_proposed_it(
+    two: TwoPeople, connie: Client, patch_in_force: tuple[str, str], act: str
 ) -> None:
-    confirm(two.people["paul"], connie.post(f"{patch_in_force[0]}/roll_back"))
-    newest = connie.get("/v1/definitions", query={"kind": "effective", "name": "mine"}).body["items"][0]
-    explained = connie.get(f"/v1/definitions/{newest['id']}/explanation").body
-    assert explained["control"]["definition"] == {
-        "authors": ["connie"],
-        "published_by": "paul",
-        "publishers": ["paul"],
-    }
-    assert "paul published the definition, which connie wrote." in " ".join(explained["text"].split())
+    """Connie wrote it. Another person proposes the act, and paul confirms it."""
+    place = patch_in_force[0 if act == "roll_back" else 1]
+    assert confirm(two.people["paul"], two.people["quinn"].post(f"{place}/{act}")).status == 200
+    query = {"kind": "effective", "name": "mine", "status": "published"}
+    newest = connie.get("/v1/definitions", query=query).body["items"][0]
+    control = connie.get(f"/v1/definitions/{newest['id']}/explanation").body["control"]
+    published = {"published_by": "paul", "publishers": ["paul"]}
+    assert control["definition"] == {"authors": ["connie", "quinn"], **published}
 
 
 def test_a_chain_is_archived_by_two_people(two: TwoPeople, connie: Client) -> None:
