@@ -4,18 +4,21 @@ To take back what they gave after the asking locks nobody out. It opens no way a
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from signet.core.explain.instance import InstanceExplanation
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.instances.explain import explain
+from signet.engine.tenants.break_glass import BreakGlass
 from signet.engine.tenants.dependents import Succession
 from signet.engine.tenants.members import Members
 from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import submit, vote
+from tests.scenarios.authority.acts import newest, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
@@ -166,3 +169,27 @@ def test_where_only_the_creator_may_change_members_it_says_so(stage: WorkflowSta
         "No active member without a part in the document may do that" in each
         for each in advice(stage, document)
     )
+
+
+def test_no_seat_by_break_glass_gets_around_a_taking(stage: WorkflowStage) -> None:
+    """The way out is an administrator that an operator adds: they give back what was taken."""
+    save(stage, "carl", "frank", "clerk")
+    document = asked(stage)
+    save(stage, "carl", "app1")
+    glass, request_id = BreakGlass(stage.standing.company.database), newest(stage, document.id)
+    proposal = glass.propose(operate_as(stage, "otis"), stage.tenant_id, request_id, "wanda", "all are away")
+    glass.consent(operate_as(stage, "oona"), stage.tenant_id, proposal.id)
+    stage.resume(document, stage.standing.company.caller("carl", "admin"))
+    assert vote(stage, document.id, "wanda") in (BARRED, "PERMISSION_DENIED")
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        added = Member(user_id="nora", display_name="Nora", roles=("admin",))
+        save_members(connection, stage.tenant_id, (added,), COMMAND_LINE)
+    assert "That can be done by nora." in advice(stage, document)
+    save(stage, "nora", "app1", "voter")
+    stage.resume(document, stage.standing.company.caller("nora", "admin"))
+    assert vote(stage, document.id, "app2") == "approved"
+
+
+def operate_as(stage: WorkflowStage, name: str) -> Caller:
+    caller = stage.standing.company.caller(name)
+    return replace(caller, principal=replace(caller.principal, is_operator=True))
