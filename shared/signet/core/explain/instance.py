@@ -257,7 +257,7 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield from (f"    {sentence}" for sentence in position.waits_for)
     yield from ("", "What moves it")
     yield from (f"  {sentence}" for sentence in explained.waking)
-    yield from ("", "How it came here")
+    yield from ("", "How it came here (steps in the order of their ends)")
     for happened in explained.happened:
         yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"
         yield from (f"          {condition.text}" for condition in happened.conditions)

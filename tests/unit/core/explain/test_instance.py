@@ -83,7 +83,7 @@ def test_without_a_document_and_a_contract() -> None:
     assert "It goes on by itself at 2026-03-01 13:00:00 UTC." in text
     ended = replace(about_nothing, status="completed")
     over = tell(InstanceRecords(ended, None, [], None, [], [], []), workflow, None)
-    assert "Nothing: it is over.\n\nHow it came here" in over
+    assert "Nothing: it is over.\n\nHow it came here (steps in the order of their ends)\n" in over
 
 
 # --- its place, and what it waits for ---
