@@ -6,6 +6,7 @@ from tests.mutants.actors import ACTORS
 from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
+from tests.mutants.benches import BENCHES
 from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
@@ -32,6 +33,7 @@ MUTATIONS: Sequence[Mutation] = (
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,
     *GRANTING,
+    *BENCHES,
     *AUTHORITY_MUTATIONS,
     *LEAVING,
     *TWO_PEOPLE,

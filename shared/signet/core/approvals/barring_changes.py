@@ -2,9 +2,10 @@
 
 A vote rests on roles, membership, a reporting line, a delegation or a seat. It is barred where the voter, or
 a person who is responsible for the document, gave that after the approval was asked for. It is barred too
-where one of them took the eligibility of others that the stage asks: clearing the bench. Giving it to others
-bars nobody but those others. A role that has nothing to do with the vote bars nobody. A delegation of one's
-own voice is the lawful way, and bars nothing.
+where one of them took the eligibility of others that the stage asks: clearing the bench. They may take the
+seat, or by any role the permission that votes need. Giving it to others bars nobody but those others. A role
+that has nothing to do with the vote bars nobody. A delegation of one's own voice is the lawful way, and bars
+nothing.
 
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
 themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
@@ -74,6 +75,8 @@ class VoteBasis:
     reads_roles: bool
     # The document was first asked about then, on its present way.
     asked_since: datetime
+    # What was taken from others is judged at the vote alone.
+    judges_takings: bool = True
 
     @property
     def voting_people(self) -> frozenset[str]:
@@ -112,9 +115,10 @@ def _bars(basis: VoteBasis, change: EligibilityChange) -> bool:
         return change.user_id in basis.voting_people and _rests_on(basis, change)
     if change.kind in _SET_AGAIN and change.role in basis.own_roles and _rests_on(basis, change):
         return True
-    if change.kind not in _TAKING:
+    if change.kind not in _TAKING or not basis.judges_takings:
         return False
-    return change.role in basis.seat_roles or change.user_id in basis.holder_ids
+    is_disabled = change.kind == "member_disabled" and change.user_id in basis.holder_ids
+    return is_disabled or change.takes_permission or change.role in basis.seat_roles
 
 
 def _rests_on(basis: VoteBasis, change: EligibilityChange) -> bool:

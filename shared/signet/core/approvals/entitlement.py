@@ -171,7 +171,7 @@ class VoteCheck:
             return Denial(NO_LONGER_VALID, f"{voices[-1]} does not hold the role '{needed_role}' any more")
         denials = (self._find_conflict_of(voice) for voice in voices)
         first = next((denial for denial in denials if denial is not None), None)
-        basis = replace(self._make_basis(voter, represented), holder_ids=(), seat_roles=())
+        basis = replace(self._make_basis(voter, represented), judges_takings=False)
         return first or find_barring_change(basis, self.changes)
 
     def _find_conflict_of(self, person: str) -> Denial | None:

@@ -36,6 +36,7 @@ from signet.core.expressions.actors import (
     PersonsBehind,
     find_person_against,
     name_person_behind,
+    reads_roles,
 )
 from signet.core.expressions.render import Render
 from signet.core.tenants.permissions import grants
@@ -75,6 +76,11 @@ class CompiledContract:
     @cached_property
     def conditions(self) -> Mapping[str, Compiled]:
         return {permission: _compile(text) for permission, text in self.contract.conditions.items()}
+
+    @cached_property
+    def permissions_by_roles(self) -> frozenset[str]:
+        """Return the permissions whose condition reads the roles of the actor."""
+        return frozenset(name for name, condition in self.conditions.items() if reads_roles(condition))
 
     @cached_property
     def actions(self) -> Mapping[str, Render]:

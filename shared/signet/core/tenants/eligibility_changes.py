@@ -45,6 +45,8 @@ class EligibilityChange:
     other_user_id: str | None = None
     # The permissions that the role grants now. None: the role is not there, or none is concerned.
     role_permissions: Sequence[str] | None = None
+    # People who are asked lack a permission by it that their votes need.
+    takes_permission: bool = False
 
 
 def parse_change(stored: Mapping[str, Any]) -> EligibilityChange:

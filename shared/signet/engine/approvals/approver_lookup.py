@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
+from signet.core.approvals.bench import find_bench
 from signet.core.approvals.eligibility import (
     Seat,
     can_anyone_vote,
@@ -225,7 +226,8 @@ def _read_changes(
     """
     behind = about.find_people_behind().everyone
     own_roles = {role for person in people.values() for role in person.roles}
-    holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
+    asked_roles = list_asked_roles(stage, seats)
+    bench = find_bench(about.contract, about.voter_permissions, seats, asked_roles)
     given = read_eligibility_changes(
         connection, tenant_id, since=since, user_ids=people, roles=(), concerned=behind
     )
@@ -233,9 +235,10 @@ def _read_changes(
         connection,
         tenant_id,
         since=since,
-        user_ids=holders,
-        roles=list_asked_roles(stage, seats) | own_roles,
+        user_ids=bench.holder_ids,
+        roles=asked_roles | own_roles,
         concerned=behind.union(people),
+        bench=bench,
     )
     changes = [*given, *taken]
     return changes if len(changes) <= MAX_CHANGES else ()

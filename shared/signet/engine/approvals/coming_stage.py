@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from signet.core.approvals.bench import find_bench
 from signet.core.approvals.eligibility import Seat, find_people_behind
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
@@ -139,15 +140,17 @@ def add_changes(reader: VoteReader, document: VotedDocumentRow, check: VoteCheck
 
 def read_changes(reader: VoteReader, check: VoteCheck, members: Mapping[str, Collection[str]]) -> VoteCheck:
     """Return the check with the changes that may bar votes of these members, with their roles."""
-    holders = {seat.holder_user_id for seat in check.seats if seat.holder_user_id is not None}
+    asked_roles = list_asked_roles(check.stage, check.seats)
+    bench = find_bench(check.contract, check.needed_permissions, check.seats, asked_roles)
     own_roles = {role for roles in members.values() for role in roles}
     changes = read_eligibility_changes(
         reader.connection,
         reader.tenant_id,
         since=check.asked_since,
-        user_ids=holders.union(members),
-        roles=list_asked_roles(check.stage, check.seats) | own_roles,
+        user_ids={*bench.holder_ids, *members},
+        roles=asked_roles | own_roles,
         concerned=check.find_people_behind().everyone.union(members),
+        bench=bench,
     )
     return replace(check, changes=changes)
 

@@ -237,6 +237,7 @@ def _lock(
         now=opened.transaction.now,
         at_most=barred + 2 * MAX_SEATS + 1,
         responsible=behind,
+        by_roles=contract.permissions_by_roles,
     )
     if locked is None:
         raise approval_not_found(request_id)

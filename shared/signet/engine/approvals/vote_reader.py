@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.bench import NO_BENCH, find_bench
 from signet.core.approvals.deciding_roles import list_roles_of_approval
 from signet.core.approvals.eligibility import Allowed, Seat, find_people_behind, list_approving_voices
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck
@@ -231,14 +232,20 @@ class VoteReader:
 def _make_query(subject: _Subject, people: Collection[str], roles: Collection[str]) -> ChangeQuery:
     """Ask for the changes that may bar a vote of any of these people."""
     request, seats = subject.request, subject.stage_seats
-    holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    seated = {role for seat in seats for role in (seat.holder_role, seat.needed_role) if role is not None}
     stage = json.loads(request.policy)["stages"][subject.stage_number - 1]
+    seated = {role for seat in seats for role in (seat.holder_role, seat.needed_role) if role is not None}
+    seated |= {
+        approver[key] for approver in stage["approvers"] for key in ("role", "who") if approver.get(key)
+    }
+    bench = NO_BENCH
+    if subject.contract is not None:
+        bench = find_bench(subject.contract, request.voter_permissions or (), seats, seated)
     behind = find_people_behind(subject.document, request.requesters, request.pins).everyone
     return ChangeQuery(
         request.id,
         request.asked_since,
-        user_ids=holders.union(people),
+        user_ids={*bench.holder_ids, *people},
         roles=seated.union(roles, list_roles_of_approval(stage)),
         concerned=behind.union(people),
+        bench=bench,
     )

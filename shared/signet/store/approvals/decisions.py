@@ -10,6 +10,7 @@ from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.tenants.eligibility_changes import EligibilityChange, parse_change
+from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.database import Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
@@ -164,11 +165,12 @@ def lock_request(
     now: datetime,
     at_most: int,
     responsible: Collection[str] = (),
+    by_roles: Collection[str] = (),
 ) -> LockedRequest | None:
     """Lock and read a request in one round trip; the caller holds the document.
 
     Each statement sees what the locks before it waited for. `at_most` limits the people of a role: it is more
-    than can be barred from voting.
+    than can be barred from voting. `by_roles` are the permissions whose condition reads the voter's roles.
     """
     values = {
         "tenant_id": tenant_id,
@@ -177,6 +179,8 @@ def lock_request(
         "now": now,
         "at_most": at_most,
         "responsible": list(responsible),
+        "by_roles": list(by_roles),
+        "own_resources": sorted(OWN_RESOURCES),
     }
     with connection.pipeline():
         request = connection.cursor(row_factory=class_row(RequestRow)).execute(_SQL.lock_request, values)

@@ -146,8 +146,8 @@ SELECT active.user_id,
                             WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
                               AND asked.role IS NOT NULL)
                           || ARRAY(SELECT jsonb_path_query(
-                                 q.policy::jsonb,
-                                 '$.stages[*].approvers[*].keyvalue() ? (@.key == "role" || @.key == "who").value')
+                                 q.policy::jsonb -> 'stages' -> (q.stage - 1),
+                                 '$.approvers[*].keyvalue() ? (@.key == "role" || @.key == "who").value')
                                  #>> '{}') AS seat_roles,
                       ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
                             WHERE p.tenant_id = q.tenant_id AND p.hash = q.responsible
@@ -155,16 +155,24 @@ SELECT active.user_id,
                             SELECT unnest(earlier_requesters(q.document_id))
                             UNION ALL
                             SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
-                            FROM jsonb_each(q.pins) AS pin) AS behind
+                            FROM jsonb_each(q.pins) AS pin)
+                          || %(responsible)s::text[] || q.requester_id AS behind
            ) AS asked
            CROSS JOIN LATERAL (
-               SELECT made.*, (SELECT p.permissions FROM roles p
-                               WHERE p.tenant_id = q.tenant_id AND p.role = made.role) AS role_permissions
+               SELECT c.*, (SELECT p.permissions FROM roles p
+                            WHERE p.tenant_id = q.tenant_id AND p.role = c.role) AS role_permissions,
+                      false AS takes_permission
                FROM eligibility_changes_since(
                    coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
                    asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
                                              WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
-                   asked.people || asked.behind || %(responsible)s::text[] || q.requester_id) AS made
+                   asked.people || asked.behind) AS c
+               UNION ALL
+               SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, NULL::text[],
+                      t.takes_permission
+               FROM permission_takings_since(
+                   coalesce(q.asked_since, q.created_at), asked.people || asked.behind, asked.holders,
+                   asked.seat_roles, q.voter_permissions, %(by_roles)s::text[], %(own_resources)s::text[]) AS t
            ) AS change
            WHERE q.tenant_id = %(tenant_id)s AND q.id = %(id)s
        ) END AS changes

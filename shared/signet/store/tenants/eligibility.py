@@ -9,7 +9,9 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
 
+from signet.core.approvals.bench import NO_BENCH, Bench
 from signet.core.tenants.eligibility_changes import ChangeAuthor, EligibilityChange
+from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.json_values import to_json
@@ -33,10 +35,12 @@ def read_eligibility_changes(
     user_ids: Collection[str],
     roles: Collection[str],
     concerned: Collection[str],
+    bench: Bench = NO_BENCH,
 ) -> list[EligibilityChange]:
     """Read what the concerned persons have changed about these people, or have taken from these roles.
 
-    A statement that judges votes can ask `eligibility_changes_since` in a subselect.
+    Where there is a bench, also how they have taken from it a permission that votes need. A statement that
+    judges votes can ask `eligibility_changes_since` and `permission_takings_since` in a subselect.
     """
     values = {
         "tenant_id": tenant_id,
@@ -44,6 +48,7 @@ def read_eligibility_changes(
         "user_ids": list(user_ids),
         "roles": list(roles),
         "concerned": list(concerned),
+        **describe_bench(bench),
     }
     with connection.cursor(row_factory=class_row(EligibilityChange)) as cursor:
         return cursor.execute(_SQL.read_eligibility_changes, values).fetchall()
@@ -58,6 +63,18 @@ class ChangeQuery:
     user_ids: Collection[str]
     roles: Collection[str]
     concerned: Collection[str]
+    bench: Bench
+
+
+def describe_bench(bench: Bench) -> dict[str, Any]:
+    """Return the values that say what is a taking of a permission."""
+    return {
+        "holders": sorted(bench.holder_ids),
+        "seat_roles": sorted(bench.seat_roles),
+        "needed": sorted(bench.needed),
+        "by_roles": sorted(bench.by_roles),
+        "own_resources": sorted(OWN_RESOURCES),
+    }
 
 
 def read_changes_of_requests(
@@ -74,6 +91,7 @@ def read_changes_of_requests(
             "user_ids": sorted(query.user_ids),
             "roles": sorted(query.roles),
             "concerned": sorted(query.concerned),
+            **describe_bench(query.bench),
         }
         for query in queries
     ]

@@ -1,6 +1,7 @@
 -- part: note_changes
 -- Begin the records of who may vote; each statement that changes it writes them with the change.
-INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id)
+INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id,
+                                 permissions)
 SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, clock_timestamp(),
        %(persons)s::text[], %(actor_id)s::text
 
@@ -52,7 +53,7 @@ WITH changed AS (
     RETURNING m.user_id, ARRAY(SELECT r.role FROM member_roles r
                                WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
 ), noted AS (
-    {note_changes}, CASE %(status)s WHEN 'active' THEN 'member_enabled' ELSE 'member_disabled' END, user_id, touched, NULL
+    {note_changes}, CASE %(status)s WHEN 'active' THEN 'member_enabled' ELSE 'member_disabled' END, user_id, touched, NULL, NULL
     FROM changed CROSS JOIN LATERAL unnest(roles || NULL::text) AS touched
 )
 SELECT roles FROM changed
@@ -102,9 +103,9 @@ SELECT EXISTS (SELECT FROM member_roles WHERE tenant_id = %(tenant_id)s AND role
 -- name: delete_role
 -- Delete a role that is held no more.
 WITH gone AS (
-    DELETE FROM roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s RETURNING role
+    DELETE FROM roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s RETURNING role, permissions
 )
-{note_changes}, 'role_deleted', NULL, role, NULL FROM gone
+{note_changes}, 'role_deleted', NULL, role, NULL, permissions FROM gone
 
 -- name: list_lines
 -- List the org chart by person.
@@ -134,7 +135,7 @@ WITH before AS (
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
     RETURNING user_id, manager_id, updated_at
 ), noted AS (
-    {note_changes}, 'manager_set', line.manager_id, NULL, %(user_id)s
+    {note_changes}, 'manager_set', line.manager_id, NULL, %(user_id)s, NULL
     FROM (SELECT manager_id FROM before UNION SELECT manager_id FROM written) AS line
     WHERE NOT EXISTS (SELECT FROM before WHERE before.manager_id = %(manager_id)s)
 )
@@ -145,4 +146,4 @@ SELECT user_id, manager_id, updated_at FROM written
 WITH gone AS (
     DELETE FROM org_chart WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s RETURNING user_id, manager_id
 )
-{note_changes}, 'manager_set', manager_id, NULL, user_id FROM gone
+{note_changes}, 'manager_set', manager_id, NULL, user_id, NULL FROM gone

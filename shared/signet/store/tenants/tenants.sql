@@ -1,6 +1,7 @@
 -- part: note_changes
 -- Begin the records of who may vote; each statement that changes it writes them with the change.
-INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id)
+INSERT INTO eligibility_changes (tenant_id, id, changed_at, persons, actor_id, kind, user_id, role, other_user_id,
+                                 permissions)
 SELECT %(tenant_id)s, (left(%(change_id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, clock_timestamp(),
        %(persons)s::text[], %(actor_id)s::text
 
@@ -51,7 +52,8 @@ WITH before AS (
     RETURNING role, permissions
 )
 {note_changes}, CASE WHEN before.role IS NULL OR before.permissions <@ written.permissions THEN 'role_widened'
-                     ELSE 'role_permissions_changed' END, NULL, role, NULL
+                     ELSE 'role_permissions_changed' END, NULL, role, NULL,
+  coalesce(before.permissions, '{}')
 FROM written LEFT JOIN before USING (role)
 RETURNING kind, role
 
@@ -71,7 +73,7 @@ WITH known AS (
           IS DISTINCT FROM (excluded.display_name, excluded.email, excluded.phone)
     RETURNING user_id
 )
-{note_changes}, 'member_enabled', user_id, NULL, NULL FROM written WHERE user_id NOT IN (SELECT user_id FROM known)
+{note_changes}, 'member_enabled', user_id, NULL, NULL, NULL FROM written WHERE user_id NOT IN (SELECT user_id FROM known)
 
 -- name: lock_roles
 -- Take the lock of a tenant's roles alone. A transaction that takes a role away waits for the waves that have asked
@@ -87,7 +89,9 @@ WITH taken AS (
       AND (user_id, role) NOT IN (SELECT * FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]))
     RETURNING user_id, role
 ), noted AS (
-    {note_changes}, 'role_taken', user_id, role, NULL FROM taken
+    {note_changes}, 'role_taken', taken.user_id, taken.role, NULL,
+      (SELECT r.permissions FROM roles r WHERE r.tenant_id = %(tenant_id)s AND r.role = taken.role)
+    FROM taken
 )
 SELECT user_id, role FROM taken
 
@@ -100,7 +104,7 @@ WITH given AS (
     ON CONFLICT DO NOTHING
     RETURNING user_id, role
 )
-{note_changes}, 'role_given', user_id, role, NULL FROM given
+{note_changes}, 'role_given', user_id, role, NULL, NULL FROM given
 
 -- name: delete_other_managers
 -- Remove the managers of those who have none in the list.
@@ -109,7 +113,7 @@ WITH gone AS (
     WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND user_id <> ALL (%(managed_user_ids)s)
     RETURNING user_id, manager_id
 )
-{note_changes}, 'manager_set', manager_id, NULL, user_id FROM gone
+{note_changes}, 'manager_set', manager_id, NULL, user_id, NULL FROM gone
 
 -- name: upsert_managers
 -- Write managers, or change those that differ. Both the old manager and the new one are noted.
@@ -124,7 +128,7 @@ WITH before AS (
     WHERE org_chart.manager_id <> excluded.manager_id
     RETURNING user_id, manager_id
 )
-{note_changes}, 'manager_set', line.manager_id, NULL, line.user_id
+{note_changes}, 'manager_set', line.manager_id, NULL, line.user_id, NULL
 FROM (
     SELECT user_id, manager_id FROM written
     UNION ALL

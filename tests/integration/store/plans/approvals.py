@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.bench import NO_BENCH
 from signet.store.instances.lists import NEVER
+from signet.store.tenants.eligibility import describe_bench
 from tests.integration.store.plans.probes import API, PAGE, ROW, WORKER, Probe, plain, statements_of
 
 # The highest id: a list with the newest first begins there.
@@ -116,6 +118,8 @@ def voter_probes() -> Iterator[Probe]:
         "now": "now",
         "at_most": 10,
         "responsible": ["u1"],
+        "by_roles": [],
+        "own_resources": [],
     }
     for name in ("read_seats", "read_people"):
         yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)
@@ -142,7 +146,8 @@ def voter_probes() -> Iterator[Probe]:
 def granting_probes() -> Iterator[Probe]:
     """Yield the queries about who gave eligibility, what depends on a member, and break-glass."""
     changes, proposals = "eligibility_changes", "break_glass_proposals"
-    since = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"], "concerned": ["u1"]}
+    asked = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"], "concerned": ["u1"]}
+    since = {**asked, **describe_bench(NO_BENCH)}
     recent = {"since": NEVER, "limit": 1000}
     yield Probe(f"{changes}_by_time", ELIGIBILITY["list_authors"], recent)
     for index in ("of_user", "of_role"):

@@ -1,0 +1,32 @@
+"""The bench of a stage: the people that it asks, and what their votes need.
+
+It is cleared by taking either from them.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from signet.core.approvals.eligibility import Seat
+from signet.core.contracts.compiled_contract import CompiledContract
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The people and roles that hold the seats, and the permissions that a vote needs beside them."""
+
+    holder_ids: Collection[str] = ()
+    seat_roles: Collection[str] = ()
+    needed: Collection[str] = ()
+    # The permissions whose condition reads the roles of the voter.
+    by_roles: Collection[str] = ()
+
+
+NO_BENCH = Bench()
+
+
+def find_bench(
+    contract: CompiledContract, needed: Collection[str], seats: Sequence[Seat], seat_roles: Collection[str]
+) -> Bench:
+    """Return the bench of a stage that asks these roles and has these seats."""
+    holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
+    return Bench(holders, seat_roles, needed, contract.permissions_by_roles)

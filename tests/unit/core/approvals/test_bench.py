@@ -1,0 +1,17 @@
+"""The bench of a stage: the people that it asks, and what their votes need."""
+
+from signet.core.approvals.bench import Bench, find_bench
+from signet.core.approvals.eligibility import Seat
+from tests.unit.core.contracts.test_compiled_contract import load
+
+SEATS = (Seat(1, 0, holder_user_id="dina", status="approved"), Seat(1, 1, holder_role="finance"))
+
+
+def test_the_bench_of_a_stage() -> None:
+    """It names the conditions that read the roles of the voter."""
+    conditions = {
+        "purchase_order:approve": "'senior' in actor.roles",
+        "purchase_order:cancel": "actor.user_id == 'x'",
+    }
+    bench = find_bench(load(conditions=conditions), ["purchase_order:approve"], SEATS, {"finance"})
+    assert bench == Bench({"dina"}, {"finance"}, ["purchase_order:approve"], {"purchase_order:approve"})
