@@ -243,6 +243,59 @@ $_$;
 
 ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_dispatch;
 
+CREATE TABLE public.responsible_sets (
+    tenant_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    persons text[] NOT NULL,
+    CONSTRAINT responsible_sets_check CHECK ((hash = sha256(convert_to(array_to_string(persons, '
+'::text), 'UTF8'::name)))),
+    CONSTRAINT responsible_sets_persons_check CHECK ((cardinality(persons) <= 200))
+);
+
+ALTER TABLE ONLY public.responsible_sets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.responsible_sets OWNER TO signet_owner;
+
+CREATE TABLE public.transition_requests (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    document_version bigint NOT NULL,
+    transition text NOT NULL,
+    actor_id text NOT NULL,
+    reason text,
+    status text DEFAULT 'open'::text NOT NULL,
+    outcome text,
+    trace_id text,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
+    responsible bytea,
+    CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
+    CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
+    CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
+);
+
+ALTER TABLE ONLY public.transition_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transition_requests OWNER TO signet_owner;
+
+CREATE FUNCTION public.earlier_requesters(document uuid) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT COALESCE(array_agg(DISTINCT behind.person), '{}'::text[]) AS "coalesce"
+    FROM ((public.transition_requests q
+      JOIN public.transition_requests earlier ON (((earlier.tenant_id = q.tenant_id) AND (earlier.document_id = q.document_id) AND (earlier.transition = q.transition) AND (earlier.status = 'superseded'::text))))
+      CROSS JOIN LATERAL unnest(COALESCE(( SELECT s.persons
+            FROM public.responsible_sets s
+           WHERE ((s.tenant_id = earlier.tenant_id) AND (s.hash = earlier.responsible))), ARRAY[earlier.actor_id])) behind(person))
+   WHERE ((q.tenant_id = public.current_tenant_id()) AND (q.document_id = earlier_requesters.document) AND (q.status = 'open'::text) AND (earlier.created_at > COALESCE(( SELECT max(p.created_at) AS max
+            FROM public.transition_requests p
+           WHERE ((p.tenant_id = q.tenant_id) AND (p.document_id = q.document_id) AND (p.status = 'performed'::text))), '-infinity'::timestamp with time zone)));
+END;
+
+ALTER FUNCTION public.earlier_requesters(document uuid) OWNER TO signet_owner;
+
 CREATE TABLE public.eligibility_changes (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -266,49 +319,67 @@ ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
 CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
     LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
     BEGIN ATOMIC
- SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons) c.kind,
+ SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.given_by) c.kind,
      c.changed_at,
      c.actor_id,
      c.persons,
      c.user_id,
      c.role,
      c.other_user_id
-    FROM ( SELECT u.tenant_id,
-             u.id,
-             u.changed_at,
-             u.kind,
-             u.user_id,
-             u.role,
-             u.other_user_id,
-             u.persons,
-             u.actor_id,
+    FROM ( SELECT n.tenant_id,
+             n.id,
+             n.changed_at,
+             n.kind,
+             n.user_id,
+             n.role,
+             n.other_user_id,
+             n.persons,
+             n.actor_id,
+             n.side,
                  CASE
-                     WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
-                     ELSE NULL::text
-                 END AS side
-            FROM public.eligibility_changes u
-           WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
-         UNION ALL
-          SELECT r.tenant_id,
-             r.id,
-             r.changed_at,
-             r.kind,
-             r.user_id,
-             r.role,
-             r.other_user_id,
-             r.persons,
-             r.actor_id,
-             NULL::text
-            FROM public.eligibility_changes r
-           WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
-                    FROM public.eligibility_changes t
-                   WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.changed_at < r.changed_at) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = 'role_taken'::text) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) c
+                     WHEN (n.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_given'::text, 'member_enabled'::text])) THEN ( SELECT g.persons
+                        FROM public.eligibility_changes g
+                       WHERE ((g.tenant_id = n.tenant_id) AND (g.user_id = n.user_id) AND (g.changed_at >= eligibility_changes_since.since) AND (g.changed_at < n.changed_at) AND (NOT (g.role IS DISTINCT FROM n.role)) AND (g.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])))
+                       ORDER BY g.changed_at DESC
+                      LIMIT 1)
+                     ELSE NULL::text[]
+                 END AS given_by
+            FROM ( SELECT u.tenant_id,
+                     u.id,
+                     u.changed_at,
+                     u.kind,
+                     u.user_id,
+                     u.role,
+                     u.other_user_id,
+                     u.persons,
+                     u.actor_id,
+                         CASE
+                             WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
+                             ELSE NULL::text
+                         END AS side
+                    FROM public.eligibility_changes u
+                   WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
+                 UNION ALL
+                  SELECT r.tenant_id,
+                     r.id,
+                     r.changed_at,
+                     r.kind,
+                     r.user_id,
+                     r.role,
+                     r.other_user_id,
+                     r.persons,
+                     r.actor_id,
+                     NULL::text
+                    FROM public.eligibility_changes r
+                   WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
+                            FROM public.eligibility_changes t
+                           WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text])) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) n) c
    WHERE ((c.persons && eligibility_changes_since.concerned) AND (( SELECT count(*) AS count
             FROM public.eligibility_changes b
            WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
             FROM public.eligibility_changes s
            WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && eligibility_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
-   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.changed_at DESC
+   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.given_by, c.changed_at DESC
   LIMIT 1001;
 END;
 
@@ -1425,6 +1496,17 @@ $$;
 
 ALTER FUNCTION public.reject_lost_editors() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_move() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'an operator moves instance %, and nobody else', NEW.instance_id USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_move() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2016,6 +2098,7 @@ CREATE TABLE public.approval_seats (
     decided_at timestamp with time zone,
     handed_over_from text,
     needed_role text,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
     CONSTRAINT approval_seats_needed_role_check CHECK (((needed_role IS NULL) OR (holder_user_id IS NOT NULL))),
@@ -2422,19 +2505,6 @@ ALTER TABLE ONLY public.quota_meters FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters OWNER TO signet_owner;
 
-CREATE TABLE public.responsible_sets (
-    tenant_id uuid NOT NULL,
-    hash bytea NOT NULL,
-    persons text[] NOT NULL,
-    CONSTRAINT responsible_sets_check CHECK ((hash = sha256(convert_to(array_to_string(persons, '
-'::text), 'UTF8'::name)))),
-    CONSTRAINT responsible_sets_persons_check CHECK ((cardinality(persons) <= 200))
-);
-
-ALTER TABLE ONLY public.responsible_sets FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.responsible_sets OWNER TO signet_owner;
-
 CREATE TABLE public.rule_executions (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2560,30 +2630,6 @@ CREATE TABLE public.tenants (
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants OWNER TO signet_owner;
-
-CREATE TABLE public.transition_requests (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    document_id uuid NOT NULL,
-    document_version bigint NOT NULL,
-    transition text NOT NULL,
-    actor_id text NOT NULL,
-    reason text,
-    status text DEFAULT 'open'::text NOT NULL,
-    outcome text,
-    trace_id text,
-    created_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone,
-    actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
-    responsible bytea,
-    CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
-    CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
-    CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
-);
-
-ALTER TABLE ONLY public.transition_requests FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.transition_requests OWNER TO signet_owner;
 
 CREATE TABLE public.workflow_definitions (
     tenant_id uuid NOT NULL,
@@ -3466,6 +3512,8 @@ CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approv
 
 CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
 
+CREATE TRIGGER reject_move BEFORE INSERT ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_id = 'sys:control:moved'::text) AND (CURRENT_USER = ANY (ARRAY['signet_worker'::name, 'signet_janitor'::name])))) EXECUTE FUNCTION public.reject_move();
+
 CREATE TRIGGER reject_published_mutation BEFORE INSERT OR DELETE OR UPDATE ON public.approval_chain_steps FOR EACH ROW EXECUTE FUNCTION public.reject_published_chain_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.approval_chains FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_chain_change();
@@ -4000,6 +4048,36 @@ GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_
 
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_worker;
+
+GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
+
+GRANT SELECT ON TABLE public.transition_requests TO signet_worker;
+
+GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_worker;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.earlier_requesters(document uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
+
 GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
 
 GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
@@ -4197,6 +4275,8 @@ REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_lost_editors() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_move() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 
@@ -4566,12 +4646,6 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
 GRANT SELECT(full_at) ON TABLE public.quota_meters TO signet_dispatch;
 
-GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_worker;
-
-GRANT SELECT ON TABLE public.responsible_sets TO signet_janitor;
-
 GRANT SELECT,INSERT ON TABLE public.rule_executions TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.rule_executions TO signet_worker;
@@ -4629,24 +4703,6 @@ GRANT SELECT ON TABLE public.tenants TO signet_worker;
 GRANT SELECT ON TABLE public.tenants TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.tenants TO signet_dispatch;
-
-GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.transition_requests TO signet_worker;
-
-GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
-
-GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.transition_requests TO signet_worker;
-
-GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_api;
-
-GRANT UPDATE(outcome) ON TABLE public.transition_requests TO signet_worker;
-
-GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_api;
-
-GRANT UPDATE(ended_at) ON TABLE public.transition_requests TO signet_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workflow_definitions TO signet_api;
 

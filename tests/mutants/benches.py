@@ -4,7 +4,7 @@ from tests.mutants.mutation import Mutation
 
 SCENES = "tests/scenarios/authority/test_benches_by_another_role.py::test_"
 TAKINGS = "tests/integration/store/tenants/test_permission_takings.py::test_"
-MIGRATION, STORE = "migrations/0034_note_what_a_role_gave.sql", "shared/signet/store"
+MIGRATION, STORE = "migrations/0033_note_what_a_role_gave.sql", "shared/signet/store"
 
 BENCHES = (
     Mutation(

@@ -235,7 +235,7 @@ BARRED_VOTES = (
     Mutation(
         "what was taken from the holders of a role is not read",
         3,
-        "migrations/0030_take_back_what_was_given.sql",
+        "migrations/0031_take_back_what_was_given.sql",
         "r.tenant_id = current_tenant_id() AND r.role = ANY ($3) AND r.changed_at >= $1",
         "r.tenant_id = current_tenant_id() AND r.role = ANY ($3) AND r.changed_at >= $1 AND false",
         (f"{RECORDS}changes_are_read_by_people_and_by_roles",),

@@ -9,7 +9,7 @@ LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
 BARRED = "tests/scenarios/authority/test_bars_that_last.py::test_"
 LOOKING_BACK = "migrations/0025_look_back_to_the_first_asking.sql"
 SLIPS = "tests/scenarios/authority/test_slips.py::test_"
-GIVING_BACK = "migrations/0030_take_back_what_was_given.sql"
+GIVING_BACK = "migrations/0031_take_back_what_was_given.sql"
 CHANGES = f"{CORE}/approvals/barring_changes.py"
 RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 

@@ -148,9 +148,9 @@ class ApprovalRequests:
         of_node = [r for r in self.list_live(instance_id) if r.node_id == node_id and r is not present]
         return of_node[-1] if of_node and of_node[-1].is_unchanged else None
 
-    def withdraw(self, instance_id: UUID, because: str) -> None:
+    def withdraw(self, instance_id: UUID, execution: InstanceExecution, because: str) -> None:
         """Let nothing count any more that was asked or given so far; it is voided with this wave."""
-        reason = describe_withdrawal(because, *self.list_changes(instance_id))
+        reason = describe_withdrawal(because, *self.list_changes(instance_id, execution))
         live = [r.id for r in self.list_live(instance_id) if r.status == "open" or r.is_unused]
         self._withdrawn[instance_id] = dict.fromkeys(live, reason)
 

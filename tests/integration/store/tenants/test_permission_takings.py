@@ -72,7 +72,13 @@ def read(
     bench = Bench(holders, roles, needed, by_roles)
     with company.database.transaction(company.tenant_id) as connection:
         return read_eligibility_changes(
-            connection, since=moment, user_ids=(), roles=(), concerned=concerned, bench=bench
+            connection,
+            company.tenant_id,
+            since=moment,
+            user_ids=(),
+            roles=(),
+            concerned=concerned,
+            bench=bench,
         )
 
 

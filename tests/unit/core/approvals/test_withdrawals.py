@@ -19,7 +19,8 @@ from signet.core.runtime.document_changes import (
             REFERENCES_CHANGED,
             {"vendor", "context.sum"},
             (),
-            "what the document refers to has changed: vendor; variables of the workflow have changed: context.sum",
+            "what the document refers to has changed: vendor;"
+            " variables of the workflow have changed: context.sum",
         ),
         (ANOTHER_REQUEST, (), (), "a new request begins the way again"),
         (

@@ -116,7 +116,7 @@ class InstanceContext:
         """Go on from what became of the document: on a way that was left, no approval counts any more."""
         because = find_sending_back(self.execution)
         if because is not None:
-            self.approvals.withdraw(self.row.id, because)
+            self.approvals.withdraw(self.row.id, self.execution, because)
         self.use_pins()
 
     def end_step(self, step: Step, decision: Decision, *, has_waited: bool = False) -> None:
