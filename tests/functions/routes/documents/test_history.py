@@ -193,7 +193,7 @@ def test_an_explanation_says_where_it_is_and_why(client: Client, place: str) -> 
     instance = explained["explanation"]
     assert (instance["document_id"], instance["status"]) == (place.rsplit("/", 1)[1], "completed")
     assert instance["summary"] in explained["text"]
-    assert "How it came here" in explained["text"]
+    assert "How it came here (steps in the order of their ends)" in explained["text"]
 
 
 def test_what_was_deleted_still_has_its_trail(client: Client, work: Any) -> None:
