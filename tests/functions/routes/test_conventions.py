@@ -37,12 +37,14 @@ def test_a_document_is_made_read_and_changed(client: Client) -> None:
 
 def test_a_change_wants_the_version_that_was_seen(client: Client) -> None:
     place = client.post("/v1/documents", new()).headers["location"]
-    missing = client.patch(place, {"patch": {}})
+    missing = client.patch(place, {"patch": {"grand_total": 7}})
     assert (missing.status, missing.code) == (428, "VERSION_MISSING")
     stale = client.patch(place, {"patch": {"grand_total": 7}}, if_match='"9"')
     assert (stale.status, stale.code) == (412, "DOCUMENT_VERSION_CONFLICT")
-    nonsense = client.patch(place, {"patch": {}}, if_match="1")
+    nonsense = client.patch(place, {"patch": {"grand_total": 7}}, if_match="1")
     assert (nonsense.status, nonsense.body["errors"][0]["pointer"]) == (422, "/header/if-match")
+    empty = client.patch(place, {"patch": {}}, if_match='"1"')
+    assert (empty.status, empty.body["errors"][0]["pointer"]) == (422, "/patch")
 
 
 def test_what_is_known_already_is_not_sent_again(client: Client) -> None:
