@@ -46,6 +46,23 @@ CREATE TRIGGER reject_move BEFORE INSERT ON workflow_step_executions FOR EACH RO
 -- People and their keys ask for transitions, by the API. A wave ends requests and makes none.
 REVOKE INSERT ON transition_requests FROM signet_worker;
 
+-- A step makes documents, and each begins where its contract says. Calls of people are not asked: their transactions
+-- write an amendment too, and every document with its version.
+CREATE FUNCTION reject_begun_document() RETURNS trigger LANGUAGE plpgsql
+    SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF NEW.version <> 1 OR NEW.amended_from_id IS NOT NULL OR NOT coalesce(
+        (SELECT (c.body::jsonb -> 'states' -> NEW.status ->> 'initial')::boolean FROM contracts c
+         WHERE c.tenant_id = NEW.tenant_id AND c.entity_type = NEW.entity_type AND c.version = NEW.contract_version),
+        false) THEN
+        RAISE EXCEPTION 'document % does not begin in the status %', NEW.id, NEW.status USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER reject_begun_document BEFORE INSERT ON documents FOR EACH ROW
+    WHEN (current_user = 'signet_worker') EXECUTE FUNCTION reject_begun_document();
+
 -- Two letters that run into each other count as one. Where another member has that skeleton, it is written by no one.
 ALTER TABLE members NO FORCE ROW LEVEL SECURITY;
 UPDATE members m SET skeleton = CASE WHEN EXISTS (
@@ -57,6 +74,8 @@ WHERE skeleton ~ 'rn|vv';
 ALTER TABLE members FORCE ROW LEVEL SECURITY;
 
 -- down
+DROP TRIGGER reject_begun_document ON documents;
+DROP FUNCTION reject_begun_document();
 GRANT INSERT ON transition_requests TO signet_worker;
 DROP TRIGGER reject_move ON workflow_step_executions;
 DROP FUNCTION reject_move();

@@ -1414,6 +1414,23 @@ $$;
 
 ALTER FUNCTION public.reject_any_change() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_begun_document() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NEW.version <> 1 OR NEW.amended_from_id IS NOT NULL OR NOT coalesce(
+        (SELECT (c.body::jsonb -> 'states' -> NEW.status ->> 'initial')::boolean FROM contracts c
+         WHERE c.tenant_id = NEW.tenant_id AND c.entity_type = NEW.entity_type AND c.version = NEW.contract_version),
+        false) THEN
+        RAISE EXCEPTION 'document % does not begin in the status %', NEW.id, NEW.status USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_begun_document() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_default_definition_mutation() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3456,6 +3473,8 @@ CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.
 
 CREATE TRIGGER reject_begin_pins_change BEFORE UPDATE OF begin_pins ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_pins IS DISTINCT FROM old.begin_pins)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_begun_document BEFORE INSERT ON public.documents FOR EACH ROW WHEN ((CURRENT_USER = 'signet_worker'::name)) EXECUTE FUNCTION public.reject_begun_document();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.api_key_owners FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
@@ -4261,6 +4280,8 @@ GRANT ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) TO 
 REVOKE ALL ON FUNCTION public.record_secret_uses() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_begun_document() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
 

@@ -97,6 +97,16 @@ ATTACKED: Sequence[Mutation] = (
         ),
     ),
     Mutation(
+        "a worker writes an approved document",
+        3,
+        HELD,
+        "WHEN (current_user = 'signet_worker')",
+        "WHEN (current_user = 'nobody')",
+        (
+            f"{SCENES}/test_statements_of_workers.py::test_a_document_of_a_step_begins_where_its_contract_says",
+        ),
+    ),
+    Mutation(
         "a vote believes any request",
         3,
         f"{SIGNET}/engine/approvals/decide.py",

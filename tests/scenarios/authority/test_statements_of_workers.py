@@ -170,6 +170,27 @@ def test_the_worker_asks_in_nobodys_name(stage: WorkflowStage) -> None:
     assert stage.status_of(document.id) == "active"
 
 
+@pytest.mark.parametrize(
+    ("status", "version", "refused"), [("active", 1, True), ("draft", 2, True), ("draft", 1, False)]
+)
+def test_a_document_of_a_step_begins_where_its_contract_says(
+    stage: WorkflowStage, status: str, version: int, refused: bool
+) -> None:
+    """A step that makes documents writes such rows; an approved document is none of them."""
+    document = ask(stage)
+    statement = (
+        "INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data,"
+        " creator_id, created_at, updated_at)"
+        " SELECT tenant_id, gen_random_uuid(), entity_type, contract_version,"
+        f" '{status}', {version}, data, 'carl', now(), now() FROM documents WHERE id = '{document.id}'"
+    )
+    if refused:
+        with pytest.raises(psycopg.Error, match="does not begin in the status"):
+            execute(stage, statement)
+    else:
+        execute(stage, statement)
+
+
 def test_an_operator_moves_it(stage: WorkflowStage) -> None:
     """The lawful way beside it: the new definition asks the same, and its approval counts."""
     entity_type = stage.publish(approval={"nodes": [LOOK]})

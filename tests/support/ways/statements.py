@@ -74,6 +74,13 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
         ("writes the status", "UPDATE documents SET status = 'active'" + _DOCUMENT, NO_RIGHT),
         ("writes the status as the version has it", _write(status="'active'", version="version"), KEPT),
         ("writes the status without evidence", _write(status="'active'"), KEPT),
+        (
+            "writes another document that is approved already",
+            "INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data,"
+            " creator_id, created_at, updated_at) SELECT tenant_id, gen_random_uuid(), entity_type,"
+            " contract_version, 'active', 1, data, 'eve', now(), now() FROM documents" + _DOCUMENT,
+            KEPT,
+        ),
     ),
     "editor": (
         (
