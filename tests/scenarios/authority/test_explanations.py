@@ -1,6 +1,7 @@
 """Explanations of authority: what keeps each person, lapsed votes, and the way out of a lock-out."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -211,7 +212,7 @@ def test_nobody_for_the_first_stage(stage: WorkflowStage) -> None:
     assert (stuck.stage, stuck.request_id, stuck.additions) == (1, None, ())
     assert any(line.startswith("Not olga: needs the permission") for line in stuck.text)
     assert any(line.startswith("Not carl: carl is responsible as creator") for line in stuck.text)
-    assert "The policy asks people by name, so that no other member can be added." in stuck.remedies
+    assert "People are asked by name here, so that no other member can be added." in stuck.remedies
     assert "Then move the instance to the definition with that policy." in stuck.remedies
 
 
@@ -267,6 +268,57 @@ def test_an_approver_who_rejected_it_before_and_was_disabled_by_the_creator(stag
     assert stage.instance(document.instance_id)["status"] == "paused"
     (stuck,) = told(stage, document).stuck_stages
     assert stuck.request_id is None
+    assert stuck.remedies[0].startswith("Undo this first: carl disabled app1")
+
+
+def test_an_approver_who_rejected_it_before_and_leaves_when_asked_again(stage: WorkflowStage) -> None:
+    document = asked(stage, approvers=[role("voter")])
+    assert vote(stage, document.id, "app1", "rejected") == "rejected"
+    submit(stage, document, "carl")
+    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'app1'")
+    stage.wake(document.instance_id)
+    stage.drain()
+    (stuck,) = told(stage, document).stuck_stages
+    assert "People are asked by name here, so that no other member can be added." in stuck.remedies
+    assert any(remedy.startswith("Make app1 an active member.") for remedy in stuck.remedies)
+    assert any("app1 rejected this content" in remedy for remedy in stuck.remedies)
+
+
+@pytest.mark.parametrize(
+    ("approver", "remedy"),
+    [
+        (manager(), "Set the manager of carl"),
+        ({**expression("entity.number"), "who": "voter"}, "Correct entity.number: it must name a member."),
+        (
+            {**expression("entity.contact"), "who": "owner"},
+            "Give app1 the role owner, or correct entity.contact.",
+        ),
+    ],
+)
+def test_what_gives_a_named_person_a_seat_is_said(
+    stage: WorkflowStage, approver: dict[str, Any], remedy: str
+) -> None:
+    contract = deepcopy(dict(CONTRACT))
+    contract["fields"]["contact"] = {"type": "string"}
+    entity_type = stage.publish(contract, approval={"nodes": [look(approvers=[approver])]})
+    document = stage.create(entity_type, "carl", contact="app1")
+    submit(stage, document, "carl")
+    (stuck,) = told(stage, document).stuck_stages
+    assert any(said.startswith(remedy) for said in stuck.remedies), stuck.remedies
+
+
+def test_a_named_person_who_lost_the_role_is_given_it_again(stage: WorkflowStage) -> None:
+    contract = deepcopy(dict(CONTRACT))
+    contract["fields"]["contact"] = {"type": "string"}
+    named = {**expression("entity.contact"), "who": "voter"}
+    entity_type = stage.publish(contract, approval={"nodes": [look(approvers=[named])]})
+    document = stage.create(entity_type, "carl", contact="app1")
+    submit(stage, document, "carl")
+    hire(stage, {"app1": ("owner",)})
+    stage.wake(document.instance_id)
+    stage.drain()
+    (stuck,) = told(stage, document).stuck_stages
+    assert "Give app1 the role voter." in stuck.remedies
 
 
 def test_a_person_who_may_only_reject_is_named(stage: WorkflowStage) -> None:

@@ -209,8 +209,12 @@ def test_who_is_asked_again_sees_the_account_before_and_after(stage: WorkflowSta
     first = newest(stage, made.id)
     assert view(stage, made, "app1")["last_asked"] is None
     edit(stage, supplier, "mia", number="DE222")
+    standing = view(stage, made, "app1")["standing"]
+    assert "The next vote is refused, and by it people are asked again" in standing["why_not"]["sentence"]
+    assert "A vote, which is refused, or a wake: by either" in told(stage, made)
     assert vote(stage, made.id, "app1") == "APPROVAL_STALE"
     stage.drain()
+    assert "A vote, which is refused" not in told(stage, made)
     reason = "what the document refers to has changed: vendor"
     asked = view(stage, made, "app2")["last_asked"]
     assert (asked["request_id"], asked["status"], asked["outcome"]) == (str(first), "voided", reason)

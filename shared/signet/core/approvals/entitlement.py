@@ -27,7 +27,7 @@ from signet.core.approvals.eligibility import (
     find_people_behind,
     separation_conflict,
 )
-from signet.core.approvals.pins import Pins, read_pinned
+from signet.core.approvals.pins import Pins, list_changed_by, read_pinned
 from signet.core.approvals.policy import Policy, Stage, list_asked_roles
 from signet.core.approvals.seat_origin import UNPROVEN, find_foreign_seat
 from signet.core.approvals.votes import count_votes
@@ -198,8 +198,20 @@ class VoteCheck:
         )
 
     def make_conflict_check(self) -> ConflictCheck:
-        """Return the check of separation of duties alone."""
-        return separation_conflict(self.contract, self.find_people_behind())
+        """Return the check of separation of duties alone. It names what a person has changed elsewhere."""
+        find_conflict = separation_conflict(self.contract, self.find_people_behind())
+        of_document = find_people_behind(self.document, self.requesters, None)
+        find_own = separation_conflict(self.contract, of_document)
+
+        def find_named(person: str) -> Denial | None:
+            denial = find_conflict(person)
+            if denial is None or find_own(person) is not None:
+                return denial
+            read = ", ".join(list_changed_by(self.pins, person))
+            sentence = f"{person} last changed what this document reads of others ({read})"
+            return replace(denial, sentence=f"{sentence} and may not decide about it")
+
+        return find_named
 
     def find_people_behind(self) -> PeopleBehind:
         return find_people_behind(self.document, self.requesters, self.pins)

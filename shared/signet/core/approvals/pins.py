@@ -80,5 +80,14 @@ def list_pinned_persons(pins: Pins) -> ResponsiblePersons:
     return frozenset(person for pin in pins.values() for person in pin.get("responsible", ()))
 
 
+def list_changed_by(pins: Pins, person: str) -> list[str]:
+    """List the documents that the person last changed, each by its type and with its path and fields."""
+    return [
+        f"{pin['entity_type']}: {', '.join(f'{ref}.{field}' for field in sorted(pin['values']))}"
+        for ref, pin in sorted(pins.items())
+        if person in pin.get("responsible", ())
+    ]
+
+
 def _is_absent(pin: Mapping[str, Any]) -> bool:
     return pin["version"] is None

@@ -177,6 +177,8 @@ class StuckStageRecord:
     # Members without a part in the document who may change members.
     helpers: Sequence[str] = ()
     rejecters: Sequence[str] = ()
+    # What lets the people decide who are asked by name, in words.
+    named_remedies: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,8 @@ class ApprovalRecord:
     # Set for an open request: who may vote, or why nobody may.
     voters: Sequence[VoterRecord] = ()
     refusal: str | None = None
+    # What the document refers to has changed: the next vote is refused, and asks people again.
+    is_stale: bool = False
     lapsed: Sequence[LapsedVoteRecord] = ()
 
 

@@ -11,6 +11,8 @@ from signet.core.explain.phrases import begin_sentence, describe_node, end_sente
 from signet.core.explain.vocabulary import describe_list, escape
 from signet.core.explain.voters import describe_obstacles, describe_shown
 
+_BY_ANOTHER = "A person must do that who is not responsible for the document: otherwise it bars the vote."
+
 
 @dataclass(frozen=True)
 class StuckStage:
@@ -67,7 +69,10 @@ def _list_remedies(
 
 def _describe_additions(stuck: StuckStageRecord) -> Iterator[str]:
     if not stuck.roles:
-        yield "The policy asks people by name, so that no other member can be added."
+        yield "People are asked by name here, so that no other member can be added."
+        yield from map(end_sentence, stuck.named_remedies)
+        if stuck.named_remedies:
+            yield _BY_ANOTHER
         return
     roles = describe_list([escape(role) for role in stuck.roles], "or")
     if stuck.additions:
@@ -78,7 +83,8 @@ def _describe_additions(stuck: StuckStageRecord) -> Iterator[str]:
     if stuck.permissions:
         needed = describe_list([escape(permission) for permission in stuck.permissions])
         yield f"Their roles must grant {needed}."
-    yield "A person must do that who is not responsible for the document: otherwise it bars the vote."
+    yield from map(end_sentence, stuck.named_remedies)
+    yield _BY_ANOTHER
     yield from _describe_helpers(stuck)
 
 

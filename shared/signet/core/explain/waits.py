@@ -180,6 +180,8 @@ def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[
     types = {outline.workflow.type_of(token["node"]) for token in tokens if token["state"] == "waiting"}
     for node_type in sorted(types):
         yield AWAITED[node_type]
+    if any(request.is_stale for request in record.approvals):
+        yield "A vote, which is refused, or a wake: by either, people are asked again with what has changed."
     if record.request is not None and record.request.id != record.instance.request_id and not on_its_way:
         yield "A request did not reach it: wake it."
 

@@ -13,6 +13,12 @@ from signet.store.approvals.decisions import PersonRow
 
 READ_AGAIN = "Read it again: the workflow asks again for the approvals that it still needs."
 
+# Nobody is told when another document changes. The views say what asks people again.
+ASKED_BY_NEXT_VOTE = (
+    "The next vote is refused, and by it people are asked again with what it says now; so they are by a wake"
+    " of the instance."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:

@@ -20,7 +20,7 @@ from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.errors import SignetError
 from signet.core.expressions import Environment
-from signet.engine.approvals.ballots import Voters
+from signet.engine.approvals.ballots import ASKED_BY_NEXT_VOTE, ReferencesChanged, Voters
 from signet.engine.approvals.decide import explain_denial, find_refusal, make_check
 from signet.engine.cache import ContractCache
 from signet.engine.documents.change import describe_entity, make_environment
@@ -204,7 +204,7 @@ class VoteReader:
         request, document, seats = subject.request, subject.document, subject.seats
         refusal = find_refusal(request, document, self.now)
         if refusal is not None:
-            return ReadRequest(request, document, seats, None, Denial(refusal.code, refusal.message))
+            return ReadRequest(request, document, seats, None, _describe_refusal(refusal))
         if subject.contract is None:
             sentence = f"there is no published contract of '{document.entity_type}'"
             return ReadRequest(request, document, seats, None, Denial(UNKNOWN_TYPE, sentence))
@@ -227,6 +227,14 @@ class VoteReader:
             before = list_approving_voices(seats)
             check = replace(check, approved_elsewhere={*check.approved_elsewhere, *before})
         return ReadRequest(request, document, seats, check, None)
+
+
+def _describe_refusal(refusal: SignetError) -> Denial:
+    """Describe why a request takes no vote, and what asks people again where its references have changed."""
+    sentence = refusal.message
+    if isinstance(refusal, ReferencesChanged):
+        sentence = f"{sentence}. {ASKED_BY_NEXT_VOTE}"
+    return Denial(refusal.code, sentence)
 
 
 def _make_query(subject: _Subject, people: Collection[str], roles: Collection[str]) -> ChangeQuery:

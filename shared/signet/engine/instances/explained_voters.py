@@ -10,6 +10,7 @@ from uuid import UUID
 from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
 from signet.core.approvals.eligibility import NOT_ASKED, Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import VoteCheck
+from signet.core.approvals.named_seats import list_gap_remedies, list_named_remedies
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.rejecters import ask_rejecters_again
 from signet.core.approvals.seats import Deadlock, UnseatedApprover
@@ -47,7 +48,7 @@ from signet.store.approvals.voters import (
 )
 
 EDIT_MEMBERS = "member:edit"
-SAME_PERSON = "APPROVAL_SAME_PERSON"
+SAME_PERSON, STALE = "APPROVAL_SAME_PERSON", "APPROVAL_STALE"
 _DEADLOCKS = frozenset(deadlock.value for deadlock in Deadlock)
 
 
@@ -129,7 +130,7 @@ class _VoterExplainer:
         # What has not begun takes no vote, and no rejection either.
         voters = [replace(voter, may_reject=False) for voter in voters]
         stuck = self._make_stuck(request.node_id, check, voters, request)
-        return replace(stuck, stage=number, unseated=_list_unseated(assignment.missing))
+        return replace(_add_gaps(stuck, stage, assignment.missing), stage=number)
 
     def _ask_rejecters_again(
         self, request: ApprovalRecord, present: VoteCheck, stage: Stage, seats: Sequence[Seat]
@@ -171,15 +172,15 @@ class _VoterExplainer:
             return None
         voters = [replace(voter, may_reject=False) for voter in voters]
         stuck = self._make_stuck(node_id, check, voters, None)
-        unseated = _list_unseated(assignment.missing)
-        return replace(stuck, chain_name=node.config["chain"], unseated=unseated)
+        stuck = _add_gaps(stuck, check.stage, assignment.missing)
+        return replace(stuck, chain_name=node.config["chain"])
 
     def _find_rejected_seats(self, node_id: str, present: ApprovalRecord | None = None) -> Sequence[Seat]:
         """Find the seats of the node's newest request if it was rejected and the document says the same."""
         earlier = [
             request
             for request in self.record.approvals
-            if request.node_id == node_id and request is not present
+            if request.node_id == node_id and (present is None or request.id != present.id)
             if request.status != "voided" and not request.applied
         ]
         return earlier[-1].seats if earlier and earlier[-1].is_unchanged else ()
@@ -204,10 +205,15 @@ class _VoterExplainer:
             additions=list_additions(check, members, roles) if roles else (),
             lacks_another_person=any(voter.code == SAME_PERSON for voter in voters),
             bar=bar.sentence if (bar := find_bar_of_everybody(check, roles)) is not None else None,
+            named_remedies=list_named_remedies(check, self._list_rejecters(node_id, request)),
             helpers=list_helpers(
                 check, {name: person.permissions for name, person in people.items()}, EDIT_MEMBERS
             ),
         )
+
+    def _list_rejecters(self, node_id: str, present: ApprovalRecord | None) -> set[str]:
+        rejected = self._find_rejected_seats(node_id, present)
+        return {seat.on_behalf_of or seat.decided_by or "" for seat in rejected if seat.status == "rejected"}
 
     def _make_env(self) -> Environment:
         return self.reader.make_voter_env(self.document)(self.record.instance.actor_id, ())
@@ -260,7 +266,9 @@ def _explain_request(request: ApprovalRecord, found: ReadRequest | None) -> Appr
     if found is None:
         return request
     if found.check is None:
-        return replace(request, refusal=found.refusal.sentence if found.refusal is not None else None)
+        if found.refusal is None:
+            return request
+        return replace(request, refusal=found.refusal.sentence, is_stale=found.refusal.code == STALE)
     return replace(request, voters=_list_voters(found.check))
 
 
@@ -303,5 +311,7 @@ def _has_voter(voters: Iterable[VoterRecord]) -> bool:
     return any(voter.obstacle is None for voter in voters)
 
 
-def _list_unseated(missing: Iterable[UnseatedApprover]) -> list[str]:
-    return [unseated.sentence for unseated in missing]
+def _add_gaps(stuck: StuckStageRecord, stage: Stage, missing: Sequence[UnseatedApprover]) -> StuckStageRecord:
+    """Add why approvers have no seat, and what gives them one."""
+    remedies = [*list_gap_remedies(stage, missing), *stuck.named_remedies]
+    return replace(stuck, unseated=[gap.sentence for gap in missing], named_remedies=remedies)

@@ -79,7 +79,7 @@ def require_succession(act: AdminTransaction, user_id: str, succession: Successi
     if succession is None:
         counts = store.count_dependents(act.connection, tenant_id, user_id, MAX_COUNTED)
         if any(asdict(counts).values()):
-            raise _has_dependents(user_id, counts)
+            raise _has_dependents(act, user_id, counts)
     elif succession.heir is not None:
         _require_heir(act, user_id, succession.heir)
 
@@ -150,7 +150,7 @@ def _require_heir(act: AdminTransaction, user_id: str, heir: str) -> None:
         raise Rejected("FIELDS_INVALID", "the heir is no other active member", fields=(mistake,))
 
 
-def _has_dependents(user_id: str, counts: DependentCounts) -> Rejected:
+def _has_dependents(act: AdminTransaction, user_id: str, counts: DependentCounts) -> Rejected:
     told = []
     for name, count in asdict(counts).items():
         if count:
@@ -158,11 +158,17 @@ def _has_dependents(user_id: str, counts: DependentCounts) -> Rejected:
             number = f"{MAX_COUNTED} or more" if count >= MAX_COUNTED else str(count)
             told.append((name, f"{number} {of_one if count == 1 else of_many}"))
     fields = tuple(FieldError(f"/dependents/{name}", "MEMBER_HAS_DEPENDENTS", text) for name, text in told)
+    remedy = (
+        f"GET /v1/members/{user_id}/dependents lists them. Disable the member with"
+        ' "dependents": "end", or with {"hand_over_to": …}.'
+    )
+    below = people.find_member(act.connection, act.caller.principal.tenant_id, act.caller.principal.subject)
+    if below is not None and below.manager_id == user_id:
+        remedy += f" Another administrator must do it: {user_id} is your manager."
     return Rejected(
         "MEMBER_HAS_DEPENDENTS",
         f"{user_id} still has {', '.join(text for _, text in told)}",
-        remedy=f"GET /v1/members/{user_id}/dependents lists them. Disable the member with"
-        ' "dependents": "end", or with {"hand_over_to": …}.',
+        remedy=remedy,
         fields=fields,
         details=asdict(counts),
     )

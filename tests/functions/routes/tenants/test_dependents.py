@@ -112,6 +112,15 @@ def test_they_end_with_the_member(root: Client, asking: Asking) -> None:
     assert detail["reports"] == ["ben", "carl"]
 
 
+def test_who_reports_to_the_member_is_told_that_another_must_do_it(root: Client, asking: Asking) -> None:
+    give_dependents(root, asking)
+    carl = Client(root.application, root.tenant_id, "carl", ("admin",))
+    refused = save(carl, "anna", status="disabled")
+    assert refused.code == "MEMBER_HAS_DEPENDENTS"
+    assert "Another administrator must do it: anna is your manager" in refused.body["remedy"]
+    assert "Another administrator" not in save(root, "anna", status="disabled").body["remedy"]
+
+
 def test_they_are_handed_over(root: Client, asking: Asking) -> None:
     alone, both = give_dependents(root, asking)
     handed = save(root, "anna", status="disabled", dependents={"hand_over_to": "ben"})

@@ -26,7 +26,7 @@ STUCK = StuckStageRecord(
 )
 ADD = "Give the role approver to dora or emil, or to a new member: nothing else keeps them."
 NOBODY = "Add a new member with the role approver: something else keeps every member of today."
-BY_NAME = "The policy asks people by name, so that no other member can be added."
+BY_NAME = "People are asked by name here, so that no other member can be added."
 CANCEL = "Or cancel the workflow, where nobody wants this any more."
 KEEPS = "An open request keeps its policy: for another one the workflow must be cancelled."
 AGAIN = "Then ask for submit again."
