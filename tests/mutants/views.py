@@ -114,7 +114,7 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         "an amendment hides an account that changed",
         3,
         f"{SIGNET}/engine/approvals/comparison.py",
-        "    if last.pins is not None:\n",
+        "    if pins is not None:\n",
         "    if False:\n",
         (f"{CHANGED}an_amendment_shows_the_account_that_changed_meanwhile",),
     ),

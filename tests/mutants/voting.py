@@ -101,18 +101,18 @@ ASKED_AGAIN = (
     Mutation(
         "a delegate who rejected is asked again themselves",
         3,
-        f"{CORE}/approvals/seats.py",
-        "        holder_user_id=rejected.on_behalf_of or rejected.decided_by,\n",
-        "        holder_user_id=rejected.decided_by,\n",
+        f"{CORE}/approvals/rejecters.py",
+        "person = seat.on_behalf_of or seat.decided_by",
+        "person = seat.decided_by",
         (f"{AGAIN}a_delegate_who_rejected_gets_no_seat_of_their_own",),
     ),
     Mutation(
         "a seat that is asked again forgets its role",
         3,
-        f"{CORE}/approvals/seats.py",
-        "        needed_role=rejected.holder_role or rejected.needed_role,\n",
-        "",
-        (f"{AGAIN}who_rejected_needs_the_role_to_decide_again",),
+        f"{CORE}/approvals/rejecters.py",
+        "holder_role=None, needed_role=rejecter.needed_role",
+        "holder_role=None",
+        (f"{AGAIN}it_stays_with_who_rejected_where_the_creator_brought_that_about",),
     ),
 )
 
@@ -186,8 +186,8 @@ GIVEN_BACK = (
         "widening bars nobody",
         3,
         CHANGES,
-        "    if change.kind in _SET_AGAIN and change.role in basis.own_roles:\n",
-        "    if change.kind == 'role_permissions_changed' and change.role in basis.own_roles:\n",
+        "    if change.kind in _SET_AGAIN and change.role in basis.own_roles",
+        "    if change.kind == 'role_permissions_changed' and change.role in basis.own_roles",
         (f"{BARRED}a_permission_that_the_creator_adds_bars_those_who_have_the_role",),
     ),
     Mutation(

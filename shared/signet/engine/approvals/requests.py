@@ -200,9 +200,9 @@ class ApprovalRequests:
     def _ask_rejecters_again(
         self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]
     ) -> Sequence[Seat]:
-        rejected = about.repeats.seats if about.repeats is not None else ()
-        if not list_rejecters(seats, rejected):
+        if about.repeats is None or not list_rejecters(seats, about.repeats.seats):
             return seats
+        rejected = about.repeats.seats
         self._lock_roles_shared()
         standing = read_rejecter_standing(
             self._connection,

@@ -97,7 +97,7 @@ class Roles:
             _save(act, role, had, wanted)
 
     def delete(self, caller: Caller, role: str) -> None:
-        """Delete a role that nobody holds: its holders would get the next role of that name."""
+        """Delete a role that nobody holds and no policy asks: the next role of that name would be theirs."""
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
@@ -113,9 +113,22 @@ class Roles:
                         remedy="Take it from them first.",
                     )
                 require_held_permissions(act, role, records[0].permissions)
+                _require_no_policy(act, role)
                 supersede(act, KIND, role)
                 people.delete_role(act.connection, tenant_id, role, author_of(caller))
             act.note(("role", role), "delete_role", {"permissions_before": records[0].permissions})
+
+
+def _require_no_policy(act: AdminTransaction, role: str) -> None:
+    """Refuse to delete a role that published policies name: what they ask could not be decided any more."""
+    policies = read_deciding_roles(act.connection, act.caller.principal.tenant_id).get(role)
+    if policies:
+        named = ", ".join(f"{policy.kind} '{policy.name}' version {policy.version}" for policy in policies)
+        raise Rejected(
+            "ROLE_IN_USE",
+            f"published policies name the role '{role}': {named}",
+            remedy="Publish versions that name another role first.",
+        )
 
 
 def roles_have_changed(roles: Sequence[str]) -> Rejected:

@@ -213,6 +213,9 @@ def test_a_role_that_a_published_policy_names_is_shown_as_deciding(
     assert shown["approver"]["deciding"] and not shown["clerk"]["deciding"]
     policy = {"kind": "chain", "name": "large", "version": version, "entity_type": None}
     assert shown["approver"]["policies"] == [policy]
+    refused = root.delete("/v1/roles/approver")
+    assert (refused.status, refused.code) == (409, "ROLE_IN_USE")
+    assert "chain 'large' version 1" in refused.text
     assert save(root, "mia", ["approver", "accountant"]).status == 200
     (given,) = admin.execute(
         "SELECT content::jsonb -> 'detail' -> 'deciding_roles_given' FROM audit_log"

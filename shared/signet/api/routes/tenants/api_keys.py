@@ -51,10 +51,7 @@ class MadeApiKey:
 def add_api_key_routes(routes: Routes) -> None:
     @routes.get("/v1/api_keys", "The keys, without their secrets", Page[ApiKeyRecord])
     def list_api_keys(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ApiKeyRecord]:
-        """List keys, also revoked and expired ones; the last use is to the hour.
-
-        Without the permission a person sees the keys that they own, or are asked to take over.
-        """
+        """List keys, also revoked ones; without the permission, those that concern the caller."""
         after = parse_position(cursor, None, UUID)
         records = call.use.api_keys.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda key: [key.id])
