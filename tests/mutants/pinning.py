@@ -10,8 +10,28 @@ TAKEN = "tests/scenarios/authority/test_pinned_actions.py::test_"
 VARIABLES = "tests/scenarios/authority/test_variables.py::test_"
 PAYLOADS = "tests/scenarios/authority/test_payloads.py::test_"
 SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
+BY_HAND = "tests/scenarios/authority/test_actions_by_hand.py::test_"
 
 PINNING: Sequence[Mutation] = (
+    Mutation(
+        "an action by hand reads other documents as they are",
+        3,
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        "        self.pins.read_for(operations, self._rows, self._find_contract)\n",
+        "",
+        (
+            f"{BY_HAND}an_action_by_hand_pays_the_account_that_was_approved",
+            f"{BY_HAND}an_action_by_hand_sets_what_was_approved_where_people_may_edit",
+        ),
+    ),
+    Mutation(
+        "an approval pins nothing of actions that no step runs",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        "workflow.run_actions.union(_list_actions_by_hand(workflow, contract))",
+        "workflow.run_actions",
+        (f"{BY_HAND}what_actions_by_hand_take_is_shown_and_asked_about",),
+    ),
     Mutation(
         "a document that appears changes no pin",
         3,

@@ -59,8 +59,8 @@ PROVING: Sequence[Mutation] = (
         "steps behind a gate read other documents as they are",
         3,
         f"{SIGNET}/engine/documents/change.py",
-        "        if not self.is_own_workflow:\n            return read\n",
-        "        return read\n",
+        "return read_as_approved(self.pins, data, self.refs.of(",
+        "return read_as_approved({}, data, self.refs.of(",
         (f"{THROUGH}what_is_approved_is_what_is_paid",),
     ),
     Mutation(

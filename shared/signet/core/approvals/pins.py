@@ -3,12 +3,13 @@
 People see these values, and everything behind the gate reads them: what is used is what was approved.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.contracts.contract import EditWindow
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
@@ -28,13 +29,22 @@ def list_pinned_fields(
 ) -> frozenset[FollowedField]:
     """List the fields of other documents that an approval pins: all that its way reads, and writes by.
 
-    That is read by the definition, by actions that it runs, by conditions on voters, and by rules that set or
-    emit values. A rule that only rejects reads the values of the moment.
+    That is read by the definition, by actions that it runs or that people may run behind it, by conditions on
+    voters, and by rules that set or emit values. A rule that only rejects reads the values of the moment.
     """
-    actions = (contract.refs_of_actions.get(name, frozenset()) for name in workflow.run_actions)
+    run = workflow.run_actions.union(_list_actions_by_hand(workflow, contract))
+    actions = (contract.refs_of_actions.get(name, frozenset()) for name in run)
     conditions = (contract.refs_of_conditions.get(name, frozenset()) for name in permissions)
     writing = () if isinstance(rules, Rejected) else (r.followed for r in rules if r.writes_on_the_way)
     return workflow.followed_fields(contract).union(*actions, *conditions, *writing)
+
+
+def _list_actions_by_hand(workflow: Workflow, contract: CompiledContract) -> Iterator[str]:
+    """Yield the actions that people may run behind an approval: to set fields, they must be able to edit."""
+    is_editable = EditWindow.EDITABLE in workflow.windows_behind_approvals
+    for name, action in contract.contract.actions.items():
+        if action.kind != "update" or is_editable:
+            yield name
 
 
 def hash_pins(pins: Pins, variables: Mapping[str, Any] = MappingProxyType({})) -> str:

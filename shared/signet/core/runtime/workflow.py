@@ -23,6 +23,7 @@ from signet.core.expressions import (
     template_from_json,
 )
 from signet.core.expressions.render import Render
+from signet.core.runtime.behind_approvals import list_states_behind, list_windows_behind
 from signet.core.runtime.guarded_gates import list_guarded_gates
 from signet.core.runtime.live_variables import list_live_variables
 
@@ -112,6 +113,14 @@ class Workflow:
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
         return list_guarded_gates(self.content)
+
+    @cached_property
+    def windows_behind_approvals(self) -> frozenset[str]:
+        return list_windows_behind(self.content)
+
+    @cached_property
+    def states_behind_approvals(self) -> frozenset[str]:
+        return list_states_behind(self.content)
 
     @cached_property
     def live_variables(self) -> Mapping[str, frozenset[str]]:

@@ -99,7 +99,8 @@ class MutationContext:
     refs: Refs
     # What the expressions of this decision read behind refs.
     followed: frozenset[FollowedField] = frozenset()
-    # What the gates of the document's workflow have used of other documents: its own steps read this.
+    # What the gates of the document's workflow have used of other documents. Its own steps read this, and so
+    # do actions that people run.
     pins: Pins = field(default_factory=dict)
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
@@ -122,10 +123,7 @@ class MutationContext:
 
     def _read_refs(self, data: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         """Read other documents: behind a gate as they were approved, elsewhere as they are."""
-        read = self.refs.of(RefQuery(self.contract, self.followed, data))
-        if not self.is_own_workflow:
-            return read
-        return read_as_approved(self.pins, data, read)
+        return read_as_approved(self.pins, data, self.refs.of(RefQuery(self.contract, self.followed, data)))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
-from signet.core.approvals.pins import Pins
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
@@ -46,6 +45,7 @@ from signet.engine.documents.commands import (
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.persons_behind import PersonsBehindKeys
+from signet.engine.documents.pins_in_force import PinsInForce
 from signet.engine.documents.references import RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
@@ -105,7 +105,7 @@ class DocumentUnitOfWork:
         self._maker = RowMaker(transaction, self.keep_responsible)
         self.refs = Refs(connection, tenant_id, self._rows)
         self.persons = PersonsBehindKeys(connection, tenant_id)
-        self._pins: dict[UUID, Pins] = {}
+        self.pins = PinsInForce(connection, tenant_id)
         self.transaction = transaction
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
         # Keys are reserved for changes that were then refused: only a rollback releases them.
@@ -146,13 +146,9 @@ class DocumentUnitOfWork:
             self.org,
             self.refs,
             followed,
-            self._pins.get(row.id, {}) if row else {},
+            self.pins.of(row.id) if row else {},
             self.persons.behind(principal.behind) if principal.is_key else None,
         )
-
-    def use_pins(self, document_id: UUID, pins: Pins) -> None:
-        """Let steps of the document's workflow read other documents as they were approved."""
-        self._pins[document_id] = pins
 
     def read_refs(self, queries: Sequence[RefQuery]) -> None:
         """Read the documents that many documents refer to, in one statement, before each is decided on."""
@@ -167,6 +163,7 @@ class DocumentUnitOfWork:
     ) -> list[Outcome]:
         """Decide on all operations, reserve their keys, apply the changes and write them."""
         self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
+        self.pins.read_for(operations, self._rows, self._find_contract)
         decided = [self.decide(caller, operation) for operation in operations]
         if mode == "all" and (refused := _find_refused(decided)):
             return _refuse_all(decided, refused)

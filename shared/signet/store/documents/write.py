@@ -206,6 +206,15 @@ def read_referenced(
     return {row[0]: ReferencedDocument(*(*row[1:-1], frozenset(row[-1]))) for row in rows}
 
 
+def read_last_pins(
+    connection: Connection, tenant_id: UUID, types: Mapping[UUID, str]
+) -> dict[UUID, dict[str, Any]]:
+    """Read the pins of the newest instance of each document; `types` are their entity types."""
+    wanted = {"tenant_id": tenant_id, "ids": list(types), "entity_types": list(types.values())}
+    rows: list[Any] = connection.execute(_SQL.read_last_pins, wanted).fetchall()
+    return dict(rows)
+
+
 def reserve_business_keys(
     connection: Connection,
     tenant_id: UUID,

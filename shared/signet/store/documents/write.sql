@@ -31,6 +31,17 @@ SELECT d.id, d.entity_type, d.status, d.version,
 FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL
 
+-- name: read_last_pins
+-- Read what the newest instance of each document holds of other documents.
+SELECT d.id, i.pins
+FROM unnest(%(ids)s::uuid[], %(entity_types)s::text[]) AS d (id, entity_type)
+CROSS JOIN LATERAL (
+    SELECT i.pins FROM workflow_instances i
+    WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = d.entity_type AND i.entity_id = d.id AND i.kind = 'envelope'
+    ORDER BY i.id DESC
+    LIMIT 1
+) AS i
+
 -- name: insert_documents
 -- Write new documents in one statement.
 INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data, amended_from_id,

@@ -109,7 +109,7 @@ class InstanceContext:
     def use_pins(self) -> None:
         """Let what follows read other documents as the last gate has used them."""
         if self.row.entity_id is not None:
-            self.documents.use_pins(self.row.entity_id, self.execution.projection.pins)
+            self.documents.pins.use(self.row.entity_id, self.execution.projection.pins)
             self._forget_inputs(None)
 
     def adopt_changes(self) -> None:
