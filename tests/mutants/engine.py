@@ -130,7 +130,7 @@ ENGINE = (
         "an edit is not on record",
         5,
         REACTIONS,
-        '    execution.control("edited", seen, version_after=document_state.version)\n',
+        '    execution.control("edited", {**seen, **kept}, version_after=document_state.version)\n',
         "    execution.projection.entity_version = document_state.version\n",
         (f"{WF_05}an_edit_at_rest_is_on_record_and_moves_nobody",),
     ),

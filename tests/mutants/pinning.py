@@ -11,8 +11,41 @@ VARIABLES = "tests/scenarios/authority/test_variables.py::test_"
 PAYLOADS = "tests/scenarios/authority/test_payloads.py::test_"
 SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 BY_HAND = "tests/scenarios/authority/test_actions_by_hand.py::test_"
+DERIVED = "tests/scenarios/authority/test_derived_documents.py::test_"
 
 PINNING: Sequence[Mutation] = (
+    Mutation(
+        "a derived document begins without pins",
+        3,
+        f"{SIGNET}/engine/documents/rows.py",
+        '"begin_pins": start.pins or None',
+        '"begin_pins": None',
+        (f"{DERIVED}a_derived_payment_takes_the_account_that_was_approved",),
+    ),
+    Mutation(
+        "a rule on a derived document reads other documents as they are",
+        3,
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        "        context = replace(context, pins=inherit_pins(pins, origin, contract, operation.data))\n",
+        "",
+        (f"{DERIVED}a_rule_on_the_new_document_reads_what_was_approved",),
+    ),
+    Mutation(
+        "an edit of a derived document loses what it was made with",
+        3,
+        f"{SIGNET}/core/runtime/document_changes.py",
+        " or INHERITED in pins[ref])",
+        ")",
+        (f"{DERIVED}an_edit_of_another_field_loses_nothing",),
+    ),
+    Mutation(
+        "an amendment of a derived document loses what it was made with",
+        3,
+        f"{SIGNET}/engine/documents/rows.py",
+        "change.amended_from.id if change.amended_from is not None else change.document_id",
+        "change.document_id",
+        (f"{DERIVED}an_amendment_loses_nothing",),
+    ),
     Mutation(
         "an action by hand reads other documents as they are",
         3,
@@ -60,8 +93,8 @@ PINNING: Sequence[Mutation] = (
         "pins end with their instance",
         3,
         f"{SIGNET}/store/documents/write.sql",
-        "    WHERE row.birth = 'reentered' AND",
-        "    WHERE row.birth = 'amended' AND",
+        "        WHERE (row.birth = 'reentered' AND",
+        "        WHERE (row.birth = 'amended' AND",
         (
             f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",
             f"{PINNED}a_cancelled_instance_forgets_nothing",
@@ -71,9 +104,36 @@ PINNING: Sequence[Mutation] = (
         "an instance begins with pins of a document that was edited",
         3,
         f"{SIGNET}/store/documents/write.sql",
-        "ON earlier.entity_version = row.entity_version",
-        "ON true",
-        (f"{PINNED}an_edit_of_a_settled_document_drops_what_was_approved",),
+        "(row.is_begun OR earlier.entity_version = row.entity_version)",
+        "true",
+        (f"{PINNED}an_edit_that_asks_again_drops_what_was_approved",),
+    ),
+    Mutation(
+        "an edit of a settled document drops what was approved",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "(row.is_begun OR earlier.entity_version = row.entity_version)",
+        "earlier.entity_version = row.entity_version",
+        (
+            f"{PINNED}an_edit_that_asks_nobody_keeps_what_was_approved",
+            f"{PINNED}an_edit_without_an_instance_keeps_what_was_approved",
+        ),
+    ),
+    Mutation(
+        "an edit behind an approval drops what was approved",
+        3,
+        f"{SIGNET}/core/runtime/document_changes.py",
+        "if is_approved or INHERITED in pins[ref])",
+        "if INHERITED in pins[ref])",
+        (f"{PINNED}an_edit_that_asks_nobody_keeps_what_was_approved",),
+    ),
+    Mutation(
+        "an edit keeps what was approved before people are asked again",
+        3,
+        f"{SIGNET}/core/runtime/document_changes.py",
+        " if is_approved or INHERITED in pins[ref])",
+        ")",
+        (f"{PINNED}an_edit_that_asks_again_drops_what_was_approved",),
     ),
     Mutation(
         "a rebuilt instance has no pins of before",

@@ -176,26 +176,84 @@ def test_a_settled_payment_is_paid_as_it_was_approved(stage: WorkflowStage) -> N
     stage.check_rebuild(again)
 
 
+def cancel(stage: WorkflowStage, document: Made) -> None:
+    company, current = stage.standing.company, stage.instance_of(document.id)
+    operating = Instances(company.database, stage.caches(), CompiledCache())
+    version = stage.instance(current)["version"]
+    operating.cancel(company.caller("dave", "admin"), current, version, "stuck")
+
+
 def test_a_cancelled_instance_forgets_nothing(stage: WorkflowStage) -> None:
     """An operator cancels the instance twice; each begins with what the one before knew."""
     supplier, made = approved_payment(stage, *paying_later(stage, settled=False))
     edit(stage, supplier.id, "dave", number="DE-EVIL")
-    company = stage.standing.company
-    operating = Instances(company.database, stage.caches(), CompiledCache())
     for _ in range(2):
-        current = stage.instance_of(made.id)
-        version = stage.instance(current)["version"]
-        operating.cancel(company.caller("dave", "admin"), current, version, "stuck")
+        cancel(stage, made)
         told = pay(stage, made)
     assert told == [{"account": "DE-GOOD"}] * 2
 
 
-def test_an_edit_of_a_settled_document_drops_what_was_approved(stage: WorkflowStage) -> None:
-    """The lawful way beside it: an edit is of who made it, and steps read other documents as they are."""
-    supplier, made = approved_payment(stage, *paying_later(stage, edit_active="editable"))
-    edit(stage, supplier.id, "dave", number="DE-NEW")
-    edit(stage, made.id, "carl", amount=7)
+@pytest.mark.parametrize("settled", [True, False])
+def test_an_edit_that_asks_nobody_keeps_what_was_approved(stage: WorkflowStage, settled: bool) -> None:
+    """Carl changes the account, edits another field of the payment or none, and has it paid."""
+    supplier, made = approved_payment(stage, *paying_later(stage, settled=settled, edit_active="editable"))
+    edit(stage, supplier.id, "carl", number="XX-CARL")
+    for changes in ({"amount": 7}, {}):
+        edit(stage, made.id, "carl", **changes)
+        stage.drain()
+        stage.check_rebuild(stage.instance_of(made.id))
+    assert pay(stage, made) == [{"account": "DE-GOOD"}]
+    stage.check_rebuild(stage.instance_of(made.id))
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_an_edit_of_the_ref_itself_drops_what_was_approved(stage: WorkflowStage, settled: bool) -> None:
+    """The lawful way beside it: the edit is of who made it, and steps read what it names as it is."""
+    way = paying_later(stage, settled=settled, edit_active="editable")
+    _, made = approved_payment(stage, *way)
+    other = stage.create(way[0], "mia", number="DE-OTHER")
+    edit(stage, made.id, "carl", vendor=str(other.id))
+    stage.drain()
+    edit(stage, other.id, "dave", number="DE-NEW")
     assert pay(stage, made) == [{"account": "DE-NEW"}]
+    stage.check_rebuild(stage.instance_of(made.id))
+
+
+def test_an_edit_without_an_instance_keeps_what_was_approved(stage: WorkflowStage) -> None:
+    """An operator has cancelled the instance: nobody follows the edit."""
+    supplier, made = approved_payment(stage, *paying_later(stage, settled=False, edit_active="editable"))
+    cancel(stage, made)
+    edit(stage, supplier.id, "dave", number="DE-EVIL")
+    edit(stage, made.id, "carl", amount=7)
+    assert pay(stage, made) == [{"account": "DE-GOOD"}]
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_an_edit_that_asks_again_drops_what_was_approved(stage: WorkflowStage, cancelled: bool) -> None:
+    """The lawful way beside it: back in its draft and edited, a payment reads what holds now."""
+    vendor = stage.publish()
+    back = {"from": ["active"], "to": "draft", "kind": "requested"}
+    contract = {
+        **CONTRACT,
+        "fields": with_vendor(vendor),
+        "transitions": {**CONTRACT["transitions"], "reopen": back},
+    }
+    payment = stage.publish(contract, approval={"nodes": [LOOK]}, checks={"nodes": [CALL]})
+    supplier = stage.create(vendor, "mia", number="DE-GOOD")
+    made = stage.create(payment, "carl", vendor=str(supplier.id))
+    submit(stage, made, "carl")
+    stage.answer(made.instance_id)
+    stage.drain()
+    assert vote(stage, made.id, "app1") == APPROVED
+    edit(stage, supplier.id, "dave", number="DE-NEW")
+    stage.ask(made.id, "reopen", "carl")
+    stage.drain()
+    if cancelled:
+        cancel(stage, made)
+    edit(stage, made.id, "carl", amount=7)
+    submit(stage, made, "carl")
+    assert paid(stage, made) == [{"account": "DE-GOOD"}, {"account": "DE-NEW"}]
+    stage.check_rebuild(stage.instance_of(made.id))
 
 
 def test_a_new_approval_goes_before_what_was_approved_earlier(stage: WorkflowStage) -> None:

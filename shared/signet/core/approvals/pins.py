@@ -10,14 +10,16 @@ from typing import Any
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import EditWindow
+from signet.core.contracts.fields import RefField
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
+from signet.core.runtime.projection import INHERITED
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import ResponsiblePersons
 
 # By ref field, as JSON: document_id, entity_type, version, hash, values, responsible. Where the document was
-# not there, the version is null.
+# not there, the version is null. What a gate has used names its request as `approval`.
 Pins = Mapping[str, Mapping[str, Any]]
 
 
@@ -29,8 +31,9 @@ def list_pinned_fields(
 ) -> frozenset[FollowedField]:
     """List the fields of other documents that an approval pins: all that its way reads, and writes by.
 
-    That is read by the definition, by actions that it runs or that people may run behind it, by conditions on
-    voters, and by rules that set or emit values. A rule that only rejects reads the values of the moment.
+    That is read by the definition, by conditions on voters, and by rules that set or emit values. Actions read
+    it too, that the definition runs or that people may run behind the approval. A rule that only rejects reads
+    the values of the moment.
     """
     run = workflow.run_actions.union(_list_actions_by_hand(workflow, contract))
     actions = (contract.refs_of_actions.get(name, frozenset()) for name in run)
@@ -80,9 +83,34 @@ def read_as_approved(
 
     A ref that leads elsewhere by now is read as it is. A document that was not there stays away.
     """
-    held = {ref: pin for ref, pin in pins.items() if pin["document_id"] == data.get(ref)}
+    held = {ref: pins[ref] for ref in list_unchanged_refs(pins, data)}
     others = {ref: values for ref, values in current.items() if ref not in held}
     return others | {ref: {**current.get(ref, {}), **values} for ref, values in read_pinned(held).items()}
+
+
+def list_unchanged_refs(pins: Pins, data: Mapping[str, Any]) -> list[str]:
+    """List the refs that lead to the pinned document still."""
+    return [ref for ref, pin in pins.items() if pin["document_id"] == data.get(ref)]
+
+
+def inherit_pins(pins: Pins, origin: str, contract: CompiledContract, data: Mapping[str, Any]) -> Pins:
+    """Return the pins of a new document: of each ref to a document that the pins of its origin name.
+
+    What was approved of that document is used here too, also where the ref has another name.
+    """
+    inherited: dict[str, Mapping[str, Any]] = {}
+    for name, field in contract.contract.fields.items():
+        found = [pin for pin in pins.values() if pin["document_id"] == data.get(name)]
+        if found and isinstance(field, RefField) and field.entity_type == found[0]["entity_type"]:
+            inherited[name] = _join_pins(found) | {INHERITED: origin}
+    return inherited
+
+
+def _join_pins(pins: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Join what is pinned of one document under several refs."""
+    values = {name: value for pin in pins for name, value in pin["values"].items()}
+    persons = list_pinned_persons({str(index): pin for index, pin in enumerate(pins)})
+    return {**pins[0], "values": values, "responsible": sorted(persons)}
 
 
 def list_pinned_persons(pins: Pins) -> ResponsiblePersons:

@@ -26,8 +26,9 @@ from signet.core.explain.instance_sentences import (
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_time
 from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
-from signet.core.explain.vocabulary import Vocabulary, describe_json, escape
+from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_list, escape
 from signet.core.explain.waits import describe_wait, describe_waking
+from signet.core.runtime.projection import INHERITED
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
@@ -86,6 +87,21 @@ class HistoryLine:
 
 
 @dataclass(frozen=True)
+class ApprovedReference:
+    """The fields of another document that steps read as an approval held them fast."""
+
+    ref: str
+    document_id: UUID
+    # Of the other document, when people were asked; None where it was not there.
+    version: int | None
+    fields: tuple[str, ...]
+    # The approval; and the document that was approved, where this one was made of it.
+    approval: UUID | None
+    inherited_from: UUID | None
+    text: str
+
+
+@dataclass(frozen=True)
 class InstanceExplanation:
     id: UUID
     entity_type: str | None
@@ -103,6 +119,7 @@ class InstanceExplanation:
     happened: tuple[Happened, ...]
     turns: tuple[HistoryLine, ...]
     approvals: tuple[RequestExplanation, ...]
+    approved_references: tuple[ApprovedReference, ...]
     # The stages that nobody may decide, with what can be done.
     stuck_stages: tuple[StuckStage, ...]
     # The events that would move it, or the reason that nothing does.
@@ -156,6 +173,7 @@ def explain_instance(
             for turn in record.turns
         ),
         approvals=tuple(explain_requests(outline, record, by_hash)),
+        approved_references=tuple(_list_approved_references(record)),
         stuck_stages=tuple(explain_stuck_stages(outline, record)),
         waking=tuple(describe_waking(outline, record)),
         control=control,
@@ -176,6 +194,26 @@ def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenP
             yield TokenPosition(
                 token["id"], token["node"], since, describe_standing(outline, token["node"]), waits_for
             )
+
+
+def _list_approved_references(record: InstanceRecords) -> Iterator[ApprovedReference]:
+    for ref, pin in sorted(record.instance.pins.items()):
+        approval, origin, version = pin.get("approval"), pin.get(INHERITED), pin["version"]
+        fields = tuple(sorted(pin["values"]))
+        reads = describe_list(escape(name) for name in fields) or "nothing"
+        as_of = f"as of version {version}" if version is not None else "which was not there"
+        sentence = f"{escape(ref)}: {reads} of document {pin['document_id']} {as_of}"
+        sentence += f", by approval {approval}" if approval else ", by an approval of an older release"
+        sentence += f" of document {origin}, which made this one." if origin else "."
+        yield ApprovedReference(
+            ref,
+            UUID(pin["document_id"]),
+            version,
+            fields,
+            UUID(approval) if approval else None,
+            UUID(origin) if origin else None,
+            sentence,
+        )
 
 
 def _make_outline(artifact: Artifact, contract: Contract | None, record: InstanceRecords) -> Outline:
@@ -268,6 +306,9 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         first, *details = approval.text
         yield f"  {first}"
         yield from (f"    {sentence}" for sentence in details)
+    if explained.approved_references:
+        yield from ("", "What it reads of other documents as it was approved")
+    yield from (f"  {reference.text}" for reference in explained.approved_references)
     if explained.stuck_stages:
         yield from ("", "What to do where nobody may decide")
     for stuck in explained.stuck_stages:

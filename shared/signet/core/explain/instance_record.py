@@ -29,6 +29,8 @@ class ExplainedInstance:
     updated_at: datetime
     # The persons behind the actor.
     responsible: Sequence[str] = ()
+    # What its steps read of other documents as it was approved.
+    pins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from signet.core.compiler.slot_graph import slot_in
 from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
-from signet.core.runtime.projection import CONTROL, Actor, Step
+from signet.core.runtime.projection import CONTROL, INHERITED, Actor, Step
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 
@@ -30,6 +30,8 @@ class DocumentState:
     changed_refs: Collection[str] = ()
     # Its fields whose personal values were erased since people were asked.
     erased_fields: Collection[str] = ()
+    # Refs that lead where they led when a gate used an approval.
+    unchanged_refs: Collection[str] = ()
 
 
 class RequestAction(Enum):
@@ -134,10 +136,23 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
     if stable:
         execution.pause(Blocked(DRIFT, {**seen, "node": stable[0]}))
         return
-    execution.control("edited", seen, version_after=document_state.version)
+    kept = {"keeps": refs} if (refs := _list_kept_refs(execution, document_state)) else {}
+    execution.control("edited", {**seen, **kept}, version_after=document_state.version)
     if execution.workflow.kind == "automation":
         return  # it goes on, and reads the new version
     _send_back(execution, document_state, EDITED)
+
+
+def _list_kept_refs(execution: InstanceExecution, document_state: DocumentState) -> list[str]:
+    """List the refs that steps go on to read as they were approved: the edit has not changed them.
+
+    Where it leads people to be asked again, their answer decides. What the document was made with is kept.
+    """
+    pins, is_approved = (
+        execution.projection.pins,
+        execution.workflow.is_behind_approvals(document_state.status),
+    )
+    return sorted(ref for ref in document_state.unchanged_refs if is_approved or INHERITED in pins[ref])
 
 
 def _send_back(execution: InstanceExecution, document_state: DocumentState, because: str) -> None:

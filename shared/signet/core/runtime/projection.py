@@ -25,6 +25,8 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 CONTROL = "sys:control:"
 # The instance goes on under another definition, which the step names.
 MOVED = f"{CONTROL}moved"
+# Of a pin: the document that the pinned one was made of, whose approval it is of.
+INHERITED = "inherited_from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,8 @@ def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: 
             projection.status, projection.reason = "running", None
             return TokenChanges()
         case "edited":
-            projection.pins = {}
+            kept = step.data.get("keeps", ())
+            projection.pins = {ref: pin for ref, pin in projection.pins.items() if ref in kept}
             return TokenChanges()
         case "references_changed" | "refused" | "advanced" | "moved":
             return TokenChanges()  # no token moves; one that is advanced moves with its own step

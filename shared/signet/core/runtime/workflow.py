@@ -119,8 +119,13 @@ class Workflow:
         return list_windows_behind(self.content)
 
     @cached_property
-    def states_behind_approvals(self) -> frozenset[str]:
+    def _states_behind_approvals(self) -> frozenset[str]:
         return list_states_behind(self.content)
+
+    def is_behind_approvals(self, status: str) -> bool:
+        """Return whether an edit in this status asks nobody: it is settled, or approved to come there."""
+        state = self.nodes.get(f"sys:state:{status}")
+        return status in self._states_behind_approvals or (state is not None and "ended" in state.edges)
 
     @cached_property
     def live_variables(self) -> Mapping[str, frozenset[str]]:

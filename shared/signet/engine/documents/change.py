@@ -175,6 +175,8 @@ class InstanceStart:
     node: str
     birth: Literal["created", "amended", "reentered"]
     workflow: WorkflowOfType | None = None
+    # What it begins with: pins of the document that made this one.
+    pins: Pins = field(default_factory=dict)
     # As soon as its row is made.
     id: UUID | None = None
 

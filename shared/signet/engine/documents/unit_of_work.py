@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
+from signet.core.approvals.pins import inherit_pins, list_pinned_persons
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
@@ -45,8 +46,7 @@ from signet.engine.documents.commands import (
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.persons_behind import PersonsBehindKeys
-from signet.engine.documents.pins_in_force import PinsInForce
-from signet.engine.documents.references import RefQuery, Refs
+from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
     RuleBook,
@@ -310,12 +310,18 @@ class DocumentUnitOfWork:
         if contract is None or self._definitions.workflow_of(contract) is None:
             return _unknown(operation)
         context = self.make_context(derive_caller(change), contract, None)
+        pins, origin = self.pins.of(change.document_id), str(change.document_id)
+        context = replace(context, pins=inherit_pins(pins, origin, contract, operation.data))
         new = make_document(operation, context, operation.id or make_id())
         if isinstance(new, Rejected):
             return new
         self._pin_workflow(new)
         new.note.made_by = {"document_id": str(change.document_id), "action": change.note.action}
-        return self._apply_rules(context, new) or new
+        rejected = self._apply_rules(context, new)
+        if isinstance(new.instance, InstanceStart):
+            new.instance.pins = inherit_pins(pins, origin, contract, new.after.data)
+            new.content_responsible |= list_pinned_persons(new.instance.pins)
+        return rejected or new
 
     def _find_sources(self, operation: Operation, context: MutationContext) -> ResponsiblePersons:
         """Return who last changed what an action, or its payload, takes from other documents."""

@@ -1,7 +1,7 @@
 -- name: read_instance
 -- Read the row of an instance, for its explanation.
 SELECT id, definition_id, definition_version, entity_type, entity_id, status, reason, version, actor_id, request_id,
-       active_tokens, started_at, updated_at,
+       active_tokens, started_at, updated_at, pins,
        coalesce((SELECT s.persons FROM responsible_sets s
                  WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.responsible),
                 ARRAY[actor_id]) AS responsible

@@ -3,11 +3,14 @@
 from signet.core.approvals.pins import (
     Pins,
     hash_pins,
+    inherit_pins,
     list_changed_variables,
     list_pinned_persons,
     read_as_approved,
     read_pinned,
 )
+from signet.core.contracts.compiled_contract import CompiledContract
+from tests.support.core.small_workflows import CONTRACT, make_contract
 
 PINS: Pins = {
     "vendor": {
@@ -69,3 +72,25 @@ def test_a_variable_changes_by_its_value_and_not_by_its_place() -> None:
 def test_a_request_of_an_older_release_has_shown_no_variable() -> None:
     assert list_changed_variables(None, ("sum", "other"), {"sum": 1, "more": 1}) == {"sum"}
     assert not list_changed_variables(None, (), {"sum": 1})
+
+
+def test_a_new_document_takes_the_pins_of_the_documents_that_it_names() -> None:
+    ref = {"type": "ref", "entity_type": "vendor", "reads": {"iban": {"type": "string"}}}
+    fields = {
+        "payee": ref,
+        "other": ref,
+        "note": {"type": "string"},
+        "buyer": {**ref, "entity_type": "buyer"},
+    }
+    contract = CompiledContract(make_contract(fields={**CONTRACT["fields"], **fields}), "0" * 64)
+    pin = {"entity_type": "vendor", "document_id": "1", "version": 3}
+    pins: Pins = {
+        "vendor": {**pin, "values": {"iban": "DE-GOOD"}, "responsible": ["ann"], "approval": "9"},
+        "carrier": {**pin, "values": {"city": "Bonn"}, "responsible": ["ben"]},
+    }
+    joined = {**pin, "values": {"iban": "DE-GOOD", "city": "Bonn"}, "responsible": ["ann", "ben"]}
+    data = {"payee": "1", "other": "2", "note": "1", "buyer": "1"}
+    assert inherit_pins(pins, "0", contract, data) == {
+        "payee": {**joined, "approval": "9", "inherited_from": "0"}
+    }
+    assert inherit_pins({}, "0", contract, data) == {}

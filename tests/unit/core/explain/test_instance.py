@@ -226,3 +226,25 @@ def test_one_that_is_over_says_what_begins_anew() -> None:
     assert "begins a new workflow" not in tell(over, contract=None)
     left = replace(over, triggers=[trigger("pending"), trigger("dead_letter")])
     assert tell(left).count("The trigger mutation") == 1
+
+
+# --- what it reads of other documents ---
+
+
+def test_what_was_approved_of_other_documents_is_listed_with_its_approval() -> None:
+    pin = {"document_id": str(UUID(int=7)), "version": 2, "values": {"iban": "DE", "city": "Bonn"}}
+    pins = {
+        "vendor": {**pin, "approval": str(UUID(int=8)), "inherited_from": str(UUID(int=9))},
+        "payer": {**pin, "version": None, "values": {}, "approval": str(UUID(int=8))},
+        "agent": pin,
+    }
+    text = tell(replace(record(), instance=replace(INSTANCE, pins=pins)))
+    seven, eight, nine = UUID(int=7), UUID(int=8), UUID(int=9)
+    assert f"vendor: city and iban of document {seven} as of version 2, by approval {eight}" in text
+    assert f" of document {nine}, which made this one." in text
+    assert f"payer: nothing of document {seven} which was not there, by approval {eight}." in text
+    assert (
+        f"agent: city and iban of document {seven} as of version 2, by an approval of an older release."
+        in text
+    )
+    assert "as it was approved" not in tell(record())

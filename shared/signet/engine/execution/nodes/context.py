@@ -18,7 +18,7 @@ from signet.core.approvals.eligibility import (
     separation_conflict,
 )
 from signet.core.approvals.entitlement import list_voter_permissions
-from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
+from signet.core.approvals.pins import Pins, list_pinned_fields, list_unchanged_refs, read_pinned
 from signet.core.approvals.policy import Policy
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
@@ -151,7 +151,8 @@ class InstanceContext:
         request = self._find_request(document)
         deciders = self._list_deciders(document) if request is not None else ()
         changed, erased = self.approvals.list_changes(self.row.id, self.execution)
-        return DocumentState(document.version, document.status, request, deciders, changed, erased)
+        kept = list_unchanged_refs(self.execution.projection.pins, document.data)
+        return DocumentState(document.version, document.status, request, deciders, changed, erased, kept)
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:

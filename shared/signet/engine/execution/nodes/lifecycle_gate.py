@@ -193,7 +193,11 @@ def _has_rejected(context: InstanceContext, requests: Sequence[LiveRequest]) -> 
 
 
 def _join_pins(requests: Sequence[LiveRequest]) -> Pins:
-    return {ref: pin for request in requests for ref, pin in (request.pins or {}).items()}
+    return {
+        ref: {**pin, "approval": str(request.id)}
+        for request in requests
+        for ref, pin in (request.pins or {}).items()
+    }
 
 
 def _find_stale(context: InstanceContext) -> int | None:
