@@ -459,6 +459,12 @@ $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.hash_document_key(entity_type text, field text, value text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN sha256(convert_to((jsonb_build_array(entity_type, field, value))::text, 'UTF8'::name));
+
+ALTER FUNCTION public.hash_document_key(entity_type text, field text, value text) OWNER TO signet_owner;
+
 CREATE TABLE public.approval_requests (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -491,9 +497,11 @@ CREATE TABLE public.approval_requests (
     repeats_request_id uuid,
     asked_since timestamp with time zone,
     variables jsonb,
+    content_hash text,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
+    CONSTRAINT approval_requests_content_hash_check CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
     CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
@@ -504,6 +512,18 @@ CREATE TABLE public.approval_requests (
 ALTER TABLE ONLY public.approval_requests FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_requests OWNER TO signet_owner;
+
+CREATE TABLE public.document_keys (
+    tenant_id uuid NOT NULL,
+    entity_type text NOT NULL,
+    field text NOT NULL,
+    value text NOT NULL,
+    document_id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_keys OWNER TO signet_owner;
 
 CREATE TABLE public.documents (
     tenant_id uuid NOT NULL,
@@ -542,12 +562,27 @@ ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents OWNER TO signet_owner;
 
+CREATE TABLE public.left_document_keys (
+    tenant_id uuid NOT NULL,
+    key_hash bytea NOT NULL,
+    document_id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.left_document_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.left_document_keys OWNER TO signet_owner;
+
 CREATE FUNCTION public.first_asked(document uuid) RETURNS timestamp with time zone
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
  SELECT min(asked.since) AS min
     FROM ((public.documents d
-      CROSS JOIN LATERAL unnest(ARRAY[d.id, d.amended_from_id]) about(id))
+      CROSS JOIN LATERAL ( SELECT unnest(ARRAY[d.id, d.amended_from_id]) AS id
+         UNION
+          SELECT l.document_id
+            FROM (public.document_keys k
+              JOIN public.left_document_keys l ON (((l.tenant_id = k.tenant_id) AND (l.key_hash = public.hash_document_key(k.entity_type, k.field, k.value)))))
+           WHERE ((k.tenant_id = d.tenant_id) AND (k.document_id = d.id))) about)
       CROSS JOIN LATERAL ( SELECT min(COALESCE(q.asked_since, q.created_at)) AS since
             FROM public.approval_requests q
            WHERE ((q.tenant_id = d.tenant_id) AND (q.document_id = about.id) AND (q.created_at > COALESCE(( SELECT max(u.ended_at) AS max
@@ -557,6 +592,18 @@ CREATE FUNCTION public.first_asked(document uuid) RETURNS timestamp with time zo
 END;
 
 ALTER FUNCTION public.first_asked(document uuid) OWNER TO signet_owner;
+
+CREATE FUNCTION public.forget_left_keys() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM left_document_keys l WHERE l.tenant_id = NEW.tenant_id AND l.document_id = NEW.id;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.forget_left_keys() OWNER TO signet_owner;
 
 CREATE FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) RETURNS TABLE(request_id uuid, stage integer, "position" integer)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -751,6 +798,20 @@ END
 $$;
 
 ALTER FUNCTION public.keep_key_owner() OWNER TO signet_owner;
+
+CREATE FUNCTION public.keep_left_key() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO left_document_keys (tenant_id, key_hash, document_id)
+    VALUES (OLD.tenant_id, hash_document_key(OLD.entity_type, OLD.field, OLD.value), OLD.document_id)
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.keep_left_key() OWNER TO signet_owner;
 
 CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -2297,18 +2358,6 @@ ALTER TABLE ONLY public.control_changes FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.control_changes OWNER TO signet_owner;
 
-CREATE TABLE public.document_keys (
-    tenant_id uuid NOT NULL,
-    entity_type text NOT NULL,
-    field text NOT NULL,
-    value text NOT NULL,
-    document_id uuid NOT NULL
-);
-
-ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.document_keys OWNER TO signet_owner;
-
 CREATE TABLE public.document_turns (
     tenant_id uuid NOT NULL,
     document_id uuid NOT NULL,
@@ -3136,6 +3185,9 @@ ALTER TABLE ONLY public.idempotency_keys
 ALTER TABLE ONLY public.inbound_endpoints
     ADD CONSTRAINT inbound_endpoints_pkey PRIMARY KEY (tenant_id, name);
 
+ALTER TABLE ONLY public.left_document_keys
+    ADD CONSTRAINT left_document_keys_pkey PRIMARY KEY (tenant_id, key_hash, document_id);
+
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_pkey PRIMARY KEY (tenant_id, user_id, role);
 
@@ -3241,6 +3293,8 @@ CREATE INDEX approval_delegations_of_delegate ON public.approval_delegations USI
 
 CREATE INDEX approval_delegations_of_user ON public.approval_delegations USING btree (tenant_id, user_id, id) WHERE (revoked_at IS NULL);
 
+CREATE INDEX approval_requests_by_content ON public.approval_requests USING btree (tenant_id, content_hash) WHERE (status = 'rejected'::text);
+
 CREATE INDEX approval_requests_by_document ON public.approval_requests USING btree (tenant_id, document_id, id) WHERE (document_id IS NOT NULL);
 
 CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
@@ -3304,6 +3358,8 @@ CREATE INDEX eligibility_changes_of_role ON public.eligibility_changes USING btr
 CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btree (tenant_id, user_id, changed_at) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
+
+CREATE INDEX left_document_keys_by_document ON public.left_document_keys USING btree (tenant_id, document_id);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
 
@@ -3463,7 +3519,11 @@ ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.wo
 
 CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.check_key_owner();
 
+CREATE TRIGGER forget_left_keys AFTER UPDATE OF purged_at ON public.documents FOR EACH ROW WHEN (((old.purged_at IS NULL) AND (new.purged_at IS NOT NULL))) EXECUTE FUNCTION public.forget_left_keys();
+
 CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.keep_key_owner();
+
+CREATE TRIGGER keep_left_key AFTER DELETE ON public.document_keys FOR EACH ROW EXECUTE FUNCTION public.keep_left_key();
 
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secret_refs ON public.endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('out', 'secret_refs');
 
@@ -3504,6 +3564,8 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.workflow_event FO
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.workflow_outbox_receipts FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.workflow_step_receipts FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_content_hash_change BEFORE UPDATE OF content_hash ON public.approval_requests FOR EACH ROW WHEN ((new.content_hash IS DISTINCT FROM old.content_hash)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_default_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN (old.is_default) EXECUTE FUNCTION public.reject_default_definition_mutation();
 
@@ -3574,6 +3636,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_turns FOR EACH
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.eligibility_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_eligibility_rewriting();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.left_document_keys FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -3705,6 +3769,9 @@ ALTER TABLE ONLY public.idempotency_keys
 
 ALTER TABLE ONLY public.inbound_endpoints
     ADD CONSTRAINT inbound_endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.left_document_keys
+    ADD CONSTRAINT left_document_keys_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -3851,6 +3918,8 @@ ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.inbound_endpoints ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.left_document_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
@@ -3924,6 +3993,8 @@ CREATE POLICY tenant_isolation ON public.endpoints USING ((tenant_id = public.cu
 CREATE POLICY tenant_isolation ON public.idempotency_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.inbound_endpoints USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.left_document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.member_roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -4115,6 +4186,12 @@ REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effec
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) TO signet_worker;
+
 GRANT SELECT,INSERT ON TABLE public.approval_requests TO signet_worker;
 
 GRANT SELECT ON TABLE public.approval_requests TO signet_api;
@@ -4134,6 +4211,12 @@ GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_api;
 GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_api;
 
 GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
+
+GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
 
@@ -4157,11 +4240,19 @@ GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
 
 GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
 
+GRANT SELECT ON TABLE public.left_document_keys TO signet_api;
+
+GRANT SELECT ON TABLE public.left_document_keys TO signet_worker;
+
+GRANT SELECT ON TABLE public.left_document_keys TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.first_asked(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_api;
 
 GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.forget_left_keys() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) FROM PUBLIC;
 
@@ -4196,6 +4287,8 @@ GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timesta
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.keep_key_owner() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.keep_left_key() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
 
@@ -4520,12 +4613,6 @@ GRANT UPDATE(status) ON TABLE public.control_changes TO signet_api;
 GRANT UPDATE(ended_at) ON TABLE public.control_changes TO signet_api;
 
 GRANT UPDATE(ended_by) ON TABLE public.control_changes TO signet_api;
-
-GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
-
-GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
-
-GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.document_turns TO signet_worker;
 

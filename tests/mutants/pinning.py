@@ -12,8 +12,44 @@ PAYLOADS = "tests/scenarios/authority/test_payloads.py::test_"
 SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 BY_HAND = "tests/scenarios/authority/test_actions_by_hand.py::test_"
 DERIVED = "tests/scenarios/authority/test_derived_documents.py::test_"
+AGAIN = "tests/scenarios/authority/test_made_again.py::test_"
 
 PINNING: Sequence[Mutation] = (
+    Mutation(
+        "a content that was rejected is found by its document alone",
+        3,
+        f"{SIGNET}/store/approvals/requests.sql",
+        "r.content_hash = %(content_hash)s AND r.status",
+        "r.content_hash = %(content_hash)s AND r.document_id = %(document_id)s AND r.status",
+        (f"{AGAIN}a_document_that_is_deleted_and_made_again_goes_to_who_rejected_it",),
+    ),
+    Mutation(
+        "only the newest rejection is remembered",
+        3,
+        f"{SIGNET}/core/approvals/rejecters.py",
+        "    for request in rejected:\n",
+        "    for request in list(rejected)[:1]:\n",
+        (f"{AGAIN}each_rejecter_is_asked_again_in_their_stage",),
+    ),
+    Mutation(
+        "a rejection of another document is not shown",
+        3,
+        f"{SIGNET}/store/approvals/voters.sql",
+        "q.content_hash = asked.content_hash AND q.status = 'rejected' AND q.id < %(id)s",
+        "q.content_hash = asked.content_hash AND q.document_id = asked.document_id AND q.id < %(id)s",
+        (f"{AGAIN}a_document_that_is_deleted_and_made_again_goes_to_who_rejected_it",),
+    ),
+    Mutation(
+        "a key that was left forgets what it was asked about",
+        3,
+        "migrations/0033_remember_earlier_askings.sql",
+        "WHERE k.tenant_id = d.tenant_id AND k.document_id = d.id\n",
+        "WHERE k.tenant_id = d.tenant_id AND k.document_id = d.id AND false\n",
+        (
+            f"{AGAIN}a_number_that_is_used_again_lifts_no_bar",
+            f"{AGAIN}a_number_that_was_given_up_by_an_edit_lifts_no_bar",
+        ),
+    ),
     Mutation(
         "a derived document begins without pins",
         3,

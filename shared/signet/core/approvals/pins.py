@@ -31,9 +31,9 @@ def list_pinned_fields(
 ) -> frozenset[FollowedField]:
     """List the fields of other documents that an approval pins: all that its way reads, and writes by.
 
-    The definition reads it, or conditions on voters, or rules that set or emit values. Actions may read it that
-    the definition runs, or that people may run behind the approval. A rule that only rejects reads the values
-    of the moment.
+    The definition reads it, conditions on voters do, and rules that set or emit values. So do actions, too,
+    that the definition runs or that people may run behind the approval. A rule that only rejects reads the
+    values of the moment.
     """
     run = workflow.run_actions.union(_list_actions_by_hand(workflow, contract))
     actions = (contract.refs_of_actions.get(name, frozenset()) for name in run)

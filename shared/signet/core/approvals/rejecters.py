@@ -7,11 +7,15 @@ of the document brought that about.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Stage
 from signet.core.approvals.seats import is_drawn
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.documents.personal_data import is_reference
 from signet.core.tenants.eligibility_changes import EligibilityChange
 
 
@@ -21,6 +25,14 @@ class Rejecter:
 
     person: str
     needed_role: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRequest:
+    """A rejected request about the same content, of this document or of another that was made of it anew."""
+
+    id: UUID
+    seats: Sequence[Seat]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,22 @@ class RejecterStanding:
     roles: Mapping[str, Collection[str]]
     approved_elsewhere: Collection[str]
     changes: Sequence[EligibilityChange] = ()
+
+
+def hash_content(entity_type: str, data: Mapping[str, Any]) -> str:
+    """Hash what a document says, whichever document says it; each keeps its personal values for itself."""
+    kept = {name: value for name, value in data.items() if value is not None and not is_reference(value)}
+    return hash_bytes(canonical_bytes({"entity_type": entity_type, "data": kept}))
+
+
+def join_rejected_seats(rejected: Iterable[RejectedRequest]) -> list[Seat]:
+    """Join the seats that rejected, one for each place; the newest request comes first."""
+    seats: dict[tuple[int, int], Seat] = {}
+    for request in rejected:
+        for seat in request.seats:
+            if seat.status == "rejected":
+                seats.setdefault((seat.stage, seat.position), seat)
+    return list(seats.values())
 
 
 def list_rejecters(seats: Iterable[Seat], rejected: Iterable[Seat]) -> list[Rejecter]:

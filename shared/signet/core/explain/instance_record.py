@@ -205,8 +205,6 @@ class ApprovalRecord:
     expire_at: datetime | None
     created_at: datetime
     ended_at: datetime | None
-    # It was rejected, and the document still says the same.
-    is_unchanged: bool = False
     seats: Sequence[Seat] = ()
     decisions: Sequence[DecisionRecord] = ()
     voter_permissions: Sequence[str] | None = None

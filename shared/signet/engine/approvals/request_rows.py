@@ -1,9 +1,11 @@
 """The rows of approval requests, and the notifications about them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.proof import RecordedVote
+from signet.core.approvals.rejecters import RejectedRequest, hash_content
 from signet.core.contracts.compiled_contract import Denial
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.ids import make_id
@@ -11,7 +13,10 @@ from signet.store.approvals.requests import LiveRequest, Row
 
 
 def make_request_row(
-    request: LiveRequest, about: ApprovalSubject, chain: tuple[str | None, int | None]
+    request: LiveRequest,
+    about: ApprovalSubject,
+    chain: tuple[str | None, int | None],
+    rejected: Sequence[RejectedRequest],
 ) -> dict[str, Any]:
     return {
         "id": request.id,
@@ -32,7 +37,8 @@ def make_request_row(
         "pins": request.pins,
         "pins_hash": request.pins_hash,
         "variables": request.variables,
-        "repeats_request_id": about.repeats.id if about.repeats else None,
+        "repeats_request_id": rejected[0].id if rejected else None,
+        "content_hash": hash_content(about.document.entity_type, about.document.data),
         "escalate_at": request.escalate_at,
         "expire_at": request.expire_at,
         "trace_id": about.trace_id,

@@ -17,7 +17,6 @@ from signet.core.approvals.policy import (
     parse_policy,
 )
 from signet.core.approvals.proof import LapsedVote
-from signet.core.approvals.rejecters import ask_rejecters_again, list_rejecters
 from signet.core.approvals.seats import Deadlock, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
@@ -28,7 +27,7 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now, read_policy
 from signet.engine.approvals.lost_approvers import has_lost_holder
-from signet.engine.approvals.rejecters import read_rejecter_standing
+from signet.engine.approvals.rejecters import Rejections
 from signet.engine.approvals.request_rows import (
     make_changed_row,
     make_lapse_notifications,
@@ -62,6 +61,7 @@ class ApprovalRequests:
         self._now = now
         self._rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
+        self._rejections = Rejections(connection, tenant_id)
         # By instance: what was asked and given on a way from which this wave sends it back, with the reason.
         self._withdrawn: dict[UUID, Mapping[UUID, str]] = {}
         self._requesters: dict[UUID, Actor | None] = {}
@@ -138,16 +138,6 @@ class ApprovalRequests:
         unused = self.list_unused(instance_id)
         return [r for r in self.list_live(instance_id) if r.status == "open" or r in unused]
 
-    def find_repeated(
-        self, instance_id: UUID, node_id: str, present: LiveRequest | None
-    ) -> LiveRequest | None:
-        """Find the newest request of the node if it was rejected and the document still says the same.
-
-        The present one is not meant: its later stages repeat what was rejected before it, too.
-        """
-        of_node = [r for r in self.list_live(instance_id) if r.node_id == node_id and r is not present]
-        return of_node[-1] if of_node and of_node[-1].is_unchanged else None
-
     def withdraw(self, instance_id: UUID, execution: InstanceExecution, because: str) -> None:
         """Let nothing count any more that was asked or given so far; it is voided with this wave."""
         reason = describe_withdrawal(because, *self.list_changes(instance_id, execution))
@@ -184,7 +174,7 @@ class ApprovalRequests:
         approver_data = self._approvers.gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
         deadlock = assignment.deadlock
-        seats = self._ask_rejecters_again(about, stage, assignment.seats)
+        seats = self._rejections.ask_again(about, stage, assignment.seats, self._lock_roles_shared)
         if deadlock is None:
             verdict = count_votes(stage, seats, can_vote=self.can_vote(about, stage, seats))
             deadlock = verdict.deadlock
@@ -196,24 +186,6 @@ class ApprovalRequests:
         if self.has_lost_holder(about, stage, seats):
             return list(seats)  # and wait for the time of the escalation
         return self.escalate(about, stage, number, list(seats))
-
-    def _ask_rejecters_again(
-        self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat]
-    ) -> Sequence[Seat]:
-        if about.repeats is None or not list_rejecters(seats, about.repeats.seats):
-            return seats
-        rejected = about.repeats.seats
-        self._lock_roles_shared()
-        standing = read_rejecter_standing(
-            self._connection,
-            self._tenant_id,
-            about.document.id,
-            seats,
-            rejected,
-            approved_elsewhere=about.approved_elsewhere,
-            behind=about.find_people_behind().everyone,
-        )
-        return ask_rejecters_again(stage, seats, rejected, standing)
 
     def escalate(
         self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat]
@@ -285,7 +257,6 @@ class ApprovalRequests:
             variables={},
             changed_pins=[],
             erased_fields=[],
-            is_unchanged=False,
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,
             asked_since=self._now,
@@ -294,7 +265,8 @@ class ApprovalRequests:
             outcome=None,
             seats=[],
         )
-        row = make_request_row(request, about, (draft.chain_name, draft.chain_version))
+        chain = draft.chain_name, draft.chain_version
+        row = make_request_row(request, about, chain, self._rejections.find(about))
         row["responsible"] = keep_responsible(self._connection, self._tenant_id, request.responsible)
         self._rows.requests.append(row)
         self._live.setdefault(about.instance_id, []).append(request)

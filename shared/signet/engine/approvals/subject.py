@@ -10,7 +10,6 @@ from signet.core.approvals.policy import Policy
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.expressions import Environment
 from signet.core.tenants.responsible import ResponsiblePersons
-from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
 
 
@@ -40,8 +39,7 @@ class ApprovalSubject:
     trace_id: str | None
     # What the way of the document reads of others.
     pins: Pins
-    # The request that was rejected and is repeated with the same content.
-    repeats: LiveRequest | None
+    node_id: str
     # The permissions that voters need beside a seat, and those whose approval the same gate uses already.
     voter_permissions: Sequence[str]
     approved_elsewhere: Collection[str]

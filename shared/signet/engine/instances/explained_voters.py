@@ -12,7 +12,7 @@ from signet.core.approvals.eligibility import NOT_ASKED, Allowed, Seat, list_app
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.named_seats import list_gap_remedies, list_named_remedies
 from signet.core.approvals.policy import Policy, Stage, parse_policy
-from signet.core.approvals.rejecters import ask_rejecters_again
+from signet.core.approvals.rejecters import ask_rejecters_again, join_rejected_seats
 from signet.core.approvals.seats import Deadlock, UnseatedApprover
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -37,7 +37,7 @@ from signet.engine.approvals.coming_stage import (
     read_pins,
     seat_coming_stage,
 )
-from signet.engine.approvals.rejecters import read_rejecter_standing
+from signet.engine.approvals.rejecters import find_rejected, read_rejecter_standing
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
 from signet.store.approvals.requests import read_holders, read_last_requester
 from signet.store.approvals.voters import (
@@ -135,7 +135,7 @@ class _VoterExplainer:
     def _ask_rejecters_again(
         self, request: ApprovalRecord, present: VoteCheck, stage: Stage, seats: Sequence[Seat]
     ) -> Sequence[Seat]:
-        rejected = self._find_rejected_seats(request.node_id, request)
+        rejected = self._find_rejected_seats(request.node_id)
         before = () if request.allows_same_person else list_approving_voices(request.seats)
         standing = read_rejecter_standing(
             self.reader.connection,
@@ -175,15 +175,12 @@ class _VoterExplainer:
         stuck = _add_gaps(stuck, check.stage, assignment.missing)
         return replace(stuck, chain_name=node.config["chain"])
 
-    def _find_rejected_seats(self, node_id: str, present: ApprovalRecord | None = None) -> Sequence[Seat]:
-        """Find the seats of the node's newest request if it was rejected and the document says the same."""
-        earlier = [
-            request
-            for request in self.record.approvals
-            if request.node_id == node_id and (present is None or request.id != present.id)
-            if request.status != "voided" and not request.applied
-        ]
-        return earlier[-1].seats if earlier and earlier[-1].is_unchanged else ()
+    def _find_rejected_seats(self, node_id: str) -> Sequence[Seat]:
+        """Find the seats from which the same content was rejected before."""
+        reader, data = self.reader, self.reader.content_of(self.document).data
+        return join_rejected_seats(
+            find_rejected(reader.connection, reader.tenant_id, self.document, data, node_id)
+        )
 
     def _make_stuck(
         self, node_id: str, check: VoteCheck, voters: Sequence[VoterRecord], request: ApprovalRecord | None
@@ -212,7 +209,7 @@ class _VoterExplainer:
         )
 
     def _list_rejecters(self, node_id: str, present: ApprovalRecord | None) -> set[str]:
-        rejected = self._find_rejected_seats(node_id, present)
+        rejected = self._find_rejected_seats(node_id)
         return {seat.on_behalf_of or seat.decided_by or "" for seat in rejected if seat.status == "rejected"}
 
     def _make_env(self) -> Environment:

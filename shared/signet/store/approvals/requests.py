@@ -10,6 +10,7 @@ from psycopg.rows import class_row, scalar_row
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import Pins
+from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.compiler.node_configurations import Vote
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import MAX_ROLES
@@ -24,6 +25,8 @@ MEMBERS_IN_A_PAGE = 1_000
 MAX_HOLDERS = 1_000
 # So many holders of a request are asked for their permissions, where it has lost one.
 MAX_HOLDERS_ASKED = 3
+# So many earlier rejections of a content are looked at.
+MAX_REJECTED_ALIKE = 20
 Row = Mapping[str, Any]
 
 
@@ -54,8 +57,6 @@ class LiveRequest:
     changed_pins: list[str]
     # The fields of the document whose personal values were erased since people were asked.
     erased_fields: list[str]
-    # It was rejected, and the document still says the same.
-    is_unchanged: bool
     snapshot_hash: str
     definition_hash: str
     # The document was first asked about then, on its present way.
@@ -177,6 +178,28 @@ def read_last_requester(
 def list_earlier_requesters(connection: Connection, document_id: UUID) -> ResponsiblePersons:
     row: Any = connection.execute(_SQL.list_earlier_requesters, {"document_id": document_id}).fetchone()
     return frozenset(row[0])
+
+
+def list_rejected_alike(
+    connection: Connection,
+    tenant_id: UUID,
+    *,
+    document_id: UUID,
+    node_id: str,
+    content_hash: str,
+    data: Mapping[str, Any],
+) -> list[RejectedRequest]:
+    """List the newest rejected requests of a node about a content, whichever document has it."""
+    values = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "node_id": node_id,
+        "content_hash": content_hash,
+        "data": to_json([data]),
+        "limit": MAX_REJECTED_ALIKE,
+    }
+    rows: list[Any] = connection.execute(_SQL.list_rejected_alike, values).fetchall()
+    return [RejectedRequest(request_id, [Seat(**seat) for seat in seats]) for request_id, seats in rows]
 
 
 def find_first_asked(connection: Connection, document_id: UUID) -> datetime | None:

@@ -9,10 +9,6 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
        list_changed_pins(r.pins) AS changed_pins,
        ARRAY(SELECT DISTINCT p.field FROM personal_values p
              WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS erased_fields,
-       r.status = 'rejected' AND coalesce((
-           SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
-           JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id
-           WHERE v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id), false) AS is_unchanged,
        r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.escalate_at,
        r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
@@ -26,6 +22,33 @@ FROM approval_requests r
 WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = ANY (%(instance_ids)s) AND r.status <> 'voided'
   AND r.applied IS NOT TRUE
 ORDER BY r.id
+
+-- name: list_rejected_alike
+-- List the newest rejected requests of a node about a content. A document that was changed in a personal value alone says
+-- something else; another document keeps its own. A request of an older release is found by its document.
+SELECT alike.id,
+       ARRAY(SELECT json_build_object(
+                 'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
+                 'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status,
+                 'decided_by', s.decided_by, 'on_behalf_of', s.on_behalf_of, 'handed_over_from', s.handed_over_from)
+             FROM approval_seats s
+             WHERE s.tenant_id = %(tenant_id)s AND s.request_id = alike.id AND s.status = 'rejected'
+             ORDER BY s.stage, s.position)
+FROM (
+    SELECT r.id, r.document_id, r.snapshot_version_id FROM approval_requests r
+    WHERE r.tenant_id = %(tenant_id)s AND r.content_hash = %(content_hash)s AND r.status = 'rejected'
+      AND r.node_id = %(node_id)s
+    UNION ALL
+    SELECT r.id, r.document_id, r.snapshot_version_id FROM approval_requests r
+    WHERE r.tenant_id = %(tenant_id)s AND r.document_id = %(document_id)s AND r.content_hash IS NULL
+      AND r.status = 'rejected' AND r.node_id = %(node_id)s
+) AS alike
+WHERE alike.document_id <> %(document_id)s
+   OR EXISTS (SELECT FROM document_versions v
+              WHERE v.tenant_id = %(tenant_id)s AND v.id = alike.snapshot_version_id
+                AND v.snapshot::jsonb -> 'data' = %(data)s::jsonb -> 0)
+ORDER BY alike.id DESC
+LIMIT %(limit)s
 
 -- name: read_chain
 -- Read the newest published version of a chain, with its steps in their order.
@@ -255,16 +278,18 @@ ON CONFLICT DO NOTHING
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, variables, repeats_request_id, escalate_at, expire_at, trace_id, created_at, asked_since)
+    voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, escalate_at, expire_at,
+    trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, variables, repeats_request_id, escalate_at, expire_at, trace_id, %(now)s,
-       least(first_asked(document_id), %(now)s)
+       voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, escalate_at, expire_at,
+       trace_id, %(now)s, least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
     chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
-    variables jsonb, repeats_request_id uuid, escalate_at timestamptz, expire_at timestamptz, trace_id text)
+    variables jsonb, repeats_request_id uuid, content_hash text, escalate_at timestamptz, expire_at timestamptz,
+    trace_id text)
 
 -- name: insert_seats
 -- Write the seats of a wave in one statement.

@@ -89,11 +89,7 @@ SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definiti
                  WHERE s.tenant_id = newest.tenant_id AND s.hash = newest.responsible),
                 ARRAY[requester_id]) AS responsible,
        pins, voter_permissions, coalesce(policy::jsonb ->> 'same_person' = 'allowed', false) AS allows_same_person,
-       stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at,
-       status = 'rejected' AND coalesce((
-           SELECT v.snapshot::jsonb -> 'data' = d.data FROM document_versions v
-           JOIN documents d ON d.tenant_id = v.tenant_id AND d.id = v.document_id
-           WHERE v.tenant_id = newest.tenant_id AND v.id = newest.snapshot_version_id), false) AS is_unchanged
+       stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
 FROM (
     SELECT r.*
     FROM approval_requests r

@@ -137,6 +137,8 @@ def voter_probes() -> Iterator[Probe]:
     # in first_asked()
     of_document = "document_id = %(id)s AND created_at > '-infinity'"
     yield plain("approval_requests_by_document", "approval_requests", of_document, id=ROW)
+    alike = {"document_id": ROW, "node_id": "look", "content_hash": "0" * 64, "data": "[{}]", "limit": 20}
+    yield Probe("approval_requests_by_content", REQUESTS["list_rejected_alike"], alike)
     candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10, "document_id": ROW}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})

@@ -2,12 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
-from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.rejecters import RejecterStanding, ask_rejecters_again
+from signet.core.approvals.eligibility import Seat, SeatStatus
+from signet.core.approvals.rejecters import (
+    RejectedRequest,
+    RejecterStanding,
+    ask_rejecters_again,
+    hash_content,
+    join_rejected_seats,
+)
+from signet.core.documents.personal_data import make_reference
 from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
 from tests.support.core.approval_policies import make_stage, role
 
@@ -59,3 +67,20 @@ def test_it_stays_with_them_where_the_documents_people_touched_it(
 ) -> None:
     standing = RejecterStanding(ACTIVE, ("ann",), changes)
     assert ask_rejecters_again(STAGE, OPEN, REJECTED, standing) == AGAIN
+
+
+def test_a_content_is_the_same_in_each_document_of_a_type() -> None:
+    data = {"number": "R-1", "contact": make_reference("1", "a" * 64), "note": None}
+    again = {"number": "R-1", "contact": make_reference("2", "b" * 64)}
+    assert hash_content("invoice", data) == hash_content("invoice", again)
+    assert hash_content("invoice", data) != hash_content("order", data)
+    assert hash_content("invoice", data) != hash_content("invoice", {"number": "R-2"})
+
+
+def test_the_newest_rejection_of_each_place_counts() -> None:
+    def seat(stage: int, person: str, status: SeatStatus = "rejected") -> Seat:
+        return Seat(stage, 1, person, None, "resolved", status=status, decided_by=person)
+
+    newest = RejectedRequest(UUID(int=2), [seat(1, "ann"), seat(3, "cleo", "approved")])
+    oldest = RejectedRequest(UUID(int=1), [seat(1, "ben"), seat(2, "dan")])
+    assert [seat.decided_by for seat in join_rejected_seats([newest, oldest])] == ["ann", "dan"]

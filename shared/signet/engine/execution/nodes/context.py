@@ -305,7 +305,7 @@ class InstanceContext:
             requesters=requester.responsible | asked,
             trace_id=self.trace_id,
             pins=pins,
-            repeats=self.approvals.find_repeated(self.row.id, token.node, request),
+            node_id=token.node,
             voter_permissions=needed,
             approved_elsewhere=self.approvals.list_approved_voices(
                 self.row.id, document.version, policy, request, counted_stage

@@ -1,0 +1,10 @@
+-- phase: expand
+-- transaction: on
+--
+-- Held for another branch.
+
+-- up
+SELECT 1;
+
+-- down
+SELECT 1;
