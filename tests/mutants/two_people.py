@@ -7,6 +7,8 @@ CHANGES = "shared/signet/engine/control/changes.py"
 PROPOSALS = "shared/signet/engine/control/proposals.py"
 SCENES = "tests/functions/routes/control/test_four_eyes.py::test_"
 HTTP = "tests/functions/routes/control/test_control_changes.py::test_"
+ARCHIVING = "tests/functions/routes/control/test_archiving.py::test_"
+ROLES = "tests/functions/routes/control/test_lost_roles.py::test_"
 
 ROLES = "tests/functions/routes/control/test_roles_of_accounts.py::test_"
 
@@ -42,6 +44,31 @@ TWO_PEOPLE = (
         "author_of(act.noted_as)",
         "author_of(act.caller)",
         (f"{ROLES}who_proposed_a_wider_role_answers_for_it",),
+        "a definition is archived without a word",
+        4,
+        "shared/signet/engine/definitions/archiving.py",
+        "    if missing:\n",
+        "    if False:\n",
+        (f"{ARCHIVING}what_follows_is_said_and_nothing_is_proposed_before_it_is_accepted",),
+    ),
+    Mutation(
+        "something else follows from archiving than was confirmed",
+        4,
+        "shared/signet/engine/definitions/archiving.py",
+        '    if _to_json(findings) != change.body["findings"]:\n',
+        "    if False:\n",
+        (f"{ARCHIVING}what_follows_must_be_the_same_when_it_is_confirmed",),
+    ),
+    Mutation(
+        "a token confirms by roles that were lost",
+        4,
+        FOUR_EYES,
+        "    if not persons & holders:\n",
+        "    if False:\n",
+        (
+            f"{ROLES}who_has_lost_the_role_confirms_nothing",
+            f"{ROLES}who_has_lost_the_role_publishes_nothing",
+        ),
     ),
     Mutation(
         "an author publishes the own draft",

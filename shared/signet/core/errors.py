@@ -100,6 +100,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "FIELDS_INVALID": ErrorKind.INVALID,
         "FIELD_NOT_INDEXED": ErrorKind.INVALID,
         "FILTER_INVALID": ErrorKind.INVALID,
+        "FINDINGS_NOT_ACCEPTED": ErrorKind.CONFLICT,
         "FOUR_EYES_REQUIRED": ErrorKind.FORBIDDEN,
         "IDEMPOTENCY_KEY_REUSED": ErrorKind.INVALID,
         "INBOUND_ENDPOINT_EXISTS": ErrorKind.CONFLICT,

@@ -12,7 +12,7 @@ from signet.core.tenants.responsible import join_responsible
 from signet.engine.access.admin import AdminTransaction
 from signet.store.approvals.voters import read_people
 from signet.store.control.authorship import DraftName, add_draft_authors
-from signet.store.control.changes import list_holders, read_four_eyes
+from signet.store.control.changes import find_holders_among, list_holders, read_four_eyes
 
 _MAX_NAMED, _MAX_LOOKED_AT = 5, 100
 
@@ -46,10 +46,18 @@ def require_another_publisher(
 
 
 def require_person(act: AdminTransaction, permission: str) -> None:
-    """Refuse a caller behind which no person is known: it may be the author's own."""
+    """Refuse a caller behind whom no person is known, or none who may do this by the roles of the tables now.
+
+    An unknown one may be the author's own, and a token keeps roles that its person has lost.
+    """
     principal = act.caller.principal
     if not principal.responsible:
         sentence = f"nobody is known to stand behind {principal.subject}, so it is not another person"
+        raise refuse_single_person(act, sentence, (), permission)
+    persons = principal.responsible
+    holders = find_holders_among(act.connection, principal.tenant_id, persons, list_granting(permission))
+    if not persons & holders:
+        sentence = f"{' and '.join(sorted(persons))} no longer may: no role of theirs has '{permission}' now"
         raise refuse_single_person(act, sentence, (), permission)
 
 

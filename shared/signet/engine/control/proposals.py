@@ -52,14 +52,15 @@ class ControlProposal:
 class ControlChange:
     """A proposed change of the control.
 
-    `hash` is that of everything that is confirmed. `difference` compares with what is in force; it is null
-    in lists, and once the change has ended. `next_step` is said once, when it is proposed: the people who may
-    confirm it, or that there are none.
+    `label` says in words which thing it is of. `hash` is that of everything that is confirmed. `difference`
+    compares with what is in force; it is null in lists, and once the change has ended. `next_step` is said
+    once, when it is proposed: the people who may confirm it, or that there are none.
     """
 
     id: UUID
     kind: str
     name: str
+    label: str
     act: str
     body: Mapping[str, Any]
     base_version: int
@@ -146,12 +147,14 @@ def show_change(row: ControlChangeRow) -> ControlChange:
     """Show a change, whose hash must be that of its content."""
     if hash_change(row.kind, row.name, row.act, row.base_version, row.body) != row.hash:
         raise Defect("CONTROL_CHANGE_ALTERED", f"the change {row.id} is not the one that was proposed")
+    body = json.loads(row.body)
     return ControlChange(
         id=row.id,
         kind=row.kind,
         name=row.name,
+        label=_make_label(row.name, body),
         act=row.act,
-        body=json.loads(row.body),
+        body=body,
         base_version=row.base_version,
         hash=row.hash,
         proposed_by=row.proposed_by,
@@ -163,6 +166,14 @@ def show_change(row: ControlChangeRow) -> ControlChange:
         ended_at=row.ended_at,
         ended_by=row.ended_by,
     )
+
+
+def _make_label(name: str, body: Mapping[str, Any]) -> str:
+    """Name the thing as people do: a definition by its name and version, and not by its id."""
+    named, version = body.get("name"), body.get("version")
+    if body.get("definition_kind") is None or not isinstance(named, str):
+        return name
+    return f"{named} version {version}"
 
 
 def describe_change(change: ControlChange) -> dict[str, Any]:
@@ -204,6 +215,7 @@ def _tell(act: AdminTransaction, change: ControlChange, permission: str) -> None
         "control_change_id": str(change.id),
         "kind": change.kind,
         "name": change.name,
+        "label": change.label,
         "act": change.act,
         "proposed_by": change.proposed_by,
     }

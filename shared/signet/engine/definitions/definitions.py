@@ -1,6 +1,6 @@
 """Contracts, patches and automations from draft to published; publishing compiles and freezes at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.control.four_eyes import join_authors, wants_two_people
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions import publication
+from signet.engine.definitions.archiving import PUBLISH, Archived, archive, propose_archive
 from signet.engine.definitions.compilation import parse_body, require_definition
 from signet.engine.definitions.contracts import EDIT_CONTRACT as EDIT_CONTRACT
 from signet.engine.definitions.contracts import (
@@ -27,7 +28,6 @@ from signet.engine.definitions.contracts import (
 )
 from signet.engine.definitions.publication import (
     MODELS,
-    PUBLISH,
     base_ref_of,
     entity_type_of,
     name_of,
@@ -37,6 +37,7 @@ from signet.engine.definitions.publication import (
 from signet.engine.definitions.publication import Draft as Draft
 from signet.engine.definitions.publication import Published as Published
 from signet.engine.definitions.publication import insert_draft as insert_draft
+from signet.engine.documents.command_checks import check_reason
 from signet.store.audit.write import lock_administration
 from signet.store.control.authorship import DraftName
 from signet.store.database import Connection, Database
@@ -158,17 +159,27 @@ class Definitions:
                 require_revision(draft.revision, expected_revision)
             return publication.publish_draft(act, draft)
 
-    def archive(self, caller: Caller, definition_id: UUID) -> ControlChange | None:
+    def archive(
+        self,
+        caller: Caller,
+        definition_id: UUID,
+        *,
+        accepted: Collection[str] = (),
+        reason: str | None = None,
+    ) -> Archived | ControlChange:
         """Keep new documents from a definition; running instances go on.
 
         A patch takes its effective workflows with it. Where the tenant wants two people, this proposes it.
+        `accepted` are the codes of what follows from it.
         """
+        rejected = check_reason(reason)
+        if rejected is not None:
+            raise rejected
         with self._acting(caller, PUBLISH) as act:
             definition = _require(act, definition_id)
             if wants_two_people(act):
-                return publication.propose_archive(act, definition)
-            publication.archive(act, definition)
-            return None
+                return propose_archive(act, definition, accepted, reason)
+            return archive(act, definition, accepted, reason)
 
     def roll_back(self, caller: Caller, definition_id: UUID) -> Published | ControlChange:
         """Publish an older body again as a new version, so that history only grows."""

@@ -12,7 +12,6 @@ from uuid import UUID
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
-from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
 from signet.core.tenants.responsible import join_responsible
 from signet.engine.access.admin import AdminTransaction
@@ -20,6 +19,7 @@ from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
+from signet.engine.definitions.archiving import KIND, PUBLISH, apply_archive, describe
 from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
@@ -28,8 +28,6 @@ from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow, NewDefinition
 
-KIND: ControlKind = "definition"
-PUBLISH = "definition:publish"
 MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
 
 
@@ -116,17 +114,6 @@ def publish_draft(
     return _show(act, effective_id, version, artifact, findings)
 
 
-def archive(act: AdminTransaction, definition: DefinitionRow) -> None:
-    """Keep new documents from a definition; a patch takes its effective workflows with it."""
-    tenant_id = act.caller.principal.tenant_id
-    if not store.archive_definition(act.connection, tenant_id, definition.id):
-        raise _not_archivable()
-    if definition.definition_kind == "org_patch":
-        for effective in store.list_effective_of_patch(act.connection, tenant_id, definition.id):
-            store.archive_definition(act.connection, tenant_id, effective)
-    note(act, definition.id, "archive")
-
-
 def roll_back(
     act: AdminTransaction, older: DefinitionRow, proposal: ControlChange | None = None
 ) -> Published:
@@ -160,22 +147,15 @@ def recompile(
 # --- changes that wait for another person ---
 
 
-def propose_archive(act: AdminTransaction, definition: DefinitionRow) -> ControlChange:
-    if definition.status != "published" or definition.is_default:
-        raise _not_archivable()
-    body = {**_describe(definition), "status": "archived"}
-    return _propose(act, definition, "archive", body, definition.revision)
-
-
 def propose_roll_back(act: AdminTransaction, older: DefinitionRow) -> ControlChange:
     _parse_older(older)
-    body = {**_describe(older), "document": older.body_patches_json}
+    body = {**describe(older), "document": older.body_patches_json}
     return _propose(act, older, "roll_back", body, _newest_version(act, older))
 
 
 def propose_recompile(act: AdminTransaction, effective: DefinitionRow) -> ControlChange:
     _, artifact, _ = _compile_again(act, effective)
-    body = {**_describe(effective), "compiled_hash": artifact.hash}
+    body = {**describe(effective), "compiled_hash": artifact.hash}
     return _propose(act, effective, "recompile", body, _newest_version(act, effective))
 
 
@@ -184,22 +164,22 @@ def read_in_force(connection: Connection, tenant_id: UUID, change: ControlChange
     if definition is None:
         return {}
     if change.act == "archive":
-        return {**_describe(definition), "status": definition.status}
+        return {**describe(definition), "status": definition.status, "findings": []}
     if change.act == "recompile":
-        return {**_describe(definition), "compiled_hash": definition.compiled_hash}
+        return {**describe(definition), "compiled_hash": definition.compiled_hash}
     newest = store.find_newest_published(connection, tenant_id, definition)
-    return {} if newest is None else {**_describe(newest), "document": newest.body_patches_json}
+    return {} if newest is None else {**describe(newest), "document": newest.body_patches_json}
 
 
 def apply_change(act: AdminTransaction, change: ControlChange) -> None:
     definition = require_definition(act.connection, act.caller.principal.tenant_id, UUID(change.name))
-    is_archive = change.act == "archive"
-    version = definition.revision if is_archive else _newest_version(act, definition)
+    if change.act == "archive":
+        apply_archive(act, definition, change)
+        return
+    version = _newest_version(act, definition)
     if version != change.base_version:
         raise change_is_stale(change, version)
-    if is_archive:
-        archive(act, definition)
-    elif change.act == "roll_back":
+    if change.act == "roll_back":
         roll_back(act, definition, change)
     else:
         recompile(act, definition, change)
@@ -220,15 +200,6 @@ def _newest_version(act: AdminTransaction, definition: DefinitionRow) -> int:
         definition.name,
     )
     return following - 1
-
-
-def _describe(definition: DefinitionRow) -> dict[str, Any]:
-    return {
-        "definition_kind": definition.definition_kind,
-        "entity_type": definition.entity_type,
-        "name": definition.name,
-        "version": definition.version,
-    }
 
 
 # --- what publishing is made of ---
@@ -290,10 +261,6 @@ def _show(
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
     return Published(definition_id, version, artifact.hash, findings, control)
-
-
-def _not_archivable() -> Rejected:
-    return Rejected("VERSION_FROZEN", "only a published definition that is no default can be archived")
 
 
 def name_of(body: Patch | Automation) -> str:

@@ -202,13 +202,13 @@ class _VoterExplainer:
             additions=list_additions(check, members, roles) if roles else (),
             lacks_another_person=any(voter.code == SAME_PERSON for voter in voters),
             bar=bar.sentence if (bar := find_bar_of_everybody(check, roles)) is not None else None,
-            named_remedies=list_named_remedies(check, self._list_rejecters(node_id, request)),
+            named_remedies=list_named_remedies(check, self._list_rejecters(node_id)),
             helpers=list_helpers(
                 check, {name: person.permissions for name, person in people.items()}, EDIT_MEMBERS
             ),
         )
 
-    def _list_rejecters(self, node_id: str, present: ApprovalRecord | None) -> set[str]:
+    def _list_rejecters(self, node_id: str) -> set[str]:
         rejected = self._find_rejected_seats(node_id)
         return {seat.on_behalf_of or seat.decided_by or "" for seat in rejected if seat.status == "rejected"}
 

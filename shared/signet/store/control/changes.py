@@ -139,6 +139,15 @@ def list_holders(
         return cursor.execute(_SQL.list_holders, values).fetchall()
 
 
+def find_holders_among(
+    connection: Connection, tenant_id: UUID, persons: Collection[str], granting: Collection[str]
+) -> frozenset[str]:
+    """Find the active members among these people whose roles have one of these permissions."""
+    values = {"tenant_id": tenant_id, "persons": sorted(persons), "granting": sorted(granting)}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return frozenset(cursor.execute(_SQL.find_holders_among, values).fetchall())
+
+
 def tell_holders(
     connection: Connection,
     tenant_id: UUID,

@@ -64,6 +64,13 @@ WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active' AND m.user_id <> ALL (
 ORDER BY m.user_id
 LIMIT %(limit)s
 
+-- name: find_holders_among
+-- Find which of these people are active members with a permission now.
+SELECT m.user_id FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active' AND m.user_id = ANY (%(persons)s)
+  AND EXISTS (SELECT FROM member_roles r JOIN roles o ON o.tenant_id = r.tenant_id AND o.role = r.role
+              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id AND o.permissions && %(granting)s::text[])
+
 -- name: tell_holders
 -- Write a notification for each person who may confirm a change.
 INSERT INTO notifications (tenant_id, id, user_id, kind, data, created_at)

@@ -185,14 +185,19 @@ def parse_locked_documents(
 
 
 def find_workflow(
-    connection: Connection, tenant_id: UUID, entity_type: str, contract_version: int | None
+    connection: Connection,
+    tenant_id: UUID,
+    entity_type: str,
+    contract_version: int | None,
+    other_than: Sequence[UUID] = (),
 ) -> WorkflowOfType | None:
-    """Find the workflow of documents of this type; without a version, that of new ones."""
+    """Find the workflow of documents of this type, apart from some; without a version, that of new ones."""
     with connection.cursor(row_factory=class_row(WorkflowOfType)) as cursor:
         values = {
             "tenant_id": tenant_id,
             "entity_type": entity_type,
             "contract_version": contract_version,
+            "other_than": list(other_than),
         }
         return cursor.execute(_SQL.find_workflow, values).fetchone()
 

@@ -10,6 +10,7 @@ FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
   AND definition_kind IN ('effective', 'envelope')
   AND (%(contract_version)s::integer IS NULL OR contract_version = %(contract_version)s)
+  AND id <> ALL (%(other_than)s::uuid[])
 ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_at DESC, id DESC
 LIMIT 1
 

@@ -100,7 +100,10 @@ def test_positions_stand_beside_what_is_versioned(client: Client) -> None:
 
 def test_archived_and_rolled_back(client: Client) -> None:
     place, effective = publish(client)
-    assert client.post(f"{place}/archive").status == 204
+    refused = client.post(f"{place}/archive")
+    assert (refused.status, refused.code) == (409, "FINDINGS_NOT_ACCEPTED")
+    archived = client.post(f"{place}/archive", {"accept": ["FALLS_BACK", "ASKS_NOBODY"]})
+    assert archived.status == 200, archived.text
     assert client.get(effective).body["status"] == "archived"
     assert client.post(f"{place}/archive").code == "VERSION_FROZEN"
     again = client.post(f"{place}/roll_back")

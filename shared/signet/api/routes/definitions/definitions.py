@@ -17,6 +17,7 @@ from signet.core.compiler.patch import MAX_NODES, Automation, Patch
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.control.proposals import ControlChange
+from signet.engine.definitions.archiving import Archived
 from signet.engine.definitions.definitions import Draft, Published
 from signet.engine.definitions.queries import (
     DefinitionFilters,
@@ -28,6 +29,16 @@ from signet.engine.definitions.queries import (
 
 DEFINITION = "/v1/definitions/<definition_id>"
 MAX_PLACE = 1_000_000
+FindingCode = Annotated[str, Field(pattern="^[A-Z][A-Z_]{0,79}$")]
+
+
+class Archiving(Strict):
+    """What follows from it, accepted by the codes of the findings, and why it is done."""
+
+    accept: list[FindingCode] = Field(default_factory=list, max_length=20)
+    reason: str | None = None
+
+
 NodeName = Annotated[str, Field(pattern=r"^[!-~]{1,300}$")]
 Coordinate = Annotated[float, Field(ge=-MAX_PLACE, le=MAX_PLACE, allow_inf_nan=False)]
 Position = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
@@ -146,14 +157,21 @@ def _add_acts(routes: Routes) -> None:
     @routes.post(
         f"{DEFINITION}/archive",
         "Keep new documents from it; what runs goes on",
-        None,
-        status=204,
+        Archived,
         also={202: ControlChange},
     )
-    def archive_definition(call: Call, definition_id: PathId) -> HttpAnswer:
-        """Archive a definition; a patch takes the workflows compiled from it along."""
-        proposed = call.use.definitions.archive(call.caller, definition_id)
-        return HttpAnswer(status=204) if proposed is None else show_proposed(proposed)
+    def archive_definition(
+        call: Call, definition_id: PathId, archiving: Annotated[Archiving | None, Body()] = None
+    ) -> HttpAnswer:
+        """Archive a definition; a patch takes the workflows compiled from it along.
+
+        The findings say what new documents run instead. Their codes are sent as `accept`.
+        """
+        asked = archiving or Archiving()
+        archived = call.use.definitions.archive(
+            call.caller, definition_id, accepted=asked.accept, reason=asked.reason
+        )
+        return show_proposed(archived) if isinstance(archived, ControlChange) else HttpAnswer(archived)
 
     @routes.post(
         f"{DEFINITION}/roll_back",

@@ -85,6 +85,16 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "'{place}' runs the action '{name}', which is neither of the contract nor of this release.",
         "Declare an action in the contract, and run that.",
     ),
+    "FALLS_BACK": (
+        "warning",
+        "New documents of '{entity_type}' will run '{name}', version {version}.",
+        "Archive this only if that is wanted.",
+    ),
+    "ASKS_NOBODY": (
+        "warning",
+        "New documents of '{entity_type}' will ask nobody: no approval is left.",
+        "Publish a patch with the approvals first, and archive this then.",
+    ),
     "PATCH_OUT_OF_FORCE": (
         "warning",
         "New documents of '{entity_type}' no longer run the patch '{name}', version {version}.",

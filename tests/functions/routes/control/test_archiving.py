@@ -1,0 +1,97 @@
+"""Archiving a definition in force says what new documents run instead, and takes an acceptance by name."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.http_client import Client, ClientAnswer
+from tests.support.two_people import TwoPeople, confirm
+
+BOTH = ["FALLS_BACK", "ASKS_NOBODY"]
+
+
+def save_patch(person: Client, label: str) -> tuple[str, str]:
+    """Save a patch that asks quinn; return its place and its ETag."""
+    node = {"id": "me", "type": "approval", "config": {"approvers": [{"by": "user", "user": "quinn"}]}}
+    base = {"entity_type": "invoice", "envelope_version": 1}
+    slots = {"submitted_to_approved": {"nodes": [node]}}
+    saved = person.post("/v1/definitions", {"patch": "mine", "base": base, "slots": slots, "label": label})
+    assert saved.status == 201, saved.text
+    return saved.headers["location"], saved.headers["etag"]
+
+
+def publish(person: Client, draft: tuple[str, str]) -> ClientAnswer:
+    return person.post(f"{draft[0]}/publish", if_match=draft[1])
+
+
+@pytest.fixture
+def connie(two: TwoPeople) -> Client:
+    return two.hire("connie")
+
+
+@pytest.fixture
+def in_force(two: TwoPeople, connie: Client) -> str:
+    """Publish a patch with an approval by two people, and return its place."""
+    draft = save_patch(connie, "Ours")
+    assert publish(two.people["paul"], draft).status == 200
+    return draft[0]
+
+
+def codes_of(answer: ClientAnswer) -> list[Any]:
+    return [finding["code"] for finding in answer.body["findings"]]
+
+
+@pytest.mark.parametrize("accepted", [None, [], ["FALLS_BACK"], ["ASKS_NOBODY"], ["OTHER"]])
+def test_what_follows_is_said_and_nothing_is_proposed_before_it_is_accepted(
+    connie: Client, in_force: str, accepted: list[str] | None
+) -> None:
+    refused = connie.post(f"{in_force}/archive", None if accepted is None else {"accept": accepted})
+    assert (refused.status, refused.code) == (409, "FINDINGS_NOT_ACCEPTED"), refused.text
+    assert "FALLS_BACK, ASKS_NOBODY" in refused.body["remedy"]
+    assert connie.get("/v1/control_changes").body["items"] == []
+
+
+def test_the_proposal_names_the_thing_its_findings_and_the_reason(
+    two: TwoPeople, connie: Client, in_force: str
+) -> None:
+    asked = {"accept": BOTH, "reason": "routine"}
+    proposed = connie.post(f"{in_force}/archive", asked)
+    assert proposed.status == 202, proposed.text
+    shown = two.people["paul"].get(proposed.headers["location"]).body
+    assert (shown["label"], shown["reason"]) == ("mine version 1", "routine")
+    assert [finding["code"] for finding in shown["body"]["findings"]] == BOTH
+    sentences = [finding["sentence"] for finding in shown["body"]["findings"]]
+    assert sentences[1].endswith("will ask nobody: no approval is left.")
+    assert "/findings" in {change["pointer"] for change in shown["difference"]}
+    assert confirm(two.people["paul"], proposed).status == 200
+    assert connie.get(in_force).body["status"] == "archived"
+
+
+def test_what_follows_must_be_the_same_when_it_is_confirmed(
+    two: TwoPeople, connie: Client, in_force: str
+) -> None:
+    """Another version was published since: the archive would have new documents run that."""
+    proposed = connie.post(f"{in_force}/archive", {"accept": BOTH})
+    assert publish(two.people["quinn"], save_patch(connie, "Newer")).status == 200
+    late = confirm(two.people["paul"], proposed)
+    assert (late.status, late.code) == (412, "CONTROL_CHANGE_VERSION_CONFLICT")
+    assert connie.get(in_force).body["status"] == "published"
+
+
+def test_what_is_not_in_force_is_archived_without_a_finding(
+    two: TwoPeople, connie: Client, in_force: str
+) -> None:
+    """The lawful way beside it: new documents run the newer version already."""
+    assert publish(two.people["quinn"], save_patch(connie, "Newer")).status == 200
+    proposed = connie.post(f"{in_force}/archive")
+    assert (proposed.status, proposed.body["body"]["findings"]) == (202, [])
+
+
+def test_one_person_is_told_too_where_the_tenant_wants_one(client: Client) -> None:
+    people = TwoPeople(client)
+    connie, _ = people.hire("connie"), people.hire("quinn")
+    draft = save_patch(connie, "Ours")
+    assert publish(connie, draft).status == 200
+    assert connie.post(f"{draft[0]}/archive").code == "FINDINGS_NOT_ACCEPTED"
+    archived = connie.post(f"{draft[0]}/archive", {"accept": BOTH, "reason": "routine"})
+    assert (archived.status, archived.body["name"], codes_of(archived)) == (200, "mine", BOTH)
