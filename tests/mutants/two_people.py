@@ -9,6 +9,7 @@ SCENES = "tests/functions/routes/control/test_four_eyes.py::test_"
 HTTP = "tests/functions/routes/control/test_control_changes.py::test_"
 ARCHIVING = "tests/functions/routes/control/test_archiving.py::test_"
 ROLES = "tests/functions/routes/control/test_lost_roles.py::test_"
+WEAKER = "tests/functions/routes/control/test_weaker_contracts.py::test_"
 
 ROLES = "tests/functions/routes/control/test_roles_of_accounts.py::test_"
 
@@ -44,6 +45,14 @@ TWO_PEOPLE = (
         "author_of(act.noted_as)",
         "author_of(act.caller)",
         (f"{ROLES}who_proposed_a_wider_role_answers_for_it",),
+        "a weaker contract is published without a word",
+        4,
+        "shared/signet/engine/definitions/contracts.py",
+        "place_findings(find_weakened(newest, contract)) if newest is not None else ()",
+        "()",
+        (f"{WEAKER}a_weaker_contract_is_named_when_it_is_saved_compared_and_published",),
+    ),
+    Mutation(
         "a definition is archived without a word",
         4,
         "shared/signet/engine/definitions/archiving.py",

@@ -10,6 +10,7 @@ from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
+from signet.core.contracts.weakening import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
@@ -19,6 +20,7 @@ from signet.engine.control.four_eyes import join_authors, make_authorship, requi
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
+    find_newest_contract,
     place_findings,
     read_settings,
     reject_findings,
@@ -74,6 +76,12 @@ def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]
         raise _frozen(contract.contract, contract.version)
     _note(act, contract.contract, "save_contract", contract.version, hash=digest)
     return revision, digest
+
+
+def list_weakened(act: AdminTransaction, contract: Contract) -> tuple[PlacedFinding, ...]:
+    """List what the contract holds people to less than the newest published version."""
+    newest = find_newest_contract(act.connection, act.caller.principal.tenant_id, contract.contract)
+    return place_findings(find_weakened(newest, contract)) if newest is not None else ()
 
 
 def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> ContractRow | None:
@@ -135,6 +143,7 @@ def freeze_contract(
     placed = place_findings((*mistakes, *compilation.findings))
     if compilation.artifact is None:
         raise reject_findings(placed)
+    placed = (*placed, *list_weakened(act, contract))
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)
     new = _describe_envelope(envelope, compilation.artifact, authorship)
     store.insert_definition(connection, tenant_id, new, act.caller.principal.subject)

@@ -21,6 +21,7 @@ from signet.engine.definitions.contracts import (
     delete_contract,
     find_contract_row,
     freeze_contract,
+    list_weakened,
     parse_contract_document,
     require_contract_draft,
     require_revision,
@@ -77,6 +78,7 @@ class Definitions:
                     remedy="Replace it, with the ETag that it has, or save this as another version.",
                 )
             revision, digest = write_contract(act, contract)
+            findings = (*findings, *list_weakened(act, contract))
         return ContractDraft(contract.contract, contract.version, revision, digest, findings)
 
     def replace_contract(
@@ -89,6 +91,7 @@ class Definitions:
                 sentence = f"the text is '{contract.contract}' version {contract.version}, not the draft's"
                 raise Rejected("DEFINITION_INVALID", sentence, remedy="Save it as a draft of its own.")
             revision, digest = write_contract(act, contract)
+            findings = (*findings, *list_weakened(act, contract))
         return ContractDraft(entity_type, version, revision, digest, findings)
 
     def delete_contract(self, caller: Caller, entity_type: str, version: int, expected_revision: int) -> None:

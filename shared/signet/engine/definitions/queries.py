@@ -10,9 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from signet.core.contracts.weakening import find_weakened
+from signet.core.control.change import ControlDifference, list_differences
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
-from signet.engine.definitions.compilation import contract_not_found, definition_not_found
+from signet.engine.cache import load_contract
+from signet.engine.definitions.compilation import (
+    PlacedFinding,
+    contract_not_found,
+    definition_not_found,
+    place_findings,
+)
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
 from signet.store.definitions import read as store
@@ -37,6 +45,20 @@ class ContractRecord:
     hash: str
     revision: int
     document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ContractDiff:
+    """What a version of a contract changes; `findings` say what it holds people to less.
+
+    `against` is the other version, or null where there is none to compare with.
+    """
+
+    entity_type: str
+    version: int
+    against: int | None
+    differences: Sequence[ControlDifference]
+    findings: Sequence[PlacedFinding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +94,29 @@ class DefinitionsRead:
             if row is None or not _may_read(read, row):
                 raise contract_not_found(entity_type, version)
             return _show(row)
+
+    def diff_contract(
+        self, principal: Principal, entity_type: str, version: int, against: int | None
+    ) -> ContractDiff:
+        """Compare a version with another one, or else with the newest published version."""
+        with reading(self.database, principal) as read:
+            tenant_id = principal.tenant_id
+            row = read_contract_row(read.connection, tenant_id, entity_type, version)
+            if row is None or not _may_read(read, row):
+                raise contract_not_found(entity_type, version)
+            if against is None:
+                other = read_newest_contract(read.connection, tenant_id, entity_type)
+            else:
+                other = read_contract_row(read.connection, tenant_id, entity_type, against)
+                if other is None or not _may_read(read, other):
+                    raise contract_not_found(entity_type, against)
+        if other is None:
+            return ContractDiff(entity_type, version, None, (), ())
+        findings = find_weakened(
+            load_contract(other.body, other.hash).contract, load_contract(row.body, row.hash).contract
+        )
+        differences = list_differences(json.loads(other.body), json.loads(row.body))
+        return ContractDiff(entity_type, version, other.version, differences, place_findings(findings))
 
     def list_contract_versions(
         self, principal: Principal, entity_type: str, *, before: int | None, limit: int

@@ -12,10 +12,14 @@ from signet.api.http.routing import Routes
 from signet.core.contracts.contract import Contract
 from signet.engine.definitions.contracts import ContractDraft
 from signet.engine.definitions.definitions import Published
-from signet.engine.definitions.queries import ContractRecord, ContractSummary
+from signet.engine.definitions.queries import ContractDiff, ContractRecord, ContractSummary
 
 CONTRACT = "/v1/contracts/<entity_type>"
 VERSION = f"{CONTRACT}/versions/<version>"
+AgainstVersion = Annotated[
+    int | None,
+    Query(ge=1, le=1_000_000, description="The other version; by default the newest published one."),
+]
 InStatus = Annotated[
     Literal["published", "draft"], Query(description="The newest version of each type with this status.")
 ]
@@ -103,3 +107,10 @@ def _add_reads(routes: Routes) -> None:
     def get_contract_version(call: Call, entity_type: PathName, version: PathVersion) -> HttpAnswer:
         record = call.use.definitions_read.read_contract(call.principal, entity_type, version)
         return HttpAnswer(record, version=record.revision)
+
+    @routes.get(f"{VERSION}/diff", "What a version of a contract changes", ContractDiff)
+    def diff_contract_versions(
+        call: Call, entity_type: PathName, version: PathVersion, against: AgainstVersion = None
+    ) -> ContractDiff:
+        """Compare a version with another, and say what it holds people to less."""
+        return call.use.definitions_read.diff_contract(call.principal, entity_type, version, against)
