@@ -42,7 +42,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "a key that was left forgets what it was asked about",
         3,
-        "migrations/0033_remember_earlier_askings.sql",
+        "migrations/0034_remember_earlier_askings.sql",
         "WHERE k.tenant_id = d.tenant_id AND k.document_id = d.id\n",
         "WHERE k.tenant_id = d.tenant_id AND k.document_id = d.id AND false\n",
         (

@@ -240,10 +240,8 @@ PINS_AND_TIME = (
         "a gate passes though the account has changed",
         3,
         REQUESTS,
-        "refs = older.union(*(r.changed_pins + r.erased_fields for r in live))",
+        "refs = older.union(*(r.changed_pins for r in counting))",
         "refs = older",
-        "changed = frozenset(older.union(*(r.changed_pins for r in counting)))",
-        "changed = frozenset(older)",
         (f"{THROUGH}a_change_between_vote_and_gate_is_asked_about_again",),
     ),
     Mutation(

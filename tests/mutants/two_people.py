@@ -45,6 +45,8 @@ TWO_PEOPLE = (
         "author_of(act.noted_as)",
         "author_of(act.caller)",
         (f"{ROLES}who_proposed_a_wider_role_answers_for_it",),
+    ),
+    Mutation(
         "a weaker contract is published without a word",
         4,
         "shared/signet/engine/definitions/contracts.py",
