@@ -43,7 +43,7 @@ SEATS = (
         f"{CORE}/approvals/rejecters.py",
         " and not _was_touched(r, standing)",
         "",
-        (f"{AGAIN}it_stays_with_who_rejected_where_the_creator_brought_that_about",),
+        (f"{AGAIN}no_gift_of_the_creator_takes_it_from_who_rejected",),
     ),
     Mutation(
         "a later stage that was rejected asks anybody",
@@ -112,7 +112,7 @@ ASKED_AGAIN = (
         f"{CORE}/approvals/rejecters.py",
         "holder_role=None, needed_role=rejecter.needed_role",
         "holder_role=None",
-        (f"{AGAIN}it_stays_with_who_rejected_where_the_creator_brought_that_about",),
+        (f"{AGAIN}an_unchanged_document_goes_back_to_who_rejected_it",),
     ),
 )
 

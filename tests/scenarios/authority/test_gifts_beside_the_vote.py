@@ -65,7 +65,7 @@ def test_a_role_that_grants_the_permission_bars(stage: WorkflowStage) -> None:
 def test_a_role_that_comes_to_grant_it_bars_too(stage: WorkflowStage) -> None:
     """Carl gives a role without permissions, and a person without a part adds the permission later."""
     document = asked(stage, user("app1"))
-    give(stage, CREATOR, "app1", "guest")
+    give(stage, CREATOR, "app1", "voter", "guest")
     define(stage, COMMAND_LINE, guest=("*:approve",))
     assert vote(stage, document.id, "app1") == BARRED
 
