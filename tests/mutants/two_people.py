@@ -143,15 +143,6 @@ TWO_PEOPLE = (
         ),
     ),
     Mutation(
-        "a key confirms what its maker proposed",
-        4,
-        CHANGES,
-        "shared = find_shared_persons(change.responsible, list_persons(act.caller.principal))\n"
-        "    if shared:",
-        "shared = find_shared_persons(change.responsible, [act.caller.principal.subject])\n    if shared:",
-        (f"{SCENES}the_address_of_an_endpoint_takes_two_people",),
-    ),
-    Mutation(
         "a maker confirms what the own key proposed",
         4,
         CHANGES,
