@@ -57,7 +57,7 @@ TWO_PEOPLE = (
     Mutation(
         "a definition is archived without a word",
         4,
-        "shared/signet/engine/definitions/archiving.py",
+        "shared/signet/engine/definitions/archive.py",
         "    if missing:\n",
         "    if False:\n",
         (f"{ARCHIVING}what_follows_is_said_and_nothing_is_proposed_before_it_is_accepted",),
@@ -65,7 +65,7 @@ TWO_PEOPLE = (
     Mutation(
         "something else follows from archiving than was confirmed",
         4,
-        "shared/signet/engine/definitions/archiving.py",
+        "shared/signet/engine/definitions/archive.py",
         '    if _to_json(findings) != change.body["findings"]:\n',
         "    if False:\n",
         (f"{ARCHIVING}what_follows_must_be_the_same_when_it_is_confirmed",),

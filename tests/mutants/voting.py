@@ -48,9 +48,9 @@ SEATS = (
     Mutation(
         "a later stage that was rejected asks anybody",
         3,
-        "shared/signet/engine/execution/nodes/context.py",
-        "self.approvals.find_repeated(self.row.id, token.node, request)",
-        "self.approvals.find_repeated(self.row.id, token.node, None) if request is None else None",
+        "shared/signet/engine/approvals/rejecters.py",
+        "    rejected = join_rejected_seats(found)\n",
+        "    rejected = [seat for seat in join_rejected_seats(found) if seat.stage == 1]\n",
         (f"{AGAIN}a_later_stage_goes_back_to_who_rejected_it_too",),
     ),
     Mutation(
@@ -110,9 +110,9 @@ ASKED_AGAIN = (
         "a seat that is asked again forgets its role",
         3,
         f"{CORE}/approvals/rejecters.py",
-        "holder_role=None, needed_role=rejecter.needed_role",
-        "holder_role=None",
-        (f"{AGAIN}an_unchanged_document_goes_back_to_who_rejected_it",),
+        "return Rejecter(person, seat.holder_role or seat.needed_role)",
+        "return Rejecter(person, None)",
+        ("tests/unit/core/approvals/test_rejecters.py::test_who_rejected_is_asked_again",),
     ),
 )
 
@@ -330,8 +330,8 @@ BARS = (
         "asking again lifts what bars a vote",
         3,
         "shared/signet/store/approvals/requests.sql",
-        "       least(first_asked(document_id), %(now)s)\n",
-        "       %(now)s::timestamptz\n",
+        " least(first_asked(document_id), %(now)s)\n",
+        " %(now)s::timestamptz\n",
         (f"{BARRED}who_was_given_the_role_meanwhile_stays_barred",),
     ),
     Mutation(

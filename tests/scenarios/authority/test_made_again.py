@@ -133,7 +133,7 @@ def test_a_number_that_is_used_again_lifts_no_bar(stage: WorkflowStage, giver: s
 
 
 def test_a_number_that_was_given_up_by_an_edit_lifts_no_bar(stage: WorkflowStage) -> None:
-    """Carl does not delete the rejected document: he gives it another number, and takes the old one again."""
+    """Carl deletes nothing: the rejected document gets another number, and a new one takes the old."""
     entity_type = numbered(stage)
     document = rejected_thing(stage, entity_type, number="R-1", amount=7)
     give_role(stage, "gus", "carl")

@@ -11,6 +11,7 @@ from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import EditWindow
 from signet.core.contracts.fields import RefField
+from signet.core.documents.personal_data import is_reference
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
@@ -54,6 +55,12 @@ def hash_pins(pins: Pins, variables: Mapping[str, Any] = MappingProxyType({})) -
     """Hash what is pinned of other documents, and the variables of the workflow where there are any."""
     pinned = {"pins": dict(pins), "variables": dict(variables)} if variables else dict(pins)
     return hash_bytes(canonical_bytes(pinned))
+
+
+def hash_content(entity_type: str, data: Mapping[str, Any]) -> str:
+    """Hash what a document says, whichever document says it; each keeps its personal values for itself."""
+    kept = {name: value for name, value in data.items() if value is not None and not is_reference(value)}
+    return hash_bytes(canonical_bytes({"entity_type": entity_type, "data": kept}))
 
 
 def list_changed_variables(

@@ -7,15 +7,12 @@ of the document brought that about.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Stage
 from signet.core.approvals.seats import is_drawn
-from signet.core.canonical_json import canonical_bytes, hash_bytes
-from signet.core.documents.personal_data import is_reference
 from signet.core.tenants.eligibility_changes import EligibilityChange
 
 
@@ -29,7 +26,7 @@ class Rejecter:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRequest:
-    """A rejected request about the same content, of this document or of another that was made of it anew."""
+    """A rejected request about the same content, of this document or of another that says the same."""
 
     id: UUID
     seats: Sequence[Seat]
@@ -46,12 +43,6 @@ class RejecterStanding:
     roles: Mapping[str, Collection[str]]
     approved_elsewhere: Collection[str]
     changes: Sequence[EligibilityChange] = ()
-
-
-def hash_content(entity_type: str, data: Mapping[str, Any]) -> str:
-    """Hash what a document says, whichever document says it; each keeps its personal values for itself."""
-    kept = {name: value for name, value in data.items() if value is not None and not is_reference(value)}
-    return hash_bytes(canonical_bytes({"entity_type": entity_type, "data": kept}))
 
 
 def join_rejected_seats(rejected: Iterable[RejectedRequest]) -> list[Seat]:

@@ -23,8 +23,7 @@ from signet.core.expressions import (
     template_from_json,
 )
 from signet.core.expressions.render import Render
-from signet.core.runtime.behind_approvals import list_states_behind, list_windows_behind
-from signet.core.runtime.guarded_gates import list_guarded_gates
+from signet.core.runtime.guarded_gates import list_guarded_gates, list_states_behind, list_windows_behind
 from signet.core.runtime.live_variables import list_live_variables
 
 

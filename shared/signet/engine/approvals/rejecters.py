@@ -1,17 +1,17 @@
 """The standing of people who rejected a document and are to be asked again; read in waves and for views."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.pins import hash_content
 from signet.core.approvals.policy import Stage
 from signet.core.approvals.rejecters import (
     RejectedRequest,
     RejecterStanding,
     ask_rejecters_again,
     find_barred_rejecters,
-    hash_content,
     join_rejected_seats,
     list_rejecters,
 )
@@ -38,9 +38,7 @@ def find_rejected(
 ) -> Sequence[RejectedRequest]:
     """Find the rejected requests of the node about the same content, the newest first."""
     digest = hash_content(document.entity_type, data)
-    return list_rejected_alike(
-        connection, tenant_id, document_id=document.id, node_id=node_id, content_hash=digest, data=data
-    )
+    return list_rejected_alike(connection, tenant_id, document.id, node_id, digest, data)
 
 
 def read_rejecter_standing(
@@ -74,37 +72,25 @@ def read_rejecter_standing(
     return RejecterStanding(roles, approved_elsewhere, changes)
 
 
-class Rejections:
-    """The rejections that a wave reads: each document once for each node."""
-
-    def __init__(self, connection: Connection, tenant_id: UUID) -> None:
-        self._connection = connection
-        self._tenant_id = tenant_id
-        self._found: dict[tuple[UUID, int, str], Sequence[RejectedRequest]] = {}
-
-    def find(self, about: ApprovalSubject) -> Sequence[RejectedRequest]:
-        document = about.document
-        key = document.id, document.version, about.node_id
-        if key not in self._found:
-            data = document.data
-            self._found[key] = find_rejected(self._connection, self._tenant_id, document, data, about.node_id)
-        return self._found[key]
-
-    def ask_again(
-        self, about: ApprovalSubject, stage: Stage, seats: Sequence[Seat], lock_roles: Callable[[], None]
-    ) -> Sequence[Seat]:
-        """Ask the seats of those whose voice rejected the same content; nobody takes a role meanwhile."""
-        rejected = join_rejected_seats(self.find(about))
-        if not list_rejecters(seats, rejected):
-            return seats
-        lock_roles()
-        standing = read_rejecter_standing(
-            self._connection,
-            self._tenant_id,
-            about.document.id,
-            seats,
-            rejected,
-            approved_elsewhere=about.approved_elsewhere,
-            behind=about.find_people_behind().everyone,
-        )
-        return ask_rejecters_again(stage, seats, rejected, standing)
+def seat_rejecters(
+    connection: Connection,
+    tenant_id: UUID,
+    about: ApprovalSubject,
+    stage: Stage,
+    seats: Sequence[Seat],
+    found: Sequence[RejectedRequest],
+) -> Sequence[Seat]:
+    """Ask the seats of those whose voice rejected the same content; nobody takes a role meanwhile."""
+    rejected = join_rejected_seats(found)
+    if not list_rejecters(seats, rejected):
+        return seats
+    standing = read_rejecter_standing(
+        connection,
+        tenant_id,
+        about.document.id,
+        seats,
+        rejected,
+        approved_elsewhere=about.approved_elsewhere,
+        behind=about.find_people_behind().everyone,
+    )
+    return ask_rejecters_again(stage, seats, rejected, standing)

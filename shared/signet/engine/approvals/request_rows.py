@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.pins import hash_content
 from signet.core.approvals.proof import RecordedVote
-from signet.core.approvals.rejecters import RejectedRequest, hash_content
+from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.contracts.compiled_contract import Denial
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.ids import make_id

@@ -9,14 +9,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_approving_voices
-from signet.core.approvals.pins import hash_pins, list_changed_variables
-from signet.core.approvals.policy import (
-    Policy,
-    Stage,
-    hash_policy,
-    parse_policy,
-)
+from signet.core.approvals.pins import hash_content, hash_pins, list_changed_variables
+from signet.core.approvals.policy import Policy, Stage, hash_policy, parse_policy
 from signet.core.approvals.proof import LapsedVote
+from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.approvals.seats import Deadlock, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
@@ -27,7 +23,7 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now, read_policy
 from signet.engine.approvals.lost_approvers import has_lost_holder
-from signet.engine.approvals.rejecters import Rejections
+from signet.engine.approvals.rejecters import seat_rejecters
 from signet.engine.approvals.request_rows import (
     make_changed_row,
     make_lapse_notifications,
@@ -42,6 +38,7 @@ from signet.store.approvals.requests import (
     LiveRequest,
     VoteRow,
     list_earlier_requesters,
+    list_rejected_alike,
     lock_roles_shared,
     read_last_requester,
     read_of_instances,
@@ -61,7 +58,8 @@ class ApprovalRequests:
         self._now = now
         self._rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
-        self._rejections = Rejections(connection, tenant_id)
+        # By document, version and node: the rejections of the same content, each read once.
+        self._rejected: dict[tuple[UUID, int, str], Sequence[RejectedRequest]] = {}
         # By instance: what was asked and given on a way from which this wave sends it back, with the reason.
         self._withdrawn: dict[UUID, Mapping[UUID, str]] = {}
         self._requesters: dict[UUID, Actor | None] = {}
@@ -174,7 +172,10 @@ class ApprovalRequests:
         approver_data = self._approvers.gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
         deadlock = assignment.deadlock
-        seats = self._rejections.ask_again(about, stage, assignment.seats, self._lock_roles_shared)
+        seats: Sequence[Seat] = assignment.seats
+        if rejected := self._find_rejected(about):
+            self._lock_roles_shared()
+            seats = seat_rejecters(self._connection, self._tenant_id, about, stage, seats, rejected)
         if deadlock is None:
             verdict = count_votes(stage, seats, can_vote=self.can_vote(about, stage, seats))
             deadlock = verdict.deadlock
@@ -186,6 +187,16 @@ class ApprovalRequests:
         if self.has_lost_holder(about, stage, seats):
             return list(seats)  # and wait for the time of the escalation
         return self.escalate(about, stage, number, list(seats))
+
+    def _find_rejected(self, about: ApprovalSubject) -> Sequence[RejectedRequest]:
+        document, node_id = about.document, about.node_id
+        key = document.id, document.version, node_id
+        if key not in self._rejected:
+            digest = hash_content(document.entity_type, document.data)
+            self._rejected[key] = list_rejected_alike(
+                self._connection, self._tenant_id, document.id, node_id, digest, document.data
+            )
+        return self._rejected[key]
 
     def escalate(
         self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat]
@@ -266,7 +277,7 @@ class ApprovalRequests:
             seats=[],
         )
         chain = draft.chain_name, draft.chain_version
-        row = make_request_row(request, about, chain, self._rejections.find(about))
+        row = make_request_row(request, about, chain, self._find_rejected(about))
         row["responsible"] = keep_responsible(self._connection, self._tenant_id, request.responsible)
         self._rows.requests.append(row)
         self._live.setdefault(about.instance_id, []).append(request)

@@ -46,7 +46,7 @@ def require_another_publisher(
 
 
 def require_person(act: AdminTransaction, permission: str) -> None:
-    """Refuse a caller behind whom no person is known, or none who may do this by the roles of the tables now.
+    """Refuse a caller without a known person behind it who may do this by the roles of the tables now.
 
     An unknown one may be the author's own, and a token keeps roles that its person has lost.
     """

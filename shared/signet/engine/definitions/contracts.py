@@ -10,7 +10,7 @@ from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
-from signet.core.contracts.weakening import find_weakened
+from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors

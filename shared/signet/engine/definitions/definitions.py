@@ -12,7 +12,7 @@ from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.control.four_eyes import join_authors, wants_two_people
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions import publication
-from signet.engine.definitions.archiving import PUBLISH, Archived, archive, propose_archive
+from signet.engine.definitions.archive import PUBLISH, Archived, archive, propose_archive
 from signet.engine.definitions.compilation import parse_body, require_definition
 from signet.engine.definitions.contracts import EDIT_CONTRACT as EDIT_CONTRACT
 from signet.engine.definitions.contracts import (

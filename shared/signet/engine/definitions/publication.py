@@ -19,7 +19,7 @@ from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
-from signet.engine.definitions.archiving import KIND, PUBLISH, apply_archive, describe
+from signet.engine.definitions.archive import KIND, PUBLISH, apply_archive, describe
 from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id

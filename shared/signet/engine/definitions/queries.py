@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.weakening import find_weakened
+from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.change import ControlDifference, list_differences
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
@@ -49,7 +49,7 @@ class ContractRecord:
 
 @dataclass(frozen=True, slots=True)
 class ContractDiff:
-    """What a version of a contract changes; `findings` say what it holds people to less.
+    """The changes that a version of a contract makes; `findings` say what it holds people to less.
 
     `against` is the other version, or null where there is none to compare with.
     """

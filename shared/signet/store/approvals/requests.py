@@ -183,7 +183,6 @@ def list_earlier_requesters(connection: Connection, document_id: UUID) -> Respon
 def list_rejected_alike(
     connection: Connection,
     tenant_id: UUID,
-    *,
     document_id: UUID,
     node_id: str,
     content_hash: str,

@@ -70,7 +70,7 @@ def test_the_proposal_names_the_thing_its_findings_and_the_reason(
 def test_what_follows_must_be_the_same_when_it_is_confirmed(
     two: TwoPeople, connie: Client, in_force: str
 ) -> None:
-    """Another version was published since: the archive would have new documents run that."""
+    """A newer version was published since: the archive would have new documents run that."""
     proposed = connie.post(f"{in_force}/archive", {"accept": BOTH})
     assert publish(two.people["quinn"], save_patch(connie, "Newer")).status == 200
     late = confirm(two.people["paul"], proposed)

@@ -8,11 +8,11 @@ import pytest
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
 from signet.core.approvals.eligibility import Seat, SeatStatus
+from signet.core.approvals.pins import hash_content
 from signet.core.approvals.rejecters import (
     RejectedRequest,
     RejecterStanding,
     ask_rejecters_again,
-    hash_content,
     join_rejected_seats,
 )
 from signet.core.documents.personal_data import make_reference

@@ -17,7 +17,7 @@ from signet.core.compiler.patch import MAX_NODES, Automation, Patch
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.control.proposals import ControlChange
-from signet.engine.definitions.archiving import Archived
+from signet.engine.definitions.archive import Archived
 from signet.engine.definitions.definitions import Draft, Published
 from signet.engine.definitions.queries import (
     DefinitionFilters,
@@ -33,7 +33,7 @@ FindingCode = Annotated[str, Field(pattern="^[A-Z][A-Z_]{0,79}$")]
 
 
 class Archiving(Strict):
-    """What follows from it, accepted by the codes of the findings, and why it is done."""
+    """The codes of the findings that are accepted, and why it is done."""
 
     accept: list[FindingCode] = Field(default_factory=list, max_length=20)
     reason: str | None = None

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from signet.core.validation.messages.authority import AUTHORITY
 from signet.core.validation.messages.contracts import CONTRACT
 from signet.core.validation.messages.documents import DOCUMENT, EXPRESSION, RULE
-from signet.core.validation.messages.weakening import WEAKENING
+from signet.core.validation.messages.weaker_terms import WEAKENING
 from signet.core.validation.messages.workflows import GRAPH, SLOT, SOUNDNESS
 
 TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.weakening import find_weakened
+from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.validation.strict_model import parse_strictly
 
 STRICT: dict[str, Any] = {
