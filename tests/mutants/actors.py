@@ -18,8 +18,8 @@ ANSWERS = (
         "who changed another document that is read writes the answer",
         3,
         "shared/signet/engine/execution/nodes/context.py",
-        "        pins = self._make_pins(contract, document, (), None)\n        return",
-        "        pins: Pins = {}\n        return",
+        "        pins = self._make_pins(contract, document, (), None)\n        asked",
+        "        pins: Pins = {}\n        asked",
         (f"{ANSWERED}who_changed_what_the_definition_reads_answers_nothing",),
     ),
     Mutation(
@@ -170,8 +170,8 @@ NAMES = (
         "a digit looks like no letter",
         3,
         f"{CORE}/tenants/skeleton.py",
-        "_DIGITS_OF_A_WORD.sub(_read_as_letters, joined)[",
-        "joined[",
+        "read = _DIGITS_OF_A_WORD.sub(lambda digits: digits[0].translate(letters_of_digits), joined)",
+        "read = joined",
         ("tests/unit/core/tenants/test_skeleton.py::test_a_digit_beside_a_letter_is_read_as_one",),
     ),
 )

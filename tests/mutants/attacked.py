@@ -110,8 +110,8 @@ ATTACKED: Sequence[Mutation] = (
         "a vote believes any request",
         3,
         f"{SIGNET}/engine/approvals/decide.py",
-        "    if unproven is not None:\n",
-        "    if False:\n",
+        "    _require_explained(caches, pipeline, subject, policy)\n",
+        "",
         (
             f"{FORGED}a_request_that_no_step_asks_takes_no_vote",
             f"{FORGED}a_step_that_was_written_too_is_not_enough",
@@ -120,10 +120,10 @@ ATTACKED: Sequence[Mutation] = (
     Mutation(
         "a vote believes any policy of a request",
         3,
-        f"{SIGNET}/core/approvals/request_origin.py",
-        "    if chain != asked.chain_name or policy != asked.policy:\n",
+        f"{SIGNET}/core/approvals/entitlement.py",
+        "    if chain != request.chain_name or policy != asked:\n",
         "    if False:\n",
-        ("tests/unit/core/approvals/test_request_origin.py::test_what_it_does_not_ask",),
+        ("tests/unit/core/approvals/test_foreign_requests.py::test_what_it_does_not_ask",),
     ),
     Mutation(
         "a vote counts from any seat that the policy could draw",
@@ -136,7 +136,7 @@ ATTACKED: Sequence[Mutation] = (
     Mutation(
         "a seat of the wider circle counts before it is due",
         3,
-        f"{SIGNET}/core/approvals/seat_origin.py",
+        f"{SIGNET}/core/approvals/seats.py",
         "    if seat.asked_at >= due:\n",
         "    if seat.asked_at >= began:\n",
         (f"{FORGED}a_seat_that_was_added_gives_no_vote",),

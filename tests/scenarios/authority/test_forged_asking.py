@@ -131,7 +131,7 @@ def test_a_request_that_no_step_asks_takes_no_vote(stage: WorkflowStage, changes
 
 @pytest.mark.parametrize("changes", [{"policy": POLICY, "policy_hash": hash_policy(POLICY)}, {}])
 def test_a_step_that_was_written_too_is_not_enough(stage: WorkflowStage, changes: dict[str, Any]) -> None:
-    """With all that the definition says, there are two requests of one node: neither takes a vote."""
+    """There are two requests of one node then, as the definition wants them: neither takes a vote."""
     document = ask(stage)
     forged = forge_request(stage, document, step_execution_id=step_of(stage, document), **changes)
     assert vote(stage, document.id, "wanda", request_id=forged) == UNPROVEN
@@ -180,7 +180,7 @@ def test_an_escalation_that_is_due_gives_a_vote(stage: WorkflowStage) -> None:
 
 
 def test_an_escalation_because_nobody_else_may_vote_gives_a_vote(stage: WorkflowStage) -> None:
-    """Where it is at once, and where the last who could vote has voted."""
+    """Escalate at once, and when the last who could vote has voted."""
     wider = {"after": "P3D", "to": role("boss")}
     alone = ask(stage, approvers=[user("carl")], escalate=wider)
     assert vote(stage, alone.id, "bea") == APPROVED

@@ -120,7 +120,7 @@ def test_only_an_operator_moves_an_instance(stage: WorkflowStage, database_role:
 def test_an_explanation_says_that_a_forged_move_does_not_fit(
     stage: WorkflowStage, output: dict[str, Any] | None, said: str
 ) -> None:
-    """Only the owner of the database writes such rows."""
+    """Such rows are written by the owner of the database alone."""
     document = ask(stage)
     named = {"instance": document.instance_id, "node": "sys:control:moved"}
     left = (
@@ -149,7 +149,7 @@ def test_an_explanation_says_that_a_forged_move_does_not_fit(
 
 
 def test_the_worker_asks_in_nobodys_name(stage: WorkflowStage) -> None:
-    """A transition that decides would be performed as the person whom the row names."""
+    """A transition that decides would be performed as the person that the row names."""
     transitions = {**CONTRACT["transitions"], "approve": RELEASE}
     contract = {**CONTRACT, "transitions": transitions, "separation_of_duties": {"deciding": ["approve"]}}
     document = stage.create(stage.publish(contract), "carl")

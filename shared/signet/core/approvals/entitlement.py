@@ -11,7 +11,7 @@ read what they would be answered.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from signet.core.approvals.barring_changes import VoteBasis, find_barring_change
 from signet.core.approvals.eligibility import (
@@ -28,8 +28,14 @@ from signet.core.approvals.eligibility import (
     separation_conflict,
 )
 from signet.core.approvals.pins import Pins, list_changed_by, read_pinned
-from signet.core.approvals.policy import Policy, Stage, list_asked_roles
-from signet.core.approvals.seat_origin import UNPROVEN, find_foreign_seat
+from signet.core.approvals.policy import (
+    Policy,
+    Stage,
+    list_asked_roles,
+    policy_of_chain,
+    policy_of_node,
+)
+from signet.core.approvals.seats import find_foreign_seat
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
@@ -39,7 +45,7 @@ from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
 
-NO_LONGER_VALID = "VOTE_NO_LONGER_VALID"
+NO_LONGER_VALID, UNPROVEN = "VOTE_NO_LONGER_VALID", "APPROVAL_UNPROVEN"
 MakeEnvironment = Callable[[str], Environment]
 # Makes the environment of a condition on a voter, with these roles.
 MakeVoterEnvironment = Callable[[str, Collection[str]], Environment]
@@ -52,6 +58,50 @@ def list_voter_permissions(workflow: Workflow, node_id: str, policy: Policy) -> 
     of_gate = (gate.config["permission"],) if gate is not None and is_automatic else ()
     of_policy = (policy.permission,) if policy.permission is not None else ()
     return tuple(dict.fromkeys((*of_gate, *of_policy)))
+
+
+class WrittenRequest(Protocol):
+    """A request as its row says that a node asks it. Worker processes write such rows."""
+
+    @property
+    def node_id(self) -> str: ...
+
+    @property
+    def chain_name(self) -> str | None: ...
+
+    @property
+    def voter_permissions(self) -> Sequence[str] | None: ...
+
+    # What else is on record: the node of its step, that version of its chain, and a request of the same node.
+    @property
+    def origin(self) -> Mapping[str, Any] | None: ...
+
+
+def find_foreign_request(request: WrittenRequest, policy: Policy, workflow: Workflow | None) -> str | None:
+    """Return why the definition of its instance, if it ever ran it, does not ask such a request."""
+    origin, node_id = request.origin or {}, request.node_id
+    if workflow is None:
+        return "the instance has never run the definition that is said to ask"
+    node = workflow.nodes.get(node_id)
+    if node is None or node.type.name != "approval":
+        return f"the definition asks nobody at {node_id}"
+    if origin.get("step_node_id") != node_id:
+        return f"no step of the instance asks at {node_id}"
+    chain = node.config["chain"]
+    asked = policy_of_node(node.config) if chain is None else _read_chain(origin.get("chain"))
+    if chain != request.chain_name or policy != asked:
+        return f"{node_id} asks by another policy"
+    if set(request.voter_permissions or ()) != set(list_voter_permissions(workflow, node_id, policy)):
+        return f"{node_id} wants other permissions of its voters"
+    return f"{node_id} is asked twice at once" if origin.get("is_double") else None
+
+
+def _read_chain(chain: Mapping[str, Any] | None) -> Policy | None:
+    """Read the policy of a chain; None where that version was never published."""
+    if chain is None:
+        return None
+    terms = {"same_person": chain["same_person"], "permission": chain["permission"]}
+    return policy_of_chain(chain["steps"], **terms)[0]
 
 
 def has_without_condition(

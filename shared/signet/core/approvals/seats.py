@@ -7,6 +7,7 @@ reported. Where everybody must approve, such a gap leaves the stage without seat
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -20,6 +21,7 @@ from signet.core.compiler.node_configurations import (
     ByUser,
     Escalation,
 )
+from signet.core.validation.strict_model import parse_duration_seconds
 
 # Of one stage, however long the lists are that its expressions give.
 MAX_SEATS = 100
@@ -179,6 +181,42 @@ def _gives(approver: Approver, seat: Seat) -> bool:
             return seat.holder_user_id is not None
         case _:
             return seat.holder_user_id is not None and approver.who in (None, seat.needed_role)
+
+
+# A workflow seats all of a stage at once. Later it adds those of an escalation that is due, and those that
+# take the place of a lapsed vote. Worker processes write seats: a vote from any other counts for nothing.
+
+
+def find_foreign_seat(stage: Stage, seats: Sequence[Seat], seat: Seat, *, nobody_else: bool) -> str | None:
+    """Return why the workflow has not drawn the seat. `nobody_else`: no other seat of the stage can vote."""
+    if not is_drawn(stage, seat):
+        return f"the policy draws no such seat as {seat.position} of stage {seat.stage}"
+    if seat.origin == "break_glass" or seat.asked_at is None or _replaces_lapsed(seats, seat):
+        return None
+    began = min(other.asked_at for other in (*seats, seat) if other.asked_at is not None)
+    if seat.asked_at == began:
+        return None
+    if seat.origin == "resolved":
+        return f"seat {seat.position} was added to stage {seat.stage} after it was asked"
+    if stage.escalate is None or nobody_else:
+        return None
+    due = began + timedelta(seconds=parse_duration_seconds(stage.escalate.after))
+    if seat.asked_at >= due:
+        return None
+    return (
+        f"seat {seat.position} of stage {seat.stage} was escalated to before it was due, at {due.isoformat()}"
+    )
+
+
+def _replaces_lapsed(seats: Sequence[Seat], seat: Seat) -> bool:
+    """Return whether the seat is asked again because the vote of one like it has lapsed."""
+    return any(
+        other.status == "lapsed" and _describe_holder(other) == _describe_holder(seat) for other in seats
+    )
+
+
+def _describe_holder(seat: Seat) -> tuple[str | None, ...]:
+    return seat.holder_user_id, seat.holder_role, seat.needed_role, seat.origin
 
 
 def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]) -> Deadlock | None:

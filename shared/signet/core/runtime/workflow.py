@@ -8,7 +8,6 @@ from typing import Any
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from signet.core.compiler.rejection_edges import rejection_edge_of
-from signet.core.compiler.slot_graph import slot_out
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
 from signet.core.expressions import (
@@ -224,7 +223,7 @@ class Workflow:
         slot = self.content["slot_map"].get(node_id)
         if slot is None:
             return None
-        node = self.nodes[self.nodes[slot_out(slot)].edges["done"][0].target]
+        node = self.nodes[self.nodes[f"sys:slot:{slot}:out"].edges["done"][0].target]
         return node if node.type.name == "lifecycle_gate" else None
 
     def return_state_of(self, node_id: str) -> str | None:

@@ -4,9 +4,9 @@ A skeleton forgets case, blanks at the ends, how many blanks stand together, and
 Unicode calls compatible. Letters of other scripts become the Latin letters that they look like, and so do
 small capitals. Every hyphen is one, and so is every apostrophe and every colon. The table is small and fixed.
 It holds what common fonts draw alike, as the confusable characters of Unicode say (UTS 39). Beside a letter
-the digits 0 and 1 become the letters o and l, and so does a capital I behind a small letter; 1 may be read
-as an i too. Other digits stay digits. Two letters that run into each other count as one: rn as m, vv as w.
-Dots at the end go.
+the digits 0 and 1 become the letters o and l. So does a capital I behind a small letter, and 1 may be read as
+an i too. Other digits stay digits. Two letters that run into each other count as one: rn as m, vv as w. Dots
+at the end go.
 """
 
 import re

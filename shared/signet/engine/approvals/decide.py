@@ -20,7 +20,13 @@ from signet.core.approvals.eligibility import (
     find_people_behind,
     is_asked,
 )
-from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck, VotedDocument
+from signet.core.approvals.entitlement import (
+    UNPROVEN,
+    MakeVoterEnvironment,
+    VoteCheck,
+    VotedDocument,
+    find_foreign_request,
+)
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
@@ -42,7 +48,6 @@ from signet.core.tenants.responsible import MAX_PERSONS
 from signet.engine.approvals.ballots import READ_AGAIN, ReferencesChanged, StandingDocument, Voters
 from signet.engine.approvals.ballots import Ballot as Ballot
 from signet.engine.approvals.ballots import VoteResult as VoteResult
-from signet.engine.approvals.request_origin import find_unproven
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -52,6 +57,7 @@ from signet.store.documents.write import DocumentRow, lock_documents
 from signet.store.pipeline import PipelinedTransaction
 
 EVENT = "approval_decided"
+TELL_AN_OPERATOR = "Tell an operator: something has written past the workflow."
 _VOTES = get_args(Vote)
 # The status of a request that ends, by the action that follows from its last stage.
 _ENDS: dict[NextAction, str] = {NextAction.APPROVE: "approved", NextAction.REJECT: "rejected"}
@@ -109,11 +115,7 @@ def decide(
     subject = _lock(caches, pipeline, caller, ballot.request_id)
     _require_asked(subject)
     policy = _require_open(subject)
-    unproven = find_unproven(
-        caches.compiled, pipeline.connection, caller.principal.tenant_id, subject.request, policy
-    )
-    if unproven is not None:
-        raise unproven
+    _require_explained(caches, pipeline, subject, policy)
     check = subject.make_check(policy)
     seat = _choose_seat(subject, check, ballot)
     return _record(subject, pipeline, policy, check, seat, ballot)
@@ -258,6 +260,18 @@ def _require_open(subject: _LockedSubject) -> Policy:
     if refusal is not None:
         raise refusal
     return parse_policy(subject.request.policy, subject.request.policy_hash)
+
+
+def _require_explained(
+    caches: DocumentCaches, pipeline: PipelinedTransaction, subject: _LockedSubject, policy: Policy
+) -> None:
+    """Refuse a request that the definition of its instance does not ask."""
+    asks = (subject.request.origin or {}).get("definition")
+    key = (subject.caller.principal.tenant_id, UUID(asks["id"]), asks["version"]) if asks else None
+    workflow = caches.compiled.read(pipeline.connection, *key) if key else None
+    reason = find_foreign_request(subject.request, policy, workflow)
+    if reason is not None:
+        raise Rejected(UNPROVEN, reason, remedy=TELL_AN_OPERATOR)
 
 
 def _choose_seat(subject: _LockedSubject, check: VoteCheck, ballot: Ballot) -> Allowed:

@@ -82,7 +82,7 @@ def test_people_see_the_kinds_that_they_may_read_or_make(two: TwoPeople, propose
 
 
 def test_a_key_confirms_nothing(two: TwoPeople, proposed: ClientAnswer, quinn: Client) -> None:
-    """Who owns a key may change between the proposal and its confirmation; a person stays who they are."""
+    """Its owner may change between the proposal and the confirmation; a person stays who they are."""
     refused = confirm(two.make_key(quinn), proposed)
     assert (refused.status, refused.code) == (403, "FOUR_EYES_REQUIRED")
     assert refused.body["remedy"] == "A person confirms it, with a token of their own."

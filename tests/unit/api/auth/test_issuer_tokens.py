@@ -225,7 +225,7 @@ def test_a_token_is_verified_once_in_a_while_and_never_after_its_end() -> None:
 
 
 def test_a_key_is_verified_by_each_request_that_may_write() -> None:
-    """Another owner would otherwise stand behind nothing of what it writes for a while."""
+    """The new owner would otherwise stand behind nothing of what it writes for a while."""
     verifier = Verifier()
     authenticate = Authentication(verifier)
     for may_write, count in [(False, 1), (False, 1), (True, 2), (True, 3), (False, 3)]:

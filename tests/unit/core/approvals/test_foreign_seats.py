@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.seat_origin import find_foreign_seat
+from signet.core.approvals.seats import find_foreign_seat
 from tests.support.core.approval_policies import make_stage, role, user
 
 BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)
