@@ -157,5 +157,5 @@ def test_publishing_another_patch_names_the_one_that_goes_out_of_force(company: 
 def test_an_archived_patch_was_not_in_force(company: Company) -> None:
     draft = company.definitions.create(company.caller(), "org_patch", make_patch(ask(CLERK), name="first"))
     company.definitions.publish(company.caller(), draft.id)
-    company.definitions.archive(company.caller(), draft.id)
+    company.definitions.archive(company.caller(), draft.id, accepted=("FALLS_BACK", "ASKS_NOBODY"))
     assert publish_patch(company, make_patch(ask(CLERK), name="second")).findings == ()

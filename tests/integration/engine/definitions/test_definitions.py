@@ -154,7 +154,7 @@ def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_vers
     caller = company.caller()
     patch_id = save_patch(company, read_example("invoice/patch.yaml"))
     first = company.definitions.publish(caller, patch_id)
-    company.definitions.archive(caller, patch_id)
+    company.definitions.archive(caller, patch_id, accepted=("FALLS_BACK", "ASKS_NOBODY"))
     assert definition_of(admin, create(company, "R-1"))["kind"] == "envelope"
     again = company.definitions.roll_back(caller, patch_id)
     assert isinstance(again, Published)
