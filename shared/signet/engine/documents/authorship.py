@@ -86,8 +86,7 @@ def derive_caller(change: DocumentChange) -> Caller:
 
 def find_sources(context: MutationContext, reads: frozenset[FollowedField]) -> ResponsiblePersons:
     """Find who last changed these fields of other documents: of the approved value, where that is read."""
-    pins = context.pins if context.is_own_workflow else {}
-    held = {ref: pin for ref, pin in pins.items() if pin["document_id"] == context.data.get(ref)}
+    held = {ref: pin for ref, pin in context.pins.items() if pin["document_id"] == context.data.get(ref)}
     approved = {ref for ref, name in reads if ref in held and name in held[ref]["values"]}
     current = frozenset((ref, name) for ref, name in reads if name not in held.get(ref, {}).get("values", ()))
     of_current = context.refs.persons_of(RefQuery(context.contract, current, context.data))
