@@ -226,8 +226,8 @@ PINNING: Sequence[Mutation] = (
         "behind a gate, a step takes the value of who changed it since",
         3,
         f"{SIGNET}/engine/documents/authorship.py",
-        "    pins = context.pins if context.is_own_workflow else {}\n",
-        "    pins: dict[str, Mapping[str, Any]] = {}\n",
+        "for ref, pin in context.pins.items() if pin",
+        "for ref, pin in context.pins.items() if False and pin",
         (f"{PAYLOADS}behind_the_gate_who_wrote_what_was_approved_counts",),
     ),
     Mutation(

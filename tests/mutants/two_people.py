@@ -8,7 +8,7 @@ PROPOSALS = "shared/signet/engine/control/proposals.py"
 SCENES = "tests/functions/routes/control/test_four_eyes.py::test_"
 HTTP = "tests/functions/routes/control/test_control_changes.py::test_"
 ARCHIVING = "tests/functions/routes/control/test_archiving.py::test_"
-ROLES = "tests/functions/routes/control/test_lost_roles.py::test_"
+LOST = "tests/functions/routes/control/test_lost_roles.py::test_"
 WEAKER = "tests/functions/routes/control/test_weaker_contracts.py::test_"
 
 ROLES = "tests/functions/routes/control/test_roles_of_accounts.py::test_"
@@ -77,8 +77,8 @@ TWO_PEOPLE = (
         "    if not persons & holders:\n",
         "    if False:\n",
         (
-            f"{ROLES}who_has_lost_the_role_confirms_nothing",
-            f"{ROLES}who_has_lost_the_role_publishes_nothing",
+            f"{LOST}who_has_lost_the_role_confirms_nothing",
+            f"{LOST}who_has_lost_the_role_publishes_nothing",
         ),
     ),
     Mutation(

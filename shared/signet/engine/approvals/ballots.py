@@ -7,7 +7,7 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation
 from signet.core.compiler.node_configurations import Vote
-from signet.core.errors import Rejected
+from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.store.approvals.decisions import PersonRow
 
@@ -72,3 +72,12 @@ class ReferencesChanged(Rejected):
     def __init__(self, instance_id: UUID, sentence: str, changed: Sequence[str] = ()) -> None:
         super().__init__("APPROVAL_STALE", sentence, remedy=READ_AGAIN, details={"changed": list(changed)})
         self.instance_id = instance_id
+
+
+def reason_required(vote: str) -> Rejected:
+    mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
+    return Rejected("FIELDS_INVALID", f"the vote '{vote}' needs a reason", fields=(mistake,))
+
+
+def approval_not_found(request_id: UUID) -> Rejected:
+    return Rejected("APPROVAL_NOT_FOUND", f"there is no approval {request_id}")

@@ -8,7 +8,7 @@ wave, which goes on from what it finds there.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import (
@@ -38,18 +38,23 @@ from signet.core.approvals.votes import (
     next_action,
     record_vote,
 )
-from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
-from signet.core.errors import Defect, FieldError, Rejected, SignetError
+from signet.core.errors import Defect, Rejected, SignetError
 from signet.core.expressions import Environment
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.responsible import MAX_PERSONS
-from signet.engine.approvals.ballots import READ_AGAIN, ReferencesChanged, StandingDocument, Voters
+from signet.engine.approvals.ballots import (
+    READ_AGAIN,
+    ReferencesChanged,
+    StandingDocument,
+    Voters,
+    approval_not_found,
+    reason_required,
+)
 from signet.engine.approvals.ballots import Ballot as Ballot
 from signet.engine.approvals.ballots import VoteResult as VoteResult
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
-from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_request
@@ -58,7 +63,6 @@ from signet.store.pipeline import PipelinedTransaction
 
 EVENT = "approval_decided"
 TELL_AN_OPERATOR = "Tell an operator: something has written past the workflow."
-_VOTES = get_args(Vote)
 # The status of a request that ends, by the action that follows from its last stage.
 _ENDS: dict[NextAction, str] = {NextAction.APPROVE: "approved", NextAction.REJECT: "rejected"}
 
@@ -200,20 +204,6 @@ def _describe_edit(asked: int, current: int) -> Rejected:
     )
 
 
-def require_ballot(vote: str, reason: str | None) -> None:
-    if vote not in _VOTES:
-        sentence = f"wants one of {', '.join(_VOTES)}"
-        mistake = FieldError("/vote", "FIELD_INVALID", sentence)
-        raise Rejected("FIELDS_INVALID", f"vote {sentence}", fields=(mistake,))
-    rejected = check_reason(reason)
-    if rejected is not None:
-        raise rejected
-
-
-def approval_not_found(request_id: UUID) -> Rejected:
-    return Rejected("APPROVAL_NOT_FOUND", f"there is no approval {request_id}")
-
-
 def _lock(
     caches: DocumentCaches, pipeline: PipelinedTransaction, caller: Caller, request_id: UUID
 ) -> _LockedSubject:
@@ -280,7 +270,7 @@ def _choose_seat(subject: _LockedSubject, check: VoteCheck, ballot: Ballot) -> A
         denial = explain_denial(choice, subject.person, subject.locked.other_seats)
         raise Rejected(denial.code, denial.sentence)
     if is_reason_missing(check.stage, ballot.vote, ballot.reason):
-        raise _reason_required(ballot.vote)
+        raise reason_required(ballot.vote)
     return choice
 
 
@@ -405,8 +395,3 @@ def _describe_entitlement(subject: _LockedSubject, result: VoteResult) -> dict[s
         "permissions": list(subject.request.voter_permissions or ()),
         "roles": {voice: sorted(subject.locked.people[voice].roles) for voice in voices},
     }
-
-
-def _reason_required(vote: str) -> Rejected:
-    mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
-    return Rejected("FIELDS_INVALID", f"the vote '{vote}' needs a reason", fields=(mistake,))

@@ -4,20 +4,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import get_args
 from uuid import UUID
 
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
-from signet.core.errors import Rejected, Transient
+from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.machine_label import MachineLabel
 from signet.engine.access.read import reading
 from signet.engine.approvals.ballots import Ballot, ReferencesChanged, VoteResult
-from signet.engine.approvals.decide import decide, require_ballot
+from signet.engine.approvals.decide import decide
 from signet.engine.approvals.request_view import ApprovalRequest as ApprovalRequest
 from signet.engine.approvals.request_view import read_approval_request
 from signet.engine.approvals.vote_reader import VoteReader, VoteStanding
 from signet.engine.documents.change import make_org
+from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
 from signet.store.database import Database
@@ -26,6 +28,7 @@ from signet.store.tenants.machine_labels import read_machine_labels
 from signet.store.tenants.people import list_absent
 
 MAX_DECISIONS = 100
+_VOTES = get_args(Vote)
 MAX_PAGE = 200
 FIRST = UUID(int=0)
 
@@ -66,7 +69,7 @@ class Approvals:
 
     def decide(self, caller: Caller, request_id: UUID, vote: Vote, reason: str | None = None) -> VoteResult:
         """Count a vote, or raise why it does not count; then nothing was written."""
-        require_ballot(vote, reason)
+        _require_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
         opening = store.document_statement(tenant_id, request_id)
         try:
@@ -145,3 +148,13 @@ def _make_item(
         may_reject=standing.may_reject,
         why_not=standing.why_not,
     )
+
+
+def _require_ballot(vote: str, reason: str | None) -> None:
+    if vote not in _VOTES:
+        sentence = f"wants one of {', '.join(_VOTES)}"
+        mistake = FieldError("/vote", "FIELD_INVALID", sentence)
+        raise Rejected("FIELDS_INVALID", f"vote {sentence}", fields=(mistake,))
+    rejected = check_reason(reason)
+    if rejected is not None:
+        raise rejected

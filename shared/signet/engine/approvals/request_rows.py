@@ -1,13 +1,17 @@
 """The rows of approval requests, and the notifications about them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_content
+from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.proof import RecordedVote
 from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.contracts.compiled_contract import Denial
+from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.ids import make_id
 from signet.store.approvals.requests import LiveRequest, Row
@@ -99,3 +103,21 @@ def make_lapse_notifications(
         for voice in vote.represented_people
     ]
     return [asked, *told]
+
+
+def parse_policy_of(request: LiveRequest) -> Policy:
+    return parse_policy(request.policy, request.policy_hash)
+
+
+def seats_of_stage(request: LiveRequest) -> list[Seat]:
+    return [replace(seat) for seat in request.seats if seat.stage == request.stage]
+
+
+def find_due(now: datetime, stage: Stage) -> tuple[datetime | None, datetime | None]:
+    """Return when a stage that begins now escalates, and when it expires."""
+    escalate = stage.escalate.after if stage.escalate is not None else None
+    return _add(now, escalate), _add(now, stage.expire_after)
+
+
+def _add(now: datetime, duration: str | None) -> datetime | None:
+    return now + timedelta(seconds=parse_duration_seconds(duration)) if duration else None

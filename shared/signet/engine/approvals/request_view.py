@@ -14,6 +14,7 @@ from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.access.read import ReadTransaction, reading
+from signet.engine.approvals.ballots import approval_not_found
 from signet.engine.approvals.comparison import (
     LastApproved,
     LastAsked,
@@ -21,7 +22,6 @@ from signet.engine.approvals.comparison import (
     compare_with_last_approved,
     compare_with_last_asked,
 )
-from signet.engine.approvals.decide import approval_not_found
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
 from signet.engine.cache import ContractCache
 from signet.engine.control.authorship import read_control_of_request
@@ -224,11 +224,11 @@ def _read_view(
     answers = list_answers_by_hand(connection, tenant_id, record.id)
     others = [answer.answered_by for answer in answers] + ([] if label is None else [label.owner_id])
     names = read_display_names(connection, tenant_id, {*_list_people(found, rejected), *others})
+    snapshot, control = json.loads(record.snapshot), _read_control(connection, tenant_id, record)
 
     def name(user_id: str) -> NamedPerson:
         return NamedPerson(user_id, names.get(user_id))
 
-    control = _read_control(connection, tenant_id, record)
     return ApprovalRequest(
         id=record.id,
         status=record.status,
@@ -252,7 +252,7 @@ def _read_view(
         created_at=record.created_at,
         ended_at=record.ended_at,
         policy=parse_policy(record.policy, record.policy_hash),
-        document=_read_snapshot(connection, tenant_id, record.snapshot),
+        document={**snapshot, "data": resolve(connection, tenant_id, snapshot["data"])},
         seats=seats,
         decisions=store.read_decisions(connection, tenant_id, record.id),
         break_glass=list_seated(connection, tenant_id, record.id),
@@ -394,9 +394,3 @@ def _list_seated_authors(
         ):
             seated.add(author)
     return list_seated_authors(control, seated)
-
-
-def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(snapshot)
-    document["data"] = resolve(connection, tenant_id, document["data"])
-    return document

@@ -5,12 +5,12 @@ Requests change in memory while the wave runs, and are written at its end.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_approving_voices
 from signet.core.approvals.pins import hash_content, hash_pins, list_changed_variables
-from signet.core.approvals.policy import Policy, Stage, hash_policy, parse_policy
+from signet.core.approvals.policy import Policy, Stage, hash_policy
 from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.approvals.seats import Deadlock, seat_escalation, seat_stage
@@ -20,16 +20,18 @@ from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
-from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_vote_now, read_policy
 from signet.engine.approvals.lost_approvers import has_lost_holder
 from signet.engine.approvals.rejecters import seat_rejecters
 from signet.engine.approvals.request_rows import (
+    find_due,
     make_changed_row,
     make_lapse_notifications,
     make_notification_row,
     make_request_row,
     make_seat_row,
+    parse_policy_of,
+    seats_of_stage,
 )
 from signet.engine.approvals.subject import ApprovalSubject, RequestDraft
 from signet.ids import make_id
@@ -158,9 +160,8 @@ class ApprovalRequests:
 
     def list_earlier_requesters(self, document: DocumentRow) -> ResponsiblePersons:
         """List everybody who asked before for what is asked for now: they stay barred."""
-        if document.request_id is None:
-            return NOBODY
-        return list_earlier_requesters(self._connection, document.id)
+        is_asked = document.request_id is not None
+        return list_earlier_requesters(self._connection, document.id) if is_asked else NOBODY
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
         """Read the node's policy, with its chain's name and version."""
@@ -248,7 +249,7 @@ class ApprovalRequests:
         self, about: ApprovalSubject, node: WorkflowNode, step_id: UUID, draft: RequestDraft
     ) -> LiveRequest:
         policy_text = draft.policy.to_text()
-        escalate_at, expire_at = self._due(draft.policy.stage(1))
+        escalate_at, expire_at = find_due(self._now, draft.policy.stage(1))
         request = LiveRequest(
             id=make_id(),
             instance_id=about.instance_id,
@@ -287,7 +288,7 @@ class ApprovalRequests:
 
     def go_to_stage(self, request: LiveRequest, number: int, seats: Sequence[Seat]) -> None:
         request.stage = number
-        request.escalate_at, request.expire_at = self._due(parse_policy_of(request).stage(number))
+        request.escalate_at, request.expire_at = find_due(self._now, parse_policy_of(request).stage(number))
         self.seat(request, seats)
         self._change(request)
         self._wake(request)
@@ -336,7 +337,9 @@ class ApprovalRequests:
         request.status, request.applied, request.outcome = "open", None, None
         # The next wave asks if anybody can give the vote at all.
         self.wakes.append((request.instance_id, self._now))
-        request.escalate_at, request.expire_at = self._due(parse_policy_of(request).stage(request.stage))
+        request.escalate_at, request.expire_at = find_due(
+            self._now, parse_policy_of(request).stage(request.stage)
+        )
         self._change(request)
         self._wake(request)
 
@@ -389,22 +392,7 @@ class ApprovalRequests:
     def _change(self, request: LiveRequest) -> None:
         self._rows.changed[request.id] = make_changed_row(request)
 
-    def _due(self, stage: Stage) -> tuple[datetime | None, datetime | None]:
-        escalate = stage.escalate.after if stage.escalate is not None else None
-        return self._after(escalate), self._after(stage.expire_after)
-
-    def _after(self, duration: str | None) -> datetime | None:
-        return self._now + timedelta(seconds=parse_duration_seconds(duration)) if duration else None
-
     def _wake(self, request: LiveRequest) -> None:
         for moment in (request.escalate_at, request.expire_at):
             if moment is not None:
                 self.wakes.append((request.instance_id, moment))
-
-
-def parse_policy_of(request: LiveRequest) -> Policy:
-    return parse_policy(request.policy, request.policy_hash)
-
-
-def seats_of_stage(request: LiveRequest) -> list[Seat]:
-    return [replace(seat) for seat in request.seats if seat.stage == request.stage]

@@ -14,7 +14,7 @@ from signet.core.audit.trail import chain_all, make_entry
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.caller import Caller
-from signet.engine.approvals.decide import approval_not_found
+from signet.engine.approvals.ballots import approval_not_found
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.operator import TenantAccess, open_tenant
 from signet.engine.tenants.self_grants import CODE as SELF_GRANT

@@ -13,7 +13,7 @@ from signet.core.approvals.votes import (
 )
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.tokens import Token
-from signet.engine.approvals.requests import parse_policy_of, seats_of_stage
+from signet.engine.approvals.request_rows import parse_policy_of, seats_of_stage
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest
 

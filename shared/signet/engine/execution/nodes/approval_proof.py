@@ -20,7 +20,7 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Defect
 from signet.core.runtime.execution import Blocked
 from signet.core.tenants.eligibility_changes import EligibilityChange, parse_change
-from signet.engine.approvals.requests import parse_policy_of
+from signet.engine.approvals.request_rows import parse_policy_of
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest, VoteRow
 

@@ -381,16 +381,8 @@ def _make_actor_now(actor: Actor, member: Mapping[str, Any] | None) -> _ActorNow
 
 
 def _make_open_step(row: OpenStepRow) -> Step:
-    return Step(
-        row.seq,
-        None,
-        row.node_id,
-        row.token_id,
-        "running",
-        row.entity_version,
-        row.version_after,
-        id=row.id,
-    )
+    version, after = row.entity_version, row.version_after
+    return Step(row.seq, None, row.node_id, row.token_id, "running", version, after, id=row.id)
 
 
 def _make_waits(open_steps: Sequence[OpenStepRow]) -> dict[str, StepWait]:
