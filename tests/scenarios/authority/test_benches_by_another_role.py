@@ -252,7 +252,7 @@ def test_a_wider_circle_is_a_bench_too(stage: WorkflowStage) -> None:
         document = asked(stage, role("spare"), escalate={"after": "P1D", "to": role("finance")})
         clear(stage, "emptied", by)
         assert reason_of(stage, document) == ("running", "")
-        stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE status = 'open'")
+        stage.bring_escalation(document.id)
         stage.wake(document.instance_id)
         stage.drain()
         assert vote(stage, document.id, "lenient") == ("APPROVAL_NOT_YOURS" if is_barred else "approved")

@@ -57,9 +57,17 @@ def test_a_role_beside_the_vote_bars_nothing(stage: WorkflowStage, given: str) -
 
 
 def test_a_role_that_grants_the_permission_bars(stage: WorkflowStage) -> None:
+    give(stage, COMMAND_LINE, "nora", "reader", "signer")
+    document = asked(stage, user("nora"))
+    give(stage, COMMAND_LINE, "nora", "reader")
+    give(stage, CREATOR, "nora", "reader", "signer")
+    assert vote(stage, document.id, "nora") == BARRED
+
+
+def test_nor_does_one_that_grants_what_the_voter_has(stage: WorkflowStage) -> None:
     document = asked(stage, user("app1"))
     give(stage, CREATOR, "app1", "voter", "signer")
-    assert vote(stage, document.id, "app1") == BARRED
+    assert vote(stage, document.id, "app1") == "approved"
 
 
 def test_a_role_that_comes_to_grant_it_bars_too(stage: WorkflowStage) -> None:

@@ -1,11 +1,14 @@
 """Changes of eligibility that bar a vote: nobody votes by what they gave, or the document's people gave.
 
 A vote rests on roles, membership, a reporting line, a delegation or a seat. It is barred where the voter, or
-a person who is responsible for the document, gave that after the approval was asked for. It is barred too
-where one of them took the eligibility of others that the stage asks: clearing the bench. They may take the
-seat, or by any role the permission that votes need. Giving it to others bars nobody but those others. A role
-that has nothing to do with the vote bars nobody. A delegation of one's own voice is the lawful way, and bars
-nothing.
+a person who is responsible for the document, gave that after the approval was asked for. It does not rest on
+what the person would have the seat and the permission without: so nobody is barred by a gift. It is barred
+too where one of them took the eligibility of others that the stage asks: clearing the bench. They may take
+the seat, or by any role the permission that votes need. Giving it to others bars nobody but those others. A
+delegation of one's own voice is the lawful way, and bars nothing.
+
+Two givings bar the whole stage like a taking, because nobody can tell if they take a vote: a role where a
+condition on the voter reads roles, and a line that a seat of the stage came by.
 
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
 themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
@@ -18,13 +21,11 @@ from datetime import UTC, datetime
 
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
-from signet.core.tenants.permissions import grants
 
 CODE = "VOTE_BARRED_BY_GRANT"
 # With more of them nobody can tell if one bars the vote.
 MAX_CHANGES = 1_000
 _TAKING = frozenset({"role_taken", "member_disabled", "role_permissions_changed", "role_deleted"})
-_GIVING = frozenset({"role_given", "member_enabled", "manager_set", "seat_given"})
 # What undoes each change: for its member, or for all who hold the role.
 _SET_AGAIN: frozenset[EligibilityKind] = frozenset({"role_permissions_changed", "role_widened"})
 _UNDOING: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
@@ -33,11 +34,8 @@ _UNDOING: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
     "role_permissions_changed": _SET_AGAIN,
     "role_deleted": _SET_AGAIN,
     "role_widened": frozenset({"role_permissions_changed"}),
-}
-# What a person was given before, where no vote is lost when it is taken from them.
-_TAKING_BACK: Mapping[EligibilityKind, frozenset[EligibilityKind]] = {
-    "role_taken": frozenset({"role_given"}),
-    "member_disabled": frozenset({"role_given", "member_enabled"}),
+    # Where it bars the whole stage.
+    "role_given": frozenset({"role_taken"}),
 }
 _SENTENCES: Mapping[str, str] = {
     "role_given": "{actor} gave {user} the role '{role}'",
@@ -53,6 +51,7 @@ _SENTENCES: Mapping[str, str] = {
 }
 _GIVE_BACK = "a person without a part in the document gives it back, and takes it again if they agree with it"
 _TAKE_AWAY = "a person without a part in the document takes it away, and gives it again if they agree with it"
+_SET_LINE = "a person without a part in the document sets the manager anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +61,19 @@ class VoteBasis:
     voter: str
     represented: str | None
     # The roles that these two have now.
-    own_roles: Collection[str]
-    # The people and roles that hold the seats of the stage.
+    roles: Mapping[str, Collection[str]]
+    # The roles by which the seat is filled. It may have come by a reporting line. Or people have given it, by
+    # break-glass or in place of another.
+    own_seat_roles: Collection[str]
+    is_by_line: bool
+    is_seated: bool
+    # The people and roles that hold the seats of the stage, and who of them came by a reporting line.
     holder_ids: Collection[str]
     seat_roles: Collection[str]
+    line_holders: Collection[str]
     # The people who are responsible for the document.
     responsible: Collection[str]
-    # The roles that the stage asks, and the permissions that a vote needs beside a seat.
-    asked_roles: Collection[str]
+    # The permissions that a vote needs beside a seat.
     needed_permissions: Collection[str]
     # A condition on the voter reads their roles: each may matter then.
     reads_roles: bool
@@ -83,6 +87,11 @@ class VoteBasis:
         return frozenset({self.voter, self.represented or self.voter})
 
     @property
+    def holder(self) -> str:
+        """The person whose seat it is."""
+        return self.represented or self.voter
+
+    @property
     def concerned(self) -> frozenset[str]:
         """The people who may have given nothing."""
         return self.voting_people.union(self.responsible)
@@ -94,16 +103,16 @@ def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]
     More changes than can be judged bar it too. Else a person could hide one behind many others.
     """
     for change in sorted(changes, key=lambda change: change.changed_at):
-        if change.changed_at < basis.asked_since or not _bars(basis, change):
+        if change.changed_at < basis.asked_since or not _bars(basis, change, changes):
             continue
-        if not _is_undone(basis, change, changes) and not _takes_back(basis, change, changes):
+        if not _is_undone(basis, change, changes) and not _takes_back(basis, change):
             return Denial(CODE, _describe(change))
     if len(changes) > MAX_CHANGES:
         return Denial(CODE, f"more than {MAX_CHANGES} changes to people and roles may bar this vote")
     return None
 
 
-def _bars(basis: VoteBasis, change: EligibilityChange) -> bool:
+def _bars(basis: VoteBasis, change: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
     if change.kind == "delegation_given":
         # The delegator may give their own voice: the delegate and the document's people may not have done it.
         givers = basis.concerned - {basis.represented}
@@ -111,29 +120,93 @@ def _bars(basis: VoteBasis, change: EligibilityChange) -> bool:
         return sides == {basis.voter, basis.represented} and not givers.isdisjoint(change.persons)
     if basis.concerned.isdisjoint(change.persons):
         return False
-    if change.kind in _GIVING:
-        return change.user_id in basis.voting_people and _rests_on(basis, change)
-    if change.kind in _SET_AGAIN and change.role in basis.own_roles and _rests_on(basis, change):
+    return _rests_on(basis, change, changes) or (basis.judges_takings and _clears_bench(basis, change))
+
+
+def _clears_bench(basis: VoteBasis, change: EligibilityChange) -> bool:
+    """Return whether the change may have taken a vote from others that the stage asks."""
+    if change.kind == "manager_set":
+        # Who gives up a line of their own takes a vote from nobody else.
+        is_of_another = change.user_id in basis.line_holders and change.user_id not in change.persons
+        return is_of_another and not _is_given_by_others(basis, change)
+    if change.kind == "member_disabled" and change.user_id in basis.holder_ids:
         return True
-    if change.kind not in _TAKING or not basis.judges_takings:
-        return False
-    is_disabled = change.kind == "member_disabled" and change.user_id in basis.holder_ids
-    return is_disabled or change.takes_permission or change.role in basis.seat_roles
+    return change.takes_permission or (change.kind in _TAKING and change.role in basis.seat_roles)
 
 
-def _rests_on(basis: VoteBasis, change: EligibilityChange) -> bool:
-    """Return whether a vote may rest on the role that was given. What else is given, it may always rest on.
+def _rests_on(basis: VoteBasis, change: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
+    """Return whether the voter, or the person they vote for, has a seat or a permission by the change."""
+    match change.kind:
+        case "role_given":
+            return change.user_id in basis.voting_people and _rests_on_role(basis, change, changes)
+        case "role_permissions_changed" | "role_widened":
+            holding = [person for person in basis.voting_people if change.role in basis.roles.get(person, ())]
+            return any(_rests_on_grant(basis, person, change, changes) for person in holding)
+        case "manager_set":
+            is_own = basis.is_by_line and change.user_id == basis.holder
+            return is_own and not _is_given_by_others(basis, change)
+        case "seat_given":
+            return basis.is_seated and change.user_id == basis.holder
+        case "member_enabled":
+            return change.user_id in basis.voting_people
+        case _:
+            return False
+
+
+def _rests_on_role(
+    basis: VoteBasis, given: EligibilityChange, changes: Collection[EligibilityChange]
+) -> bool:
+    person = given.user_id or ""
+    if person == basis.holder and given.role in basis.own_seat_roles:
+        return True
+    if basis.reads_roles and not _is_given_by_others(basis, given):
+        return True
+    return _rests_on_grant(basis, person, given, changes)
+
+
+def _rests_on_grant(
+    basis: VoteBasis, person: str, change: EligibilityChange, changes: Collection[EligibilityChange]
+) -> bool:
+    """Return whether the role of the change grants a needed permission that the person has by no other way.
 
     A role counts by what it grants now: what it granted meanwhile, nobody votes by.
     """
-    if change.kind not in ("role_given", *_SET_AGAIN):
-        return True
-    granted = change.role_permissions or ()
-    return (
-        basis.reads_roles
-        or change.role in basis.asked_roles
-        or any(grants(granted, needed) for needed in basis.needed_permissions)
+    return any(
+        change.role in change.granting.get(needed, ())
+        and needed not in change.gave
+        and not _has_otherwise(basis, person, needed, change.granting[needed], changes)
+        for needed in basis.needed_permissions
     )
+
+
+def _has_otherwise(
+    basis: VoteBasis,
+    person: str,
+    needed: str,
+    granting: Collection[str],
+    changes: Collection[EligibilityChange],
+) -> bool:
+    """Return whether the person has the permission by a role for which nobody concerned has done anything."""
+    spoilt = {
+        change.role
+        for change in changes
+        if change.changed_at >= basis.asked_since
+        and not basis.concerned.isdisjoint(change.persons)
+        and (
+            (change.kind == "role_given" and change.user_id == person)
+            or (
+                change.kind in _SET_AGAIN
+                and needed not in change.gave
+                and not _is_undone(basis, change, changes)
+            )
+        )
+    }
+    return any(role in granting and role not in spoilt for role in basis.roles.get(person, ()))
+
+
+def _is_given_by_others(basis: VoteBasis, change: EligibilityChange) -> bool:
+    """Return whether what stands now was given by a person who is not concerned."""
+    return change.given_by is not None and basis.concerned.isdisjoint(change.given_by)
 
 
 def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
@@ -142,6 +215,8 @@ def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[El
     Most of what was undone is not even read. It is where many votes are judged at once, and the person is
     concerned with one of them.
     """
+    if done.kind == "role_given" and not done.takes_permission:
+        return False
     kinds = _UNDOING.get(done.kind, frozenset())
     return any(
         change.kind in kinds
@@ -153,23 +228,15 @@ def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[El
     )
 
 
-def _takes_back(basis: VoteBasis, taken: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
-    """Return whether a person of the document gave it after the approval was asked for.
+def _takes_back(basis: VoteBasis, change: EligibilityChange) -> bool:
+    """Return whether it takes back what a person of the document gave after the approval was asked for.
 
-    Who was given it so could not vote. So no vote is lost when it is taken from them. The voter's own givings
-    do not count here: others may vote by those.
+    Who was given it so could not vote. So no vote is lost when it is taken from them. The last giving counts,
+    whoever made it: others may vote by those of other people, and by the voter's own.
     """
-    kinds = _TAKING_BACK.get(taken.kind, frozenset())
-    givings = [
-        change
-        for change in changes
-        if change.kind in kinds
-        and change.user_id == taken.user_id
-        and change.role == taken.role
-        and basis.asked_since <= change.changed_at < taken.changed_at
-    ]
-    newest = max(givings, key=lambda change: change.changed_at, default=None)
-    return newest is not None and not frozenset(basis.responsible).isdisjoint(newest.persons)
+    if change.kind not in _TAKING or change.given_by is None:
+        return False
+    return not frozenset(basis.responsible).isdisjoint(change.given_by)
 
 
 def _describe(change: EligibilityChange) -> str:
@@ -178,6 +245,8 @@ def _describe(change: EligibilityChange) -> str:
     )
     at = change.changed_at.astimezone(UTC)
     sentence = f"{act} at {at:%Y-%m-%d %H:%M:%S} UTC, after this approval was asked for"
-    if change.kind not in _UNDOING:
+    if change.kind == "manager_set":
+        return f"{sentence}: {_SET_LINE}"
+    if change.kind not in _UNDOING or (change.kind == "role_given" and not change.takes_permission):
         return sentence
     return f"{sentence}: {_GIVE_BACK if change.kind in _TAKING else _TAKE_AWAY}"

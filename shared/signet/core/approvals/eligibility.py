@@ -22,7 +22,7 @@ SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed", "lap
 # The code of a person without a voice in the stage.
 NOT_ASKED = "APPROVAL_NOT_YOURS"
 ConflictCheck = Callable[[str], Denial | None]
-GrantCheck = Callable[[str, str | None], Denial | None]
+GrantCheck = Callable[[str, str | None, "Seat"], Denial | None]
 
 
 class AuthoredDocument(Protocol):
@@ -145,7 +145,7 @@ class VotingContext:
     find_conflict: ConflictCheck
     # Those whose approval counts already in another stage, or in another approval that the same gate uses.
     approved_elsewhere: Collection[str] = ()
-    # Returns why a voter may not vote, for themselves or for another person, by what was granted meanwhile.
+    # Returns why a voter may not fill a seat, for themselves or for another, by what was granted meanwhile.
     find_barring_grant: GrantCheck | None = None
 
 
@@ -271,7 +271,7 @@ def _find_obstacle(
             return conflict
     if voting.find_barring_grant is not None:
         represented = claim.delegation.user_id if claim.delegation is not None else None
-        barred = voting.find_barring_grant(person, represented)
+        barred = voting.find_barring_grant(person, represented, claim.seat)
         if barred is not None:
             return barred
     counted = list_counted(seats)

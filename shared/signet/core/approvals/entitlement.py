@@ -35,7 +35,7 @@ from signet.core.approvals.policy import (
     policy_of_chain,
     policy_of_node,
 )
-from signet.core.approvals.seats import find_foreign_seat
+from signet.core.approvals.seats import comes_by_line, find_foreign_seat, is_handed
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
@@ -208,7 +208,7 @@ class VoteCheck:
                 found[seat.position] = reason
         return found
 
-    def find_lapse(self, voter: str, represented: str | None, needed_role: str | None) -> Denial | None:
+    def find_lapse(self, voter: str, represented: str | None, seat: Seat | None) -> Denial | None:
         """Return why a vote that counted may not be used any more: a gate asks this, and explanations.
 
         To take a role from others after the vote helps it in nothing, and before the vote it was refused.
@@ -217,11 +217,12 @@ class VoteCheck:
         gone = next((voice for voice in voices if voice not in self.roles), None)
         if gone is not None:
             return Denial(NO_LONGER_VALID, f"{gone} is no active member any more")
+        needed_role = seat.needed_role if seat is not None else None
         if needed_role is not None and needed_role not in self.roles[voices[-1]]:
             return Denial(NO_LONGER_VALID, f"{voices[-1]} does not hold the role '{needed_role}' any more")
         denials = (self._find_conflict_of(voice) for voice in voices)
         first = next((denial for denial in denials if denial is not None), None)
-        basis = replace(self._make_basis(voter, represented), judges_takings=False)
+        basis = replace(self._make_basis(voter, represented, seat), judges_takings=False)
         return first or find_barring_change(basis, self.changes)
 
     def _find_conflict_of(self, person: str) -> Denial | None:
@@ -273,25 +274,35 @@ class VoteCheck:
     def _make_env_of_member(self, person: str) -> Environment:
         return self.make_voter_env(person, self.roles.get(person, ()))
 
-    def _find_barring_grant(self, voter: str, represented: str | None) -> Denial | None:
+    def _find_barring_grant(self, voter: str, represented: str | None, seat: Seat) -> Denial | None:
         """Return why the vote rests on what its own people granted or took since it was asked for."""
-        return find_barring_change(self._make_basis(voter, represented), self.changes)
+        return find_barring_change(self._make_basis(voter, represented, seat), self.changes)
 
     def find_bar(self, person: str, roles: Collection[str]) -> Denial | None:
         """Return the change that would bar the vote of a person who is given these roles."""
-        return find_barring_change(replace(self._make_basis(person, None), own_roles=roles), self.changes)
+        basis = self._make_basis(person, None, None)
+        return find_barring_change(replace(basis, roles={person: roles}), self.changes)
 
-    def _make_basis(self, voter: str, represented: str | None) -> VoteBasis:
-        voices = [voter] if represented is None else [voter, represented]
+    def _make_basis(self, voter: str, represented: str | None, seat: Seat | None) -> VoteBasis:
+        """Make what a vote from this seat rests on. Without one it is any that is asked by a role."""
+        voices = {voter, represented or voter}
         asked_roles = list_asked_roles(self.stage, self.seats)
+        seat_roles = asked_roles if seat is None else (seat.holder_role, seat.needed_role)
         return VoteBasis(
             voter=voter,
             represented=represented,
-            own_roles={role for voice in voices for role in self.roles.get(voice, ())},
+            roles={voice: self.roles.get(voice, ()) for voice in voices},
+            own_seat_roles=[role for role in seat_roles if role is not None],
+            is_by_line=seat is not None and comes_by_line(self.stage, seat),
+            is_seated=seat is not None and is_handed(seat),
             holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
             seat_roles=asked_roles,
+            line_holders={
+                each.holder_user_id
+                for each in self.seats
+                if each.holder_user_id is not None and comes_by_line(self.stage, each)
+            },
             responsible=self.find_people_behind().everyone,
-            asked_roles=asked_roles,
             needed_permissions=self.needed_permissions,
             reads_roles=any(
                 _reads_roles(self.contract.conditions[permission])

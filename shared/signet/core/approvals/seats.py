@@ -171,6 +171,21 @@ def is_drawn(stage: Stage, seat: Seat) -> bool:
     return stage.escalate is not None and _gives(stage.escalate.to, seat)
 
 
+def is_handed(seat: Seat) -> bool:
+    """Return whether people have seated the holder: by break-glass, or in place of a member who has left."""
+    return seat.origin == "break_glass" or seat.handed_over_from is not None
+
+
+def comes_by_line(stage: Stage, seat: Seat) -> bool:
+    """Return whether the holder may have the seat by a reporting line, and the policy does not name them."""
+    if seat.holder_user_id is None or seat.origin == "break_glass":
+        return False
+    wider = stage.escalate if seat.origin == "escalated" else None
+    approvers = stage.approvers if wider is None else (wider.to,)
+    is_named = any(isinstance(approver, ByUser) and _gives(approver, seat) for approver in approvers)
+    return not is_named and any(isinstance(approver, ByManager) for approver in approvers)
+
+
 def _gives(approver: Approver, seat: Seat) -> bool:
     match approver:
         case ByUser():

@@ -5,7 +5,7 @@ was asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -43,9 +43,14 @@ class EligibilityChange:
     role: str | None = None
     # The person whose manager it is, or the other side of a delegation or a seat.
     other_user_id: str | None = None
-    # The permissions that the role grants now. None: the role is not there, or none is concerned.
-    role_permissions: Sequence[str] | None = None
-    # People who are asked lack a permission by it that their votes need.
+    # The needed permissions that the role granted until then. An older release did not note any.
+    gave: Sequence[str] = ()
+    # The persons behind the last giving: of a taking the one before it, of a role the one it is held by, and
+    # of a reporting line the one that stands. None: there is none since the asking.
+    given_by: Sequence[str] | None = None
+    # The roles that grant a permission now, by needed permission.
+    granting: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # People who are asked may lack a permission by it that their votes need.
     takes_permission: bool = False
 
 

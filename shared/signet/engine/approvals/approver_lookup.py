@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
-from signet.core.approvals.bench import find_bench
+from signet.core.approvals.bench import Bench, find_bench
 from signet.core.approvals.eligibility import (
     Seat,
     can_anyone_vote,
@@ -229,7 +229,13 @@ def _read_changes(
     asked_roles = list_asked_roles(stage, seats)
     bench = find_bench(about.contract, about.voter_permissions, seats, asked_roles)
     given = read_eligibility_changes(
-        connection, tenant_id, since=since, user_ids=people, roles=(), concerned=behind
+        connection,
+        tenant_id,
+        since=since,
+        user_ids=people,
+        roles=(),
+        concerned=behind,
+        bench=Bench(needed=bench.needed),
     )
     taken = read_eligibility_changes(
         connection,

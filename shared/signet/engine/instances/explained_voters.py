@@ -273,7 +273,7 @@ def _find_lapse(seat: Seat, found: ReadRequest | None) -> str | None:
     """Return why the people of a lapsed vote may not give it now, where that is known."""
     if found is None or found.check is None or seat.decided_by is None:
         return None
-    lapse = found.check.find_lapse(seat.decided_by, seat.on_behalf_of, seat.needed_role)
+    lapse = found.check.find_lapse(seat.decided_by, seat.on_behalf_of, seat)
     return lapse.sentence if lapse is not None else None
 
 

@@ -159,17 +159,16 @@ SELECT active.user_id,
                           || %(responsible)s::text[] || q.requester_id AS behind
            ) AS asked
            CROSS JOIN LATERAL (
-               SELECT c.*, (SELECT p.permissions FROM roles p
-                            WHERE p.tenant_id = q.tenant_id AND p.role = c.role) AS role_permissions,
-                      false AS takes_permission
-               FROM eligibility_changes_since(
+               SELECT c.*, false AS takes_permission
+               FROM barring_changes_since(
                    coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
                    asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
                                              WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
-                   asked.people || asked.behind) AS c
+                   asked.people || asked.behind, q.voter_permissions, %(own_resources)s::text[]) AS c
                UNION ALL
-               SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, NULL::text[],
-                      t.takes_permission
+               SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
+                      last_giving(coalesce(q.asked_since, q.created_at), t.changed_at, t.kind, t.user_id, t.role),
+                      '{}', t.takes_permission
                FROM permission_takings_since(
                    coalesce(q.asked_since, q.created_at), asked.people || asked.behind, asked.holders,
                    asked.seat_roles, q.voter_permissions, %(by_roles)s::text[], %(own_resources)s::text[]) AS t

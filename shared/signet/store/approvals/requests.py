@@ -12,6 +12,7 @@ from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import Pins
 from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.compiler.node_configurations import Vote
+from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.store.approvals.voiding import Voiding, void_requests
@@ -315,7 +316,11 @@ def read_turns(
 
 
 def read_votes(connection: Connection, tenant_id: UUID, request_ids: Collection[UUID]) -> list[VoteRow]:
-    values = {"tenant_id": tenant_id, "request_ids": list(request_ids)}
+    values = {
+        "tenant_id": tenant_id,
+        "request_ids": list(request_ids),
+        "own_resources": sorted(OWN_RESOURCES),
+    }
     with connection.cursor(row_factory=class_row(VoteRow)) as cursor:
         return cursor.execute(_SQL.read_votes, values).fetchall()
 

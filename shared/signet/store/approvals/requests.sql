@@ -347,9 +347,8 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
         FROM members m
         WHERE m.tenant_id = v.tenant_id AND m.user_id IN (v.decided_by, v.on_behalf_of) AND m.status = 'active') AS voters,
        (SELECT json_agg(change)
-        FROM (SELECT made.*, (SELECT p.permissions FROM roles p
-                              WHERE p.tenant_id = v.tenant_id AND p.role = made.role) AS role_permissions
-              FROM eligibility_changes_since(
+        FROM (SELECT made.*
+              FROM barring_changes_since(
             coalesce(r.asked_since, r.created_at), voice.people,
             ARRAY(SELECT h.role FROM member_roles h WHERE h.tenant_id = v.tenant_id AND h.user_id = ANY (voice.people)),
             voice.people || d.editor_ids || d.creator_id || r.requester_id
@@ -361,7 +360,8 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
                      WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open')
             || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
                      FROM jsonb_each(r.pins) AS pin)
-            || earlier_requesters(d.id)) AS made) AS change) AS changes,
+            || earlier_requesters(d.id),
+            r.voter_permissions, %(own_resources)s::text[]) AS made) AS change) AS changes,
        EXISTS (SELECT FROM transition_requests q
                WHERE q.tenant_id = r.tenant_id AND q.document_id = r.document_id AND q.actor_id = r.requester_id
                  AND q.status = 'performed')

@@ -1,29 +1,30 @@
 -- name: read_eligibility_changes
--- Read what these persons have changed since a moment about these people or these roles, each with what its role grants
--- now. Read what they have taken from a bench, too.
-SELECT change.kind, change.changed_at, change.actor_id, change.persons, change.user_id, change.role, change.other_user_id,
-       (SELECT p.permissions FROM roles p WHERE p.tenant_id = %(tenant_id)s AND p.role = change.role) AS role_permissions,
-       false AS takes_permission
-FROM eligibility_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[]) AS change
+-- Read what these persons have changed since a moment about these people or these roles, and what they have taken from a
+-- bench.
+SELECT c.*, false AS takes_permission
+FROM barring_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[], %(needed)s::text[],
+                           %(own_resources)s::text[]) AS c
 UNION ALL
-SELECT kind, changed_at, actor_id, persons, user_id, role, other_user_id, NULL::text[], takes_permission
+SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
+       last_giving(%(since)s, t.changed_at, t.kind, t.user_id, t.role), '{}', t.takes_permission
 FROM permission_takings_since(%(since)s, %(concerned)s::text[], %(holders)s::text[], %(seat_roles)s::text[],
-                              %(needed)s::text[], %(by_roles)s::text[], %(own_resources)s::text[])
+                              %(needed)s::text[], %(by_roles)s::text[], %(own_resources)s::text[]) AS t
 
 -- name: read_changes_of_requests
 -- Read for each request what its concerned persons have changed since it was opened.
-SELECT asked.id AS request_id, change.kind, change.changed_at, change.actor_id, change.persons, change.user_id,
-       change.role, change.other_user_id, change.takes_permission,
-       (SELECT p.permissions FROM roles p WHERE p.tenant_id = %(tenant_id)s AND p.role = change.role) AS role_permissions
+SELECT asked.id AS request_id, change.*
 FROM json_to_recordset(%(rows)s::json)
      AS asked (id uuid, since timestamptz, user_ids text[], roles text[], concerned text[], holders text[],
                seat_roles text[], needed text[], by_roles text[], own_resources text[])
 CROSS JOIN LATERAL (
     SELECT c.*, false AS takes_permission
-    FROM eligibility_changes_since(asked.since, asked.user_ids, asked.roles, asked.concerned) AS c
+    FROM barring_changes_since(asked.since, asked.user_ids, asked.roles, asked.concerned, asked.needed,
+                               asked.own_resources) AS c
     UNION ALL
-    SELECT t.* FROM permission_takings_since(asked.since, asked.concerned, asked.holders, asked.seat_roles,
-                                             asked.needed, asked.by_roles, asked.own_resources) AS t
+    SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
+           last_giving(asked.since, t.changed_at, t.kind, t.user_id, t.role), '{}', t.takes_permission
+    FROM permission_takings_since(asked.since, asked.concerned, asked.holders, asked.seat_roles,
+                                  asked.needed, asked.by_roles, asked.own_resources) AS t
 ) AS change
 
 -- name: list_authors

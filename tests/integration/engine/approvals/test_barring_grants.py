@@ -105,13 +105,12 @@ def test_taking_the_role_from_the_others(asking: Asking, request_id: UUID, taken
 
 
 def test_permissions_that_the_author_adds_to_a_role(asking: Asking, request_id: UUID) -> None:
-    """The holders of the role are barred, and nobody else: the stage loses nobody by it."""
+    """Where a vote needs no permission, nobody votes by them. The stage loses nobody by it."""
     roles = Roles(asking.company.database)
     roles.save(act(asking, AUTHOR), ROLE, ["*:approve", "invoice:pay"])
-    assert is_barred(asking, request_id, "ben", "carl added permissions to the role 'finance' at ")
+    assert vote(asking, request_id, "ben") is None
     assert vote(asking, request_id, HOLDER) is None
-    assert vote(asking, ask(asking), "ben") is None, "it was added before this one was asked"
-    # A role that no seat asks, where a vote needs no permission.
+    # A role that no seat asks.
     request_id = ask(asking)
     roles.save(act(asking, AUTHOR), "approver", ["*:approve", "invoice:pay"])
     assert vote(asking, request_id, HOLDER) is None
@@ -127,9 +126,10 @@ def test_a_puppet_that_the_author_makes_a_member(asking: Asking) -> None:
 
 
 def test_a_reporting_line_that_the_author_sets(asking: Asking, request_id: UUID) -> None:
+    """Ben has his seat by a role, and manages whom the author likes."""
     chart = OrgChart(asking.company.database)
     chart.set_manager(act(asking, AUTHOR), "emil", "ben")
-    assert is_barred(asking, request_id, "ben", "carl changed who manages emil at ")
+    assert vote(asking, request_id, "ben") is None
     chart.set_manager(act(asking, "dora"), "emil", "cleo")
     chart.set_manager(act(asking, AUTHOR), HOLDER, "emil")
     assert vote(asking, request_id, "cleo") is None

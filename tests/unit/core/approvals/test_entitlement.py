@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.entitlement import Entitlement, check_all, has_without_condition
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange
@@ -12,6 +13,8 @@ from tests.unit.core.approvals import test_additions as additions
 from tests.unit.core.contracts.test_compiled_contract import load
 
 CHECK = replace(additions.CHECK, roles={"dora": ("clerk",), "ben": ("cfo",)})
+
+CFO = Seat(1, 1, holder_user_id="ben", needed_role="cfo")
 
 
 def entitlement(*needed: str, **permissions: list[str]) -> Entitlement:
@@ -60,8 +63,8 @@ def test_a_vote_for_another_lapses_with_either() -> None:
 
 def test_the_holder_of_a_seat_that_needs_a_role_keeps_it() -> None:
     """Dora votes for ben: ben must hold the role, and dora need not."""
-    assert CHECK.find_lapse("dora", "ben", "cfo") is None
-    lapse = CHECK.find_lapse("dora", None, "cfo")
+    assert CHECK.find_lapse("dora", "ben", CFO) is None
+    lapse = CHECK.find_lapse("dora", None, CFO)
     assert lapse is not None and lapse.sentence == "dora does not hold the role 'cfo' any more"
 
 
@@ -70,7 +73,7 @@ def test_a_vote_lapses_with_a_part_a_permission_or_a_gift() -> None:
     assert part is not None and part.code == "SEPARATION_OF_DUTIES"
     lacking = replace(CHECK, needed_permissions=("invoice:post",)).find_lapse("dora", "ben", None)
     assert lacking is not None and lacking.sentence.startswith("dora needs the permission")
-    gift = EligibilityChange("role_given", CHECK.now, "rita", ("rita",), "dora", "approver")
+    gift = EligibilityChange("role_given", CHECK.now, "rita", ("rita",), "ben", "approver")
     given = replace(CHECK, changes=(gift,)).find_lapse("dora", "ben", None)
     assert given is not None and given.code == "VOTE_BARRED_BY_GRANT"
     cleared = EligibilityChange("role_taken", CHECK.now, "rita", ("rita",), "zoe", "approver")

@@ -119,9 +119,7 @@ def _find_lapse(
 ) -> Denial | None:
     """Return why its people may not give this vote now, by the roles that they have now."""
     check, seat = _make_check(context, request, proof, vote, evidence), find_seat(proof, vote)
-    return check.find_lapse(
-        vote.decided_by, vote.on_behalf_of, seat.needed_role if seat is not None else None
-    )
+    return check.find_lapse(vote.decided_by, vote.on_behalf_of, seat)
 
 
 def _make_check(
