@@ -51,6 +51,10 @@ REVOKE INSERT ON transition_requests FROM signet_worker;
 CREATE FUNCTION reject_begun_document() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
+    -- Another tenant's is refused by row security.
+    IF NEW.tenant_id <> current_tenant_id() THEN
+        RETURN NEW;
+    END IF;
     IF NEW.version <> 1 OR NEW.amended_from_id IS NOT NULL OR NOT coalesce(
         (SELECT (c.body::jsonb -> 'states' -> NEW.status ->> 'initial')::boolean FROM contracts c
          WHERE c.tenant_id = NEW.tenant_id AND c.entity_type = NEW.entity_type AND c.version = NEW.contract_version),

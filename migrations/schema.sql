@@ -1,3 +1,181 @@
+CREATE FUNCTION public.current_tenant_id() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (NULLIF(current_setting('signet.tenant_id'::text, true), ''::text))::uuid;
+
+ALTER FUNCTION public.current_tenant_id() OWNER TO signet_owner;
+
+CREATE TABLE public.eligibility_changes (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    user_id text,
+    role text,
+    other_user_id text,
+    persons text[] NOT NULL,
+    actor_id text NOT NULL,
+    permissions text[],
+    CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
+    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text]))),
+    CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
+);
+
+ALTER TABLE ONLY public.eligibility_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
+
+CREATE FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT g.persons
+    FROM public.eligibility_changes g
+   WHERE ((g.tenant_id = public.current_tenant_id()) AND (g.user_id = last_giving.person) AND (g.changed_at >= last_giving.since) AND (g.changed_at < last_giving.taken_at) AND (NOT (g.role IS DISTINCT FROM last_giving.role)) AND (((g.kind = 'role_given'::text) AND (last_giving.taking = ANY (ARRAY['role_taken'::text, 'member_disabled'::text]))) OR ((g.kind = 'member_enabled'::text) AND (last_giving.taking = 'member_disabled'::text))))
+   ORDER BY g.changed_at DESC
+  LIMIT 1;
+END;
+
+ALTER FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.permissions_granting(permission text, own_resources text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (ARRAY[permission, (split_part(permission, ':'::text, 1) || ':*'::text), '*:*'::text] ||
+         CASE
+             WHEN (split_part(permission, ':'::text, 1) <> ALL (own_resources)) THEN ARRAY[('*:'::text || split_part(permission, ':'::text, 2))]
+             ELSE '{}'::text[]
+         END);
+END;
+
+ALTER FUNCTION public.permissions_granting(permission text, own_resources text[]) OWNER TO signet_owner;
+
+CREATE TABLE public.member_roles (
+    tenant_id uuid NOT NULL,
+    user_id text NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.member_roles FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.member_roles OWNER TO signet_owner;
+
+CREATE TABLE public.org_chart (
+    tenant_id uuid NOT NULL,
+    user_id text NOT NULL,
+    manager_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT org_chart_check CHECK ((manager_id <> user_id))
+);
+
+ALTER TABLE ONLY public.org_chart FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.org_chart OWNER TO signet_owner;
+
+CREATE TABLE public.roles (
+    tenant_id uuid NOT NULL,
+    role text NOT NULL,
+    permissions text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT roles_permissions_check CHECK ((cardinality(permissions) <= 500)),
+    CONSTRAINT roles_role_check CHECK ((role ~ '^[a-z][a-z0-9_]{0,62}$'::text))
+);
+
+ALTER TABLE ONLY public.roles FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.roles OWNER TO signet_owner;
+
+CREATE FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb)
+    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.gave, c.given_by) c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id,
+     c.gave,
+     c.given_by,
+     ( SELECT COALESCE(jsonb_object_agg(p.permission, ARRAY( SELECT h.role
+                    FROM public.roles h
+                   WHERE ((h.tenant_id = public.current_tenant_id()) AND (h.permissions && public.permissions_granting(p.permission, barring_changes_since.own_resources))))), '{}'::jsonb) AS "coalesce"
+            FROM unnest(barring_changes_since.needed) p(permission)) AS "coalesce"
+    FROM ( SELECT n.tenant_id,
+             n.id,
+             n.changed_at,
+             n.kind,
+             n.user_id,
+             n.role,
+             n.other_user_id,
+             n.persons,
+             n.actor_id,
+             n.permissions,
+             n.side,
+                 CASE
+                     WHEN (n.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text])) THEN ARRAY( SELECT p.permission
+                        FROM unnest(barring_changes_since.needed) p(permission)
+                       WHERE (n.permissions && public.permissions_granting(p.permission, barring_changes_since.own_resources))
+                       ORDER BY p.permission)
+                     ELSE '{}'::text[]
+                 END AS gave,
+                 CASE n.kind
+                     WHEN 'role_given'::text THEN public.last_giving(barring_changes_since.since, 'infinity'::timestamp with time zone, 'role_taken'::text, n.user_id, n.role)
+                     WHEN 'manager_set'::text THEN ( SELECT g.persons
+                        FROM (public.eligibility_changes g
+                          JOIN public.org_chart line ON (((line.tenant_id = g.tenant_id) AND (line.user_id = g.other_user_id) AND (line.manager_id = g.user_id))))
+                       WHERE ((g.tenant_id = n.tenant_id) AND (g.user_id = n.user_id) AND (g.kind = 'manager_set'::text) AND (g.other_user_id = n.other_user_id) AND (g.changed_at >= barring_changes_since.since))
+                       ORDER BY g.changed_at DESC
+                      LIMIT 1)
+                     ELSE public.last_giving(barring_changes_since.since, n.changed_at, n.kind, n.user_id, n.role)
+                 END AS given_by
+            FROM ( SELECT u.tenant_id,
+                     u.id,
+                     u.changed_at,
+                     u.kind,
+                     u.user_id,
+                     u.role,
+                     u.other_user_id,
+                     u.persons,
+                     u.actor_id,
+                     u.permissions,
+                         CASE
+                             WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
+                             ELSE NULL::text
+                         END AS side
+                    FROM public.eligibility_changes u
+                   WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (barring_changes_since.user_ids)) AND (u.changed_at >= barring_changes_since.since) AND (u.kind <> ALL (ARRAY['delegation_revoked'::text, 'role_taken'::text])) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (barring_changes_since.user_ids))) AND ((u.kind <> 'role_given'::text) OR (u.role = ANY (barring_changes_since.roles)) OR (EXISTS ( SELECT
+                            FROM public.member_roles h
+                           WHERE ((h.tenant_id = u.tenant_id) AND (h.user_id = u.user_id) AND (h.role = u.role))))))
+                 UNION ALL
+                  SELECT r.tenant_id,
+                     r.id,
+                     r.changed_at,
+                     r.kind,
+                     r.user_id,
+                     r.role,
+                     r.other_user_id,
+                     r.persons,
+                     r.actor_id,
+                     r.permissions,
+                     NULL::text
+                    FROM public.eligibility_changes r
+                   WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (barring_changes_since.roles)) AND (r.changed_at >= barring_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
+                            FROM public.eligibility_changes t
+                           WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= barring_changes_since.since) AND (t.persons && barring_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text])) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) n
+           WHERE (n.persons && barring_changes_since.concerned)) c
+   WHERE ((( SELECT count(*) AS count
+            FROM public.eligibility_changes b
+           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && barring_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
+            FROM public.eligibility_changes s
+           WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && barring_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
+   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.gave, c.given_by, c.changed_at DESC
+  LIMIT 1001;
+END;
+
+ALTER FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.check_key_owner() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -96,12 +274,6 @@ END
 $$;
 
 ALTER PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone) OWNER TO signet_owner;
-
-CREATE FUNCTION public.current_tenant_id() RETURNS uuid
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN (NULLIF(current_setting('signet.tenant_id'::text, true), ''::text))::uuid;
-
-ALTER FUNCTION public.current_tenant_id() OWNER TO signet_owner;
 
 CREATE PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[])
     LANGUAGE plpgsql
@@ -295,26 +467,6 @@ CREATE FUNCTION public.earlier_requesters(document uuid) RETURNS text[]
 END;
 
 ALTER FUNCTION public.earlier_requesters(document uuid) OWNER TO signet_owner;
-
-CREATE TABLE public.eligibility_changes (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    changed_at timestamp with time zone NOT NULL,
-    kind text NOT NULL,
-    user_id text,
-    role text,
-    other_user_id text,
-    persons text[] NOT NULL,
-    actor_id text NOT NULL,
-    permissions text[],
-    CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
-    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text]))),
-    CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
-);
-
-ALTER TABLE ONLY public.eligibility_changes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
 
 CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
     LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
@@ -644,31 +796,6 @@ END
 $$;
 
 ALTER FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) OWNER TO signet_owner;
-
-CREATE TABLE public.member_roles (
-    tenant_id uuid NOT NULL,
-    user_id text NOT NULL,
-    role text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE ONLY public.member_roles FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.member_roles OWNER TO signet_owner;
-
-CREATE TABLE public.roles (
-    tenant_id uuid NOT NULL,
-    role text NOT NULL,
-    permissions text[] DEFAULT '{}'::text[] NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT roles_permissions_check CHECK ((cardinality(permissions) <= 500)),
-    CONSTRAINT roles_role_check CHECK ((role ~ '^[a-z][a-z0-9_]{0,62}$'::text))
-);
-
-ALTER TABLE ONLY public.roles FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.roles OWNER TO signet_owner;
 
 CREATE FUNCTION public.has_kept_permission(person text, granting text[], since timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -1121,36 +1248,42 @@ BEGIN
     IF coalesce(cardinality(needed), 0) = 0 OR NOT EXISTS (
         SELECT FROM eligibility_changes c
         WHERE c.tenant_id = tenant AND c.changed_at >= since AND c.persons && concerned
-          AND c.kind IN ('role_taken', 'role_permissions_changed')) THEN
+          AND (c.kind IN ('role_taken', 'role_permissions_changed') OR any_role AND c.kind = 'role_given')) THEN
         RETURN;
     END IF;
     RETURN QUERY
     WITH need AS MATERIALIZED (
-        SELECT ARRAY[n.permission, split_part(n.permission, ':', 1) || ':*', '*:*']
-               || CASE WHEN split_part(n.permission, ':', 1) <> ALL (own_resources)
-                       THEN ARRAY['*:' || split_part(n.permission, ':', 2)] ELSE '{}' END AS granting
+        SELECT permissions_granting(n.permission, own_resources) AS granting
         FROM unnest(needed) AS n (permission)
     ), taken AS MATERIALIZED (
-        SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.persons) c.*
+        SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.persons, given.persons) c.*
         FROM eligibility_changes c
+        CROSS JOIN LATERAL (
+            SELECT last_giving(since, c.changed_at, c.kind, c.user_id, c.role) AS persons
+        ) AS given
         WHERE c.tenant_id = tenant AND c.changed_at >= since AND c.persons && concerned
-          AND c.kind IN ('role_taken', 'role_permissions_changed')
+          AND (c.kind IN ('role_taken', 'role_permissions_changed') OR any_role AND c.kind = 'role_given')
           AND EXISTS (
               SELECT FROM (
-                  SELECT c.user_id AS id WHERE c.kind = 'role_taken'
+                  SELECT c.user_id AS id WHERE c.kind IN ('role_taken', 'role_given')
                   -- A role that has changed took it from those who hold it, and from those who held it then.
                   UNION ALL SELECT h.user_id FROM member_roles h
-                            WHERE c.kind <> 'role_taken' AND h.tenant_id = tenant AND h.role = c.role
+                            WHERE c.kind = 'role_permissions_changed' AND h.tenant_id = tenant AND h.role = c.role
                   UNION ALL SELECT t.user_id FROM eligibility_changes t
-                            WHERE c.kind <> 'role_taken' AND t.tenant_id = tenant AND t.role = c.role
+                            WHERE c.kind = 'role_permissions_changed' AND t.tenant_id = tenant AND t.role = c.role
                               AND t.kind = 'role_taken' AND t.changed_at > c.changed_at
               ) AS person
               JOIN members m ON m.tenant_id = tenant AND m.user_id = person.id AND m.status = 'active'
               WHERE (m.user_id = ANY (holders)
                      OR EXISTS (SELECT FROM member_roles a WHERE a.tenant_id = tenant AND a.user_id = m.user_id
-                                                             AND a.role = ANY (seat_roles)))
-                AND (any_role AND c.kind = 'role_taken'
-                     OR EXISTS (SELECT FROM need
+                                                             AND a.role = ANY (seat_roles)
+                              -- Whom these persons have asked by a role takes no vote from the others.
+                              AND NOT (c.kind = 'role_given' AND EXISTS (
+                                  SELECT FROM eligibility_changes g
+                                  WHERE g.tenant_id = tenant AND g.user_id = a.user_id AND g.role = a.role
+                                    AND g.kind = 'role_given' AND g.changed_at >= since AND g.persons && concerned))))
+                AND (any_role AND c.kind IN ('role_taken', 'role_given')
+                     OR c.kind <> 'role_given' AND EXISTS (SELECT FROM need
                                 WHERE (c.permissions IS NULL OR c.permissions && need.granting)
                                   AND NOT has_kept_permission(m.user_id, need.granting, since))))
           AND NOT EXISTS (
@@ -1158,8 +1291,9 @@ BEGIN
               WHERE b.tenant_id = tenant AND b.role = c.role AND b.changed_at > c.changed_at
                 AND NOT b.persons && concerned
                 AND CASE c.kind WHEN 'role_taken' THEN b.kind = 'role_given' AND b.user_id = c.user_id
+                                WHEN 'role_given' THEN b.kind = 'role_taken' AND b.user_id = c.user_id
                                 ELSE b.kind IN ('role_permissions_changed', 'role_widened') END)
-        ORDER BY c.kind, c.user_id, c.role, c.persons, c.changed_at DESC
+        ORDER BY c.kind, c.user_id, c.role, c.persons, given.persons, c.changed_at DESC
         LIMIT 1001
     ), given_back AS (
         SELECT DISTINCT ON (b.kind, b.user_id, b.role, b.persons) b.*
@@ -1167,6 +1301,7 @@ BEGIN
         JOIN eligibility_changes b ON b.tenant_id = tenant AND b.role = taken.role AND b.persons && concerned
          AND b.changed_at > taken.changed_at
          AND CASE taken.kind WHEN 'role_taken' THEN b.kind = 'role_given' AND b.user_id = taken.user_id
+                             WHEN 'role_given' THEN b.kind = 'role_taken' AND b.user_id = taken.user_id
                              ELSE b.kind IN ('role_permissions_changed', 'role_widened') END
         ORDER BY b.kind, b.user_id, b.role, b.persons, b.changed_at DESC
         LIMIT 1001
@@ -1480,6 +1615,10 @@ CREATE FUNCTION public.reject_begun_document() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
+    -- Another tenant's is refused by row security.
+    IF NEW.tenant_id <> current_tenant_id() THEN
+        RETURN NEW;
+    END IF;
     IF NEW.version <> 1 OR NEW.amended_from_id IS NOT NULL OR NOT coalesce(
         (SELECT (c.body::jsonb -> 'states' -> NEW.status ->> 'initial')::boolean FROM contracts c
          WHERE c.tenant_id = NEW.tenant_id AND c.entity_type = NEW.entity_type AND c.version = NEW.contract_version),
@@ -2528,19 +2667,6 @@ CREATE TABLE public.notifications (
 ALTER TABLE ONLY public.notifications FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notifications OWNER TO signet_owner;
-
-CREATE TABLE public.org_chart (
-    tenant_id uuid NOT NULL,
-    user_id text NOT NULL,
-    manager_id text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT org_chart_check CHECK ((manager_id <> user_id))
-);
-
-ALTER TABLE ONLY public.org_chart FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.org_chart OWNER TO signet_owner;
 
 CREATE TABLE public.personal_values (
     tenant_id uuid NOT NULL,
@@ -4098,6 +4224,60 @@ GRANT USAGE ON SCHEMA public TO signet_janitor;
 
 GRANT USAGE ON SCHEMA public TO signet_dispatch;
 
+REVOKE ALL ON FUNCTION public.current_tenant_id() FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_api;
+
+GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_worker;
+
+GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_janitor;
+
+GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_dispatch;
+
+GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
+
+GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
+
+GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+REVOKE ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
+
+GRANT SELECT ON TABLE public.member_roles TO signet_worker;
+
+GRANT SELECT ON TABLE public.member_roles TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
+
+GRANT SELECT ON TABLE public.org_chart TO signet_worker;
+
+GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
+
+GRANT SELECT ON TABLE public.roles TO signet_worker;
+
+GRANT SELECT ON TABLE public.roles TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.check_key_owner() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
@@ -4111,16 +4291,6 @@ REVOKE ALL ON FUNCTION public.create_month_partitions(first date, months integer
 GRANT ALL ON FUNCTION public.create_month_partitions(first date, months integer) TO signet_janitor;
 
 REVOKE ALL ON PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION public.current_tenant_id() FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_api;
-
-GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_worker;
-
-GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_janitor;
-
-GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_dispatch;
 
 REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) FROM PUBLIC;
 
@@ -4167,14 +4337,6 @@ REVOKE ALL ON FUNCTION public.earlier_requesters(document uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_api;
 
 GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
-
-GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
-
-GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
-
-GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
-
-GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
 
 REVOKE ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) FROM PUBLIC;
 
@@ -4257,18 +4419,6 @@ REVOKE ALL ON FUNCTION public.forget_left_keys() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) TO signet_api;
-
-GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
-
-GRANT SELECT ON TABLE public.member_roles TO signet_worker;
-
-GRANT SELECT ON TABLE public.member_roles TO signet_janitor;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
-
-GRANT SELECT ON TABLE public.roles TO signet_worker;
-
-GRANT SELECT ON TABLE public.roles TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.has_kept_permission(person text, granting text[], since timestamp with time zone) FROM PUBLIC;
 
@@ -4731,12 +4881,6 @@ GRANT SELECT(tenant_id) ON TABLE public.notifications TO signet_dispatch;
 GRANT UPDATE(read_at) ON TABLE public.notifications TO signet_api;
 
 GRANT SELECT(read_at) ON TABLE public.notifications TO signet_dispatch;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
-
-GRANT SELECT ON TABLE public.org_chart TO signet_worker;
-
-GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_api;
 

@@ -223,6 +223,8 @@ def test_a_deadlock_over_keys_is_said_to_have_changed_nothing(standing: CompanyW
             first.execute("SET LOCAL deadlock_timeout = '60s'")  # the other one finds the deadlock
         except psycopg.errors.InsufficientPrivilege:
             pytest.skip("only a superuser may say who finds it")
+        tenant = str(standing.company.tenant_id)
+        first.execute("SELECT set_config('signet.tenant_id', %s, true)", [tenant])
         first.execute("DELETE FROM document_keys WHERE value = %s", [numbers[0]])
         other = second(standing, update(two, number=numbers[0]))
         standing.wait_until_blocked()

@@ -91,7 +91,7 @@ def test_a_vote_that_was_cast_does_not_lapse_by_a_gift(stage: WorkflowStage, gif
 
 
 def test_nobody_votes_by_a_permission_that_they_were_given(stage: WorkflowStage) -> None:
-    """By a role of their own, or by one that has it since."""
+    """A role that has it is given to them, or a role of theirs is given it."""
     for gift in ("role", "permission"):
         document = asked(stage)
         if gift == "role":
@@ -180,7 +180,7 @@ def test_such_a_gift_bars_its_person_until_another_has_given_it(stage: WorkflowS
 
 
 def test_who_is_not_asked_may_be_given_any_role(stage: WorkflowStage) -> None:
-    """Neither is anybody whom carl has asked by a role. Only they themselves are barred."""
+    """A person that carl has asked by a role is barred alone."""
     document = by_roles(stage)
     give(stage, "carl", "first", "spare", "warehouse")
     give(stage, "carl", "stores", "warehouse", "finance", "lax")
@@ -204,7 +204,7 @@ def asked_by_line(stage: WorkflowStage, *more: Any) -> Made:
 
 @pytest.mark.parametrize("manager", ["lenient", "hana"])
 def test_a_line_that_a_seat_came_by_bars_the_whole_stage(led: WorkflowStage, manager: str) -> None:
-    """Carl takes the line from strict, so that strict is not asked again. Frank sets it anew."""
+    """Carl takes the line from strict, so that strict is not asked again. Frank sets it again."""
     document = asked_by_line(led)
     assert list_asked(led, document) == ["strict", "@finance"]
     set_manager(led, "carl", "stores", manager)
@@ -238,7 +238,7 @@ def test_who_has_a_line_by_the_creator_does_not_vote_by_it(led: WorkflowStage) -
 def test_what_another_person_gave_in_between_is_not_taken_back(
     stage: WorkflowStage, given: str, between: bool
 ) -> None:
-    """Carl takes back what he gave, by a slip. Where frank has given it anew, he takes what frank gave."""
+    """Carl gave it by a slip, and takes it back. If frank has given it again, carl takes what frank gave."""
     had = ("finance",) if given == "paying" else ("lax",)
     user_id = "idle" if given == "paying" else "first"
     give(stage, "frank", user_id, *had)

@@ -73,7 +73,8 @@ def test_nor_does_one_that_grants_what_the_voter_has(stage: WorkflowStage) -> No
 def test_a_role_that_comes_to_grant_it_bars_too(stage: WorkflowStage) -> None:
     """Carl gives a role without permissions, and a person without a part adds the permission later."""
     document = asked(stage, user("app1"))
-    give(stage, CREATOR, "app1", "voter", "guest")
+    give(stage, COMMAND_LINE, "app1")
+    give(stage, CREATOR, "app1", "guest")
     define(stage, COMMAND_LINE, guest=("*:approve",))
     assert vote(stage, document.id, "app1") == BARRED
 

@@ -7,8 +7,8 @@ too where one of them took the eligibility of others that the stage asks: cleari
 the seat, or by any role the permission that votes need. Giving it to others bars nobody but those others. A
 delegation of one's own voice is the lawful way, and bars nothing.
 
-Two givings bar the whole stage like a taking, because nobody can tell if they take a vote: a role where a
-condition on the voter reads roles, and a line that a seat of the stage came by.
+Two givings bar the whole stage like a taking, because they may take a vote. One is a role, where a condition
+on the voter reads roles. The other is a line that a seat of the stage came by.
 
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
 themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
@@ -51,7 +51,7 @@ _SENTENCES: Mapping[str, str] = {
 }
 _GIVE_BACK = "a person without a part in the document gives it back, and takes it again if they agree with it"
 _TAKE_AWAY = "a person without a part in the document takes it away, and gives it again if they agree with it"
-_SET_LINE = "a person without a part in the document sets the manager anew"
+_SET_LINE = "a person without a part in the document sets the manager again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,6 @@ def _rests_on_grant(
     """
     return any(
         change.role in change.granting.get(needed, ())
-        and needed not in change.gave
         and not _has_otherwise(basis, person, needed, change.granting[needed], changes)
         for needed in basis.needed_permissions
     )
@@ -231,8 +230,8 @@ def _is_undone(basis: VoteBasis, done: EligibilityChange, changes: Collection[El
 def _takes_back(basis: VoteBasis, change: EligibilityChange) -> bool:
     """Return whether it takes back what a person of the document gave after the approval was asked for.
 
-    Who was given it so could not vote. So no vote is lost when it is taken from them. The last giving counts,
-    whoever made it: others may vote by those of other people, and by the voter's own.
+    Who was given it so could not vote. So no vote is lost when it is taken from them. The last giving counts.
+    By those of other people, and by the voter's own, others may vote.
     """
     if change.kind not in _TAKING or change.given_by is None:
         return False

@@ -45,8 +45,8 @@ class EligibilityChange:
     other_user_id: str | None = None
     # The needed permissions that the role granted until then. An older release did not note any.
     gave: Sequence[str] = ()
-    # The persons behind the last giving: of a taking the one before it, of a role the one it is held by, and
-    # of a reporting line the one that stands. None: there is none since the asking.
+    # The persons behind the last giving since the asking, if there is one. Of a taking it is the one before.
+    # Of a role it is the one it is held by, and of a reporting line the one that stands.
     given_by: Sequence[str] | None = None
     # The roles that grant a permission now, by needed permission.
     granting: Mapping[str, Sequence[str]] = field(default_factory=dict)

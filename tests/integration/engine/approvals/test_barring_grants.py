@@ -105,7 +105,7 @@ def test_taking_the_role_from_the_others(asking: Asking, request_id: UUID, taken
 
 
 def test_permissions_that_the_author_adds_to_a_role(asking: Asking, request_id: UUID) -> None:
-    """Where a vote needs no permission, nobody votes by them. The stage loses nobody by it."""
+    """A vote needs no permission here, so nobody votes by them. The stage loses nobody by it."""
     roles = Roles(asking.company.database)
     roles.save(act(asking, AUTHOR), ROLE, ["*:approve", "invoice:pay"])
     assert vote(asking, request_id, "ben") is None
@@ -126,7 +126,7 @@ def test_a_puppet_that_the_author_makes_a_member(asking: Asking) -> None:
 
 
 def test_a_reporting_line_that_the_author_sets(asking: Asking, request_id: UUID) -> None:
-    """Ben has his seat by a role, and manages whom the author likes."""
+    """Ben has a seat by a role. It does not matter who reports to ben."""
     chart = OrgChart(asking.company.database)
     chart.set_manager(act(asking, AUTHOR), "emil", "ben")
     assert vote(asking, request_id, "ben") is None

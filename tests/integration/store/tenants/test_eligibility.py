@@ -1,6 +1,6 @@
 """Records of changed eligibility: one with every change, with the people who are responsible for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
@@ -8,7 +8,6 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from signet.core.approvals.bench import Bench
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE, ELIGIBILITY_KINDS, EligibilityChange
 from signet.core.tenants.principal import Principal
@@ -244,7 +243,6 @@ def read(
     users: str = "",
     roles: str = "",
     concerned: str = "root",
-    needed: Sequence[str] = (),
 ) -> list[EligibilityChange]:
     with company.database.transaction(company.tenant_id) as connection:
         return read_eligibility_changes(
@@ -254,7 +252,6 @@ def read(
             user_ids=users.split(),
             roles=roles.split(),
             concerned=concerned.split(),
-            bench=Bench(needed=needed),
         )
 
 
@@ -281,76 +278,6 @@ def test_a_change_that_is_repeated_is_read_once(standing: CompanyWithWorkers, co
         save(company, "anna", "clerk")
     assert [each.kind for each in read(company, moment, roles="finance")] == ["role_given", "role_taken"]
     assert read(company, moment, "anna") == [], "she has it no more, and nobody asks for it"
-
-
-def test_many_changes_beside_the_vote_are_not_read(standing: CompanyWithWorkers, company: Company) -> None:
-    """Otherwise a flood of them would bar a person. What they have of it, they may vote by."""
-    moment = now(standing)
-    for role in ("finance", "reader"):
-        save(company, "anna", "clerk", role)
-    found = [(each.kind, each.role) for each in read(company, moment, "anna", "clerk")]
-    assert found == [("role_given", "reader")]
-
-
-def test_a_change_of_a_role_tells_which_needed_permissions_it_granted_before(
-    standing: CompanyWithWorkers, company: Company
-) -> None:
-    """Each is told apart by it, so that none is hidden by a newer one."""
-    moment, needed = now(standing), ("invoice:pay", "api_key:pay")
-    for permissions in ("read", "read pay", "read pay post"):
-        save_role(company, "payer", *(f"invoice:{one}" for one in permissions.split()))
-    save_role(company, "payer", "*:pay")
-    save_role(company, "payer", "*:pay", "api_key:*")
-    save_role(company, "payer", "*:pay", "api_key:*", "invoice:read")
-    found = read(company, moment, roles="payer", needed=needed)
-    assert [(one.kind, tuple(one.gave)) for one in found] == [
-        ("role_permissions_changed", ("invoice:pay",)),
-        ("role_widened", ()),
-        ("role_widened", ("api_key:pay", "invoice:pay")),
-        ("role_widened", ("invoice:pay",)),
-    ]
-    for one in found:
-        assert {name: sorted(roles) for name, roles in one.granting.items()} == {
-            "api_key:pay": ["admin", "payer"],
-            "invoice:pay": ["admin", "payer"],
-        }
-    assert read(company, moment, roles="payer")[0].granting == {}
-
-
-def test_a_taking_tells_who_gave_it_last_before(standing: CompanyWithWorkers, company: Company) -> None:
-    """Also where the giver is not concerned. A role that is held tells who gave it last."""
-    moment, members = now(standing), Members(company.database)
-    held = Member(user_id="anna", display_name="anna", roles=("clerk", "finance"))
-    for giver in ("root", "otto", None):
-        save(company, "anna", "clerk")
-        if giver is not None:
-            members.save(by(giver, company), held, "active")
-    members.save(by("otto", company), held, "active")
-    save(company, "anna", "clerk", "finance", status="disabled")
-    takings = [
-        (one.kind, one.given_by) for one in read(company, moment, roles="finance", concerned="root otto")
-    ]
-    assert takings == [
-        ("member_disabled", ["otto"]),
-        ("role_given", ["otto"]),
-        ("role_given", ["otto"]),
-        ("role_taken", ["otto"]),
-        ("role_taken", ["root"]),
-    ]
-
-
-def test_a_line_tells_who_gave_what_stands(standing: CompanyWithWorkers, company: Company) -> None:
-    moment, chart = now(standing), OrgChart(company.database)
-
-    def given() -> list[Any]:
-        return [(one.user_id, one.given_by) for one in read(company, moment, "ben cleo")]
-
-    chart.set_manager(caller_of(company), "anna", "ben")
-    assert given() == [("ben", ["root"])]
-    chart.set_manager(caller_of(company), "anna", "cleo")
-    assert given() == [("ben", None), ("cleo", ["root"])]
-    chart.set_manager(by("otto", company), "anna", "ben")
-    assert given() == [("ben", ["otto"]), ("cleo", None)]
 
 
 def test_what_cannot_bar_a_vote_is_not_read(standing: CompanyWithWorkers, company: Company) -> None:

@@ -218,7 +218,7 @@ def test_who_sets_a_role_again_lifts_it(standing: CompanyWithWorkers, company: C
 def test_where_a_condition_reads_roles_any_that_is_given_may_take_a_vote(
     standing: CompanyWithWorkers, company: Company
 ) -> None:
-    """Not from a person whom the same people have asked, and not where another has taken it away since."""
+    """It takes none from a person that the same people have asked. Another may have taken it away since."""
     moment, by_roles = now(standing), [NEEDED]
     save(company, "anna", "finance", "payer", "reader", "second")
     save(company, "cleo", "payer", "finance", "reader")

@@ -124,7 +124,7 @@ def test_a_change_that_the_vote_does_not_rest_on_bars_nothing(given: Eligibility
 
 @pytest.mark.parametrize("kind", ["role_widened", "role_permissions_changed"])
 def test_a_role_that_the_voter_has_besides_may_give_the_permission(kind: EligibilityKind) -> None:
-    """What it gave before the change, nobody has by the change."""
+    """The holders had before it what the role gave before it."""
     changed = change(kind, role="clerk", granting=BY_CLERK)
     assert is_barred(BASIS, changed)
     assert is_barred(BASIS, replace(changed, gave=["invoice:pay"]))
@@ -179,7 +179,7 @@ def test_a_role_by_which_the_seat_is_not_filled_is_no_seat() -> None:
 
 
 def test_a_condition_that_reads_roles_rests_on_each_of_them() -> None:
-    """Who was given one by a person without a part, last, votes by that."""
+    """The last giving counts, where a person without a part has given it again."""
     given = change("role_given", user_id="ben", role="warehouse", given_by=("mia",))
     by_roles = replace(BASIS, reads_roles=True)
     assert not is_barred(BASIS, given)
@@ -197,7 +197,7 @@ def test_a_role_that_only_gains_permissions_is_taken_from_nobody() -> None:
 
 
 def test_a_line_bars_where_a_seat_came_by_it() -> None:
-    """It bars the whole stage, until a person without a part sets it anew: the one that stands counts."""
+    """It bars the whole stage, until a person without a part sets it again: the one that stands counts."""
     own = change("manager_set", user_id="ben", other_user_id="mia", given_by=("mia",))
     assert is_barred(BY_LINE, own)
     assert is_barred(replace(BY_LINE, judges_takings=False, line_holders=()), own)
@@ -336,7 +336,7 @@ def test_each_kind_that_bars_has_a_sentence() -> None:
     [
         (CLEARING_THE_BENCH[0], "gives it back, and takes it again if they agree with it"),
         (CLEARING_THE_BENCH[-2], "takes it away, and gives it again if they agree with it"),
-        (CLEARING_THE_BENCH[-1], "sets the manager anew"),
+        (CLEARING_THE_BENCH[-1], "sets the manager again"),
         (GIVEN_TO_THE_VOTER_BY_A_ROLE[0], "takes it away, and gives it again if they agree with it"),
         (GIVEN_TO_THE_VOTER[0], None),
     ],
