@@ -51,8 +51,6 @@ SEATS = (
         "shared/signet/engine/approvals/rejecters.py",
         "    rejected = join_rejected_seats(found)\n",
         "    rejected = [seat for seat in join_rejected_seats(found) if seat.stage == 1]\n",
-        "        if not list_rejecters(seats, rejected):\n",
-        "        if any(seat.stage > 1 for seat in seats) or not list_rejecters(seats, rejected):\n",
         (f"{AGAIN}a_later_stage_goes_back_to_who_rejected_it_too",),
     ),
     Mutation(
@@ -332,8 +330,6 @@ BARS = (
         "asking again lifts what bars a vote",
         3,
         "shared/signet/store/approvals/requests.sql",
-        " least(first_asked(document_id), %(now)s)\n",
-        " %(now)s::timestamptz\n",
         "       trace_id, %(now)s, least(first_asked(document_id), %(now)s)\n",
         "       trace_id, %(now)s, %(now)s::timestamptz\n",
         (f"{BARRED}who_was_given_the_role_meanwhile_stays_barred",),
