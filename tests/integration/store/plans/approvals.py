@@ -68,7 +68,7 @@ def request_probes() -> Iterator[Probe]:
     for role in (API, WORKER):
         yield plain(f"{table}_by_instance", table, "instance_id = %(id)s", role=role, id=ROW)
         yield plain(f"{seats}_pkey", seats, "request_id = %(id)s", role=role, id=ROW)
-    yield Probe(by_request, REQUESTS["read_votes"], asked)
+    yield Probe(by_request, REQUESTS["read_votes"], {**asked, "own_resources": []})
     yield Probe(f"{table}_by_instance", REQUESTS["read_of_instances"], of_instance)
     yield Probe(f"{table}_by_instance", RECORDS["list_approvals"], of_instance, API)
     yield Probe(f"{table}_pkey", APPROVALS["lock_request"], {"id": ROW}, API)
