@@ -17,7 +17,9 @@ from signet.core.approvals.seats import (
     SeatAssignment,
     UnseatedApprover,
     UnseatedReason,
+    comes_by_line,
     is_drawn,
+    is_handed,
     list_needs,
     seat_escalation,
     seat_stage,
@@ -92,6 +94,36 @@ def test_a_policy_draws_its_own_seats(approver: dict[str, Any], seat: Seat, is_o
     assert is_drawn(stage, seat) == is_one
     alone = stage.model_copy(update={"escalate": None})
     assert is_drawn(alone, seat) == (is_one and seat.origin != "escalated")
+
+
+@pytest.mark.parametrize(
+    ("seat", "is_by_line"),
+    [
+        (Seat(1, 1, "mia"), True),
+        (Seat(1, 1, "zoe", handed_over_from="mia"), True),
+        (Seat(1, 1, holder_role="clerk"), False),
+        (Seat(1, 1, "zoe", origin="break_glass"), False),
+        (Seat(1, 1, "ann"), False),
+        (Seat(1, 1, "zoe", handed_over_from="ann"), False),
+        (Seat(1, 1, "ada", origin="escalated"), False),
+    ],
+)
+def test_a_seat_may_come_by_a_reporting_line(seat: Seat, is_by_line: bool) -> None:
+    """The policy names ann, who has a seat without any line. It escalates to ada by name."""
+    stage = make_stage(user("ann"), manager("actor.user_id"), role("clerk"), quorum="any")
+    stage = stage.model_copy(update={"escalate": ESCALATED})
+    assert comes_by_line(stage, seat) == is_by_line
+    without = stage.model_copy(update={"approvers": stage.approvers[:1]})
+    assert not comes_by_line(without, seat)
+    higher = ESCALATED.model_copy(update={"to": stage.approvers[1]})
+    is_wider = seat.origin == "escalated"
+    assert comes_by_line(without.model_copy(update={"escalate": higher}), seat) == is_wider
+
+
+def test_people_seat_others_by_break_glass_and_in_place_of_who_has_left() -> None:
+    assert is_handed(Seat(1, 1, "zoe", origin="break_glass"))
+    assert is_handed(Seat(1, 1, "zoe", handed_over_from="ann"))
+    assert not is_handed(Seat(1, 1, "zoe"))
 
 
 def test_seats_are_numbered_from_one_and_open() -> None:
