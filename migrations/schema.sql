@@ -757,6 +757,20 @@ $$;
 
 ALTER FUNCTION public.forget_left_keys() OWNER TO signet_owner;
 
+CREATE FUNCTION public.guard_incident() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF OLD.closed_at IS NOT NULL THEN
+        RAISE EXCEPTION 'incident % is closed', OLD.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.guard_incident() OWNER TO signet_owner;
+
 CREATE FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) RETURNS TABLE(request_id uuid, stage integer, "position" integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -939,6 +953,23 @@ END
 $$;
 
 ALTER FUNCTION public.keep_left_key() OWNER TO signet_owner;
+
+CREATE FUNCTION public.keep_withdrawn() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF OLD.status = 'withdrawn' THEN
+        RETURN NULL;
+    END IF;
+    IF OLD.status = 'processing' AND NEW.status IN ('pending', 'failed') THEN
+        NEW.status := 'withdrawn';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.keep_withdrawn() OWNER TO signet_owner;
 
 CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -2049,6 +2080,82 @@ $$;
 
 ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE TABLE public.workflow_side_effects_outbox (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    step_execution_id uuid NOT NULL,
+    effect_type text NOT NULL,
+    endpoint text,
+    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    event_idempotency_key bytea NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    max_attempts integer DEFAULT 12 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    response_json jsonb,
+    withdrawn_at timestamp with time zone,
+    discard_reason text,
+    first_id uuid,
+    CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
+    CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
+    CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_side_effects_outbox OWNER TO signet_owner;
+
+CREATE FUNCTION public.withdraw_effects(tenant uuid, step uuid) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    BEGIN ATOMIC
+ UPDATE public.workflow_side_effects_outbox e SET status =
+         CASE e.status
+             WHEN 'processing'::text THEN e.status
+             ELSE 'withdrawn'::text
+         END, withdrawn_at = now()
+   WHERE ((e.tenant_id = withdraw_effects.tenant) AND (e.step_execution_id = withdraw_effects.step) AND (e.status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text, 'dead_letter'::text])));
+END;
+
+ALTER FUNCTION public.withdraw_effects(tenant uuid, step uuid) OWNER TO signet_owner;
+
+CREATE FUNCTION public.withdraw_effects_of_incident() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM withdraw_effects(NEW.tenant_id, NEW.step_id);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.withdraw_effects_of_incident() OWNER TO signet_owner;
+
+CREATE FUNCTION public.withdraw_effects_of_step() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM withdraw_effects(NEW.tenant_id, NEW.id);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.withdraw_effects_of_step() OWNER TO signet_owner;
+
 CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2628,6 +2735,44 @@ ALTER TABLE ONLY public.inbound_endpoints FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.inbound_endpoints OWNER TO signet_owner;
 
+CREATE TABLE public.incidents (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    seq integer NOT NULL,
+    entity_type text,
+    entity_id uuid,
+    token_id text,
+    node_id text,
+    endpoint text,
+    code text NOT NULL,
+    kind text NOT NULL,
+    message text NOT NULL,
+    attempts integer NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    acknowledged_by text,
+    acknowledged_at timestamp with time zone,
+    assignee text,
+    note text,
+    closed_at timestamp with time zone,
+    closing text,
+    closed_by text,
+    step_id uuid,
+    CONSTRAINT incidents_attempts_check CHECK ((attempts >= 1)),
+    CONSTRAINT incidents_check CHECK (((token_id IS NULL) = (node_id IS NULL))),
+    CONSTRAINT incidents_check1 CHECK (((closed_at IS NULL) = (closing IS NULL))),
+    CONSTRAINT incidents_check2 CHECK (((closed_at IS NULL) = (closed_by IS NULL))),
+    CONSTRAINT incidents_check3 CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
+    CONSTRAINT incidents_closing_check CHECK ((closing = ANY (ARRAY['retried'::text, 'resumed'::text, 'skipped'::text, 'advanced'::text, 'rejected'::text, 'went_on'::text, 'overtaken'::text, 'withdrawn'::text, 'ended'::text]))),
+    CONSTRAINT incidents_code_check CHECK ((code ~ '^[A-Z][A-Z0-9_]{1,99}$'::text)),
+    CONSTRAINT incidents_kind_check CHECK ((kind = ANY (ARRAY['business'::text, 'configuration'::text, 'outside'::text, 'defect'::text]))),
+    CONSTRAINT incidents_note_check CHECK ((char_length(note) <= 4000))
+);
+
+ALTER TABLE ONLY public.incidents FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.incidents OWNER TO signet_owner;
+
 CREATE TABLE public.members (
     tenant_id uuid NOT NULL,
     user_id text NOT NULL,
@@ -3065,39 +3210,6 @@ ALTER TABLE ONLY public.workflow_outbox_receipts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_outbox_receipts OWNER TO signet_owner;
 
-CREATE TABLE public.workflow_side_effects_outbox (
-    tenant_id uuid NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    id uuid NOT NULL,
-    instance_id uuid NOT NULL,
-    step_execution_id uuid NOT NULL,
-    effect_type text NOT NULL,
-    endpoint text,
-    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
-    event_idempotency_key bytea NOT NULL,
-    trace_id text,
-    status text DEFAULT 'pending'::text NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    max_attempts integer DEFAULT 12 NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    claim_id uuid,
-    lease_until timestamp with time zone,
-    completed_at timestamp with time zone,
-    error text,
-    response_json jsonb,
-    CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
-    CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
-    CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
-    CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
-    CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
-)
-PARTITION BY RANGE (created_at);
-
-ALTER TABLE ONLY public.workflow_side_effects_outbox FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.workflow_side_effects_outbox OWNER TO signet_owner;
-
 CREATE TABLE public.workflow_side_effects_outbox_default (
     tenant_id uuid CONSTRAINT workflow_side_effects_outbox_tenant_id_not_null NOT NULL,
     created_at timestamp with time zone CONSTRAINT workflow_side_effects_outbox_created_at_not_null NOT NULL,
@@ -3118,12 +3230,17 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     completed_at timestamp with time zone,
     error text,
     response_json jsonb,
+    withdrawn_at timestamp with time zone,
+    discard_reason text,
+    first_id uuid,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
     CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
     CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
     CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text])))
 );
 
 ALTER TABLE ONLY public.workflow_side_effects_outbox_default FORCE ROW LEVEL SECURITY;
@@ -3311,6 +3428,12 @@ ALTER TABLE ONLY public.idempotency_keys
 ALTER TABLE ONLY public.inbound_endpoints
     ADD CONSTRAINT inbound_endpoints_pkey PRIMARY KEY (tenant_id, name);
 
+ALTER TABLE ONLY public.incidents
+    ADD CONSTRAINT incidents_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.incidents
+    ADD CONSTRAINT incidents_tenant_id_instance_id_seq_key UNIQUE (tenant_id, instance_id, seq);
+
 ALTER TABLE ONLY public.left_document_keys
     ADD CONSTRAINT left_document_keys_pkey PRIMARY KEY (tenant_id, key_hash, document_id);
 
@@ -3485,6 +3608,8 @@ CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btr
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
+CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, code, id) WHERE (closed_at IS NULL);
+
 CREATE INDEX left_document_keys_by_document ON public.left_document_keys USING btree (tenant_id, document_id);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
@@ -3647,9 +3772,13 @@ CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EA
 
 CREATE TRIGGER forget_left_keys AFTER UPDATE OF purged_at ON public.documents FOR EACH ROW WHEN (((old.purged_at IS NULL) AND (new.purged_at IS NOT NULL))) EXECUTE FUNCTION public.forget_left_keys();
 
+CREATE TRIGGER guard_change BEFORE UPDATE ON public.incidents FOR EACH ROW EXECUTE FUNCTION public.guard_incident();
+
 CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.keep_key_owner();
 
 CREATE TRIGGER keep_left_key AFTER DELETE ON public.document_keys FOR EACH ROW EXECUTE FUNCTION public.keep_left_key();
+
+CREATE TRIGGER keep_withdrawn BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW WHEN ((old.withdrawn_at IS NOT NULL)) EXECUTE FUNCTION public.keep_withdrawn();
 
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secret_refs ON public.endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('out', 'secret_refs');
 
@@ -3763,6 +3892,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR E
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.eligibility_changes FOR EACH STATEMENT EXECUTE FUNCTION public.reject_eligibility_rewriting();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.incidents FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.left_document_keys FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -3805,15 +3936,19 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_defin
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,failed,cancelled');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,completed,failed,cancelled');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing,withdrawn;processing>completed,failed,pending,withdrawn;failed>pending,processing,dead_letter,withdrawn;dead_letter>pending,withdrawn,discarded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>running,cancelled;running>completed,failed,skipped,cancelled');
 
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
+
+CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
+
+CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = 'cancelled'::text) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
 
 ALTER TABLE ONLY public.api_key_owners
     ADD CONSTRAINT api_key_owners_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.api_keys(tenant_id, id);
@@ -3895,6 +4030,9 @@ ALTER TABLE ONLY public.idempotency_keys
 
 ALTER TABLE ONLY public.inbound_endpoints
     ADD CONSTRAINT inbound_endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.incidents
+    ADD CONSTRAINT incidents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.left_document_keys
     ADD CONSTRAINT left_document_keys_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
@@ -4044,6 +4182,8 @@ ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.inbound_endpoints ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.incidents ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.left_document_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
@@ -4119,6 +4259,8 @@ CREATE POLICY tenant_isolation ON public.endpoints USING ((tenant_id = public.cu
 CREATE POLICY tenant_isolation ON public.idempotency_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.inbound_endpoints USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.incidents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.left_document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -4416,6 +4558,8 @@ GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.forget_left_keys() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.guard_incident() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) TO signet_api;
@@ -4439,6 +4583,8 @@ REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FR
 REVOKE ALL ON FUNCTION public.keep_key_owner() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.keep_left_key() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.keep_withdrawn() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
 
@@ -4581,6 +4727,74 @@ REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_a
 GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_api;
 
 GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT SELECT(created_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT SELECT(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT UPDATE(response_json) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(discard_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(first_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.withdraw_effects_of_incident() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.withdraw_effects_of_step() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
@@ -4864,6 +5078,114 @@ GRANT UPDATE(updated_at) ON TABLE public.inbound_endpoints TO signet_api;
 
 GRANT UPDATE(responsible) ON TABLE public.inbound_endpoints TO signet_api;
 
+GRANT SELECT ON TABLE public.incidents TO signet_worker;
+
+GRANT SELECT ON TABLE public.incidents TO signet_api;
+
+GRANT SELECT ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(id) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(instance_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(instance_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(instance_id) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(seq) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(seq) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(seq) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(entity_type) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(entity_type) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(entity_type) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(entity_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(entity_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(entity_id) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(token_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(token_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(node_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(node_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(endpoint) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(endpoint) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(code) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(code) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(code) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(kind) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(kind) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(kind) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(message) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(message) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(message) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(attempts) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(attempts) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(attempts) ON TABLE public.incidents TO signet_janitor;
+
+GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_janitor;
+
+GRANT UPDATE(acknowledged_by) ON TABLE public.incidents TO signet_api;
+
+GRANT UPDATE(acknowledged_at) ON TABLE public.incidents TO signet_api;
+
+GRANT UPDATE(assignee) ON TABLE public.incidents TO signet_api;
+
+GRANT UPDATE(note) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(closed_at),UPDATE(closed_at) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(closed_at),UPDATE(closed_at) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(closing),UPDATE(closing) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(closing),UPDATE(closing) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(closed_by),UPDATE(closed_by) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(closed_by),UPDATE(closed_by) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(step_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(step_id) ON TABLE public.incidents TO signet_api;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.members TO signet_api;
 
 GRANT SELECT ON TABLE public.members TO signet_worker;
@@ -5053,56 +5375,6 @@ GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_worker;
 GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.workflow_outbox_receipts TO signet_dispatch;
-
-GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(tenant_id) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT SELECT(created_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT SELECT(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT UPDATE(response_json) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_step_executions TO signet_api;
 

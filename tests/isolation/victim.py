@@ -52,6 +52,7 @@ PLACES: Mapping[str, LiteralString] = {
     "account_id": f"SELECT '{NAME}'",
     "tenant_id": "SELECT tenant_id FROM tenants",
     "quota_name": "SELECT 'api:read'",
+    "incident_id": "SELECT id FROM incidents ORDER BY id LIMIT 1",
     "proposal_id": "SELECT id FROM break_glass_proposals ORDER BY id LIMIT 1",
     "other_version": "SELECT 1",
     "rule": f"SELECT '{NAME}'",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from unittest.mock import patch
 from uuid import UUID
 
-from signet.engine.execution.wave import Claim, WaveResult
+from signet.engine.execution.claim import Claim, WaveResult
 from signet.engine.execution.worker import Worker
 
 

@@ -276,9 +276,11 @@ class WorkflowStage:
     # --- looking ---
 
     def resume(self, made: Made, by: Caller) -> None:
-        """Let a paused instance go on."""
+        """Let an instance go on, which may have been woken and have gone on by itself."""
         instances = Instances(self.standing.company.database, self.caches(), CompiledCache())
-        instances.resume(by, made.instance_id, self.instance(made.instance_id)["version"])
+        instance = self.instance(made.instance_id)
+        if instance["status"] == "paused":
+            instances.resume(by, made.instance_id, instance["version"])
         self.drain()
 
     def version_of(self, document_id: UUID) -> int:

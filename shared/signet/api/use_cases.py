@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from signet.engine.documents.queries.versions import DocumentHistory
     from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
+    from signet.engine.instances.incidents import Incidents
     from signet.engine.instances.moves import InstanceMoves
     from signet.engine.instances.operations import Operations
     from signet.engine.instances.queries import InstancesRead
+    from signet.engine.instances.repairs import Repairs
     from signet.engine.integrations.endpoints import Endpoints
     from signet.engine.integrations.inbound_events import InboundEvents
     from signet.engine.integrations.notifications import Notifications
@@ -80,6 +82,12 @@ class UseCases:
 
     instances: "UseCase[Instances]" = UseCase(
         "signet.engine.instances.actions:Instances", parts=["database", "documents.caches", "_compiled"]
+    )
+    repairs: "UseCase[Repairs]" = UseCase(
+        "signet.engine.instances.repairs:Repairs", parts=["database", "documents.caches", "_compiled"]
+    )
+    incidents: "UseCase[Incidents]" = UseCase(
+        "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]
     )
     documents_read: "UseCase[DocumentsRead]" = UseCase("signet.engine.documents.read:DocumentsRead")
     document_lists: "UseCase[DocumentLists]" = UseCase(

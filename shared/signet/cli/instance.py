@@ -24,10 +24,17 @@ from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.cache import ContractCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
+from signet.engine.instances.incidents import (
+    Incident,
+    IncidentFilter,
+    IncidentGroupRow,
+    list_groups,
+    list_open,
+)
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
-from signet.wiring.engine import make_instances
+from signet.wiring.engine import make_instances, make_repairs
 
 app = typer.Typer(help="Workflows under way.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]
@@ -224,6 +231,66 @@ def advance(
 
 
 @app.command()
+def skip(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    token: Token,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+    payload: Annotated[str | None, typer.Option(help="The answer that it would have given, as JSON.")] = None,
+) -> None:
+    """Skip a node that failed or cannot act, as if it had acted (workflow:skip)."""
+    with open_database(database_url) as database:
+        caller = read_command_line_caller(database, tenant, actor)
+        repairs, answer = make_repairs(database), _read_payload(payload)
+        _describe_state(repairs.skip(caller, instance, version, token, reason, answer))
+
+
+@app.command()
+def go_to(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="One of the targets of its incident.")],
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+) -> None:
+    """Send an instance back, or to the state of its document (workflow:go_to)."""
+    with open_database(database_url) as database:
+        caller = read_command_line_caller(database, tenant, actor)
+        _describe_state(make_repairs(database).go_to(caller, instance, version, node, reason))
+
+
+@app.command()
+def incidents(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    code: Annotated[str | None, typer.Option(help="Only with this code.")] = None,
+    groups: Annotated[bool, typer.Option("--groups", help="One line for each cause.")] = False,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List what is held, with the acts that repair it. Exits with 1 where there is any."""
+    with open_database(database_url) as database:
+        found: Sequence[Incident | IncidentGroupRow] = (
+            list_groups(database, tenant)
+            if groups
+            else list_open(database, tenant, IncidentFilter(code=code), limit=limit)
+        )
+    if as_json:
+        write(write_json([_simplify(asdict(one)) for one in found]))
+    else:
+        for one in found:
+            write(_describe_incident(one) if isinstance(one, Incident) else _describe_group(one))
+        if not found:
+            write("nothing is held")
+    raise typer.Exit(FOUND_ERRORS if found else FINE)
+
+
+@app.command()
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Wake an instance, so that it goes on where it can (workflow:wake)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
@@ -252,6 +319,21 @@ def requeue(
     for row_id in done.resumed:
         write(f"{row_id}  resumed")
     raise typer.Exit(FINE if done.triggers.issuperset(trigger) else FOUND_ERRORS)
+
+
+def _describe_incident(one: Incident) -> str:
+    acts, where = ", ".join(act.name for act in one.acts), _describe_nodes([one.node] if one.node else [])
+    return (
+        f"{one.instance_id}  {one.code}  {one.kind}  version {one.instance_version}"
+        f"  {_describe_subject(one.entity_type, one.document_id)}  {where}  try: {acts}"
+        f"  {escape(one.message)}"
+    )
+
+
+def _describe_group(one: IncidentGroupRow) -> str:
+    where = _describe_nodes([one.node] if one.node else [])
+    endpoint = f"  endpoint {escape(one.endpoint)}" if one.endpoint else ""
+    return f"{one.count}  {one.code}  {one.kind}  {where}{endpoint}  {escape(one.message)}"
 
 
 def _read_payload(text: str | None) -> Any:

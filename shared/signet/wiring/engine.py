@@ -12,6 +12,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.moves import InstanceMoves
+from signet.engine.instances.repairs import Repairs
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_queued_wake_ups, make_wake
@@ -27,6 +28,10 @@ def make_worker(database: Database, telemetry: Telemetry = SILENT) -> Worker:
 
 def make_instances(database: Database) -> Instances:
     return Instances(database, make_caches(), CompiledCache())
+
+
+def make_repairs(database: Database) -> Repairs:
+    return Repairs(database, make_caches(), CompiledCache())
 
 
 def make_moves(database: Database) -> InstanceMoves:

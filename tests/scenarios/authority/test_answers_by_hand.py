@@ -23,7 +23,7 @@ from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing
 APPROVED, DUTIES = "approved", "SEPARATION_OF_DUTIES"
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
 CALL = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "save_as": "bank"}}
-ANSWER = {"iban": "DE-OF-APP1"}
+ANSWER = {"status": 200, "body": {"iban": "DE-OF-APP1"}}
 THEN: Mapping[str, Any] = {"nodes": [CALL, LOOK], "edges": [{"source": "call", "target": "look"}]}
 BESIDE: Mapping[str, Any] = {
     "nodes": [

@@ -9,7 +9,8 @@ from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.runtime.idempotency_keys import step_key
 from signet.engine.cache import CompiledCache
 from signet.engine.execution import wave
-from signet.engine.execution.wave import Claim, LostReceipt, Waves
+from signet.engine.execution.claim import Claim, LostReceipt
+from signet.engine.execution.wave import Waves
 from signet.ids import make_id
 from signet.store.instances.waves import write_steps
 from signet.store.outbox.queue import EVENTS, claim

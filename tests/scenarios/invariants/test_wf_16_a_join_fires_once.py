@@ -9,7 +9,8 @@ import pytest
 
 from signet.core.runtime.idempotency_keys import join_key
 from signet.engine.cache import CompiledCache
-from signet.engine.execution.wave import Claim, LostReceipt, Waves
+from signet.engine.execution.claim import Claim, LostReceipt
+from signet.engine.execution.wave import Waves
 from signet.ids import make_id
 from signet.store.outbox.queue import EVENTS, claim
 from tests.support.workflow_stage import CALL, CallAnswer, Made, WorkflowStage, stopped

@@ -38,7 +38,6 @@ def test_the_warehouse_is_faster_and_the_supplier_is_not_waited_for(orders: Stor
     assert orders.stage.status_of(order) == "placed"
     orders.answer(order, "reserve", CallAnswer(response={"bin": "7"}))
     assert orders.stage.status_of(order) == "active"
-    orders.answer(order, "backorder", CallAnswer())
     orders.ask("carl", order, "fulfil")
     orders.check("b_reserved.txt", order)
 
@@ -80,5 +79,4 @@ def test_nobody_vouches_and_the_payment_is_tried_again(orders: Story) -> None:
 def test_cancelled_while_the_stock_is_looked_for(orders: Story) -> None:
     order = placed(orders, "S-6", 5000)
     orders.ask("carl", order, "cancel")
-    orders.answer(order, "reserve", CallAnswer())
     orders.check("b_cancelled.txt", order)

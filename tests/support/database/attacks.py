@@ -174,6 +174,12 @@ def fill_approvals(standing: CompanyWithWorkers) -> None:
         " now() + interval '1 day' FROM approval_requests"
     )
     standing.run(
+        "INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, token_id, node_id,"
+        " code, kind, message, attempts, opened_at) SELECT tenant_id, gen_random_uuid(), id, 1, entity_type,"
+        " entity_id, 'T', 'usr:a:b', 'STEP_FAILED', 'business', 'why', 1, now()"
+        " FROM workflow_instances LIMIT 1"
+    )
+    standing.run(
         "INSERT INTO notifications SELECT tenant_id, gen_random_uuid(), 'mona', NULL, 'approval_wanted', id,"
         " '{}', now() FROM approval_requests"
     )

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from signet.core.runtime.operator_actions import check_cancel
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import (
     CONTROL,
     Projection,
@@ -14,7 +15,7 @@ from signet.core.runtime.projection import (
     apply_ended,
     start_projection,
 )
-from signet.core.runtime.tokens import Token, TokenChanges, TokenState
+from signet.core.runtime.tokens import TokenChanges
 from signet.core.runtime.workflow import Workflow, WorkflowEdge, WorkflowNode
 
 MAX_EVENTS = 250
@@ -47,7 +48,7 @@ class History:
         while self.live() and len(self.events) < MAX_EVENTS:
             if self.interferes and self.rng.random() < 0.1:
                 self._interfere()
-            elif self.projection.status == "paused":
+            elif self.projection.status == "paused" and not self.projection.is_paused_by_holds:
                 self._control("resumed")
             else:
                 self._advance()
@@ -55,11 +56,15 @@ class History:
 
     def _advance(self) -> None:
         states = (TokenState.READY, TokenState.WAITING)
-        able = [token for token in self.live().values() if token.state in states]
-        assert able, f"stuck: {self.live()}"
-        if all(self._is_held(token) for token in able):
+        able = [t for t in self.live().values() if t.state in states and t.hold is None]
+        if not able:
+            return self._retry()
+        if self.interferes and self.rng.random() < 0.05:
+            held = self.rng.choice(able)
+            return self._control("held", {"token": held.id, "node": held.node, "reason": "not now"})
+        if all(self._is_stuck_at_gate(token) for token in able):
             return self._control("failed")
-        able = [token for token in able if not self._is_held(token)]
+        able = [token for token in able if not self._is_stuck_at_gate(token)]
         token = self.rng.choice(able)
         node = self.workflow.nodes[token.node]
         if token.state is TokenState.READY and node.type.waits and self.rng.random() < 0.7:
@@ -67,7 +72,15 @@ class History:
         else:
             self._end(token, node)
 
-    def _is_held(self, token: Token) -> bool:
+    def _retry(self) -> None:
+        held = self.projection.position.held()
+        assert held, f"stuck: {self.live()}"
+        able = [token for token in held if check_cancel(self.workflow, token) is None]
+        if able and self.rng.random() < 0.6:
+            return self._cancel_token(self.rng.choice(able))
+        self._control("retried", {"tokens": [token.id for token in self.rng.sample(held, k=1)]})
+
+    def _is_stuck_at_gate(self, token: Token) -> bool:
         """Return whether the token waits at a gate without an edge for what was cancelled before it."""
         node = self.workflow.nodes[token.node]
         return token.rejected and node.type.name == "lifecycle_gate" and "rejected" not in node.edges
@@ -110,9 +123,14 @@ class History:
             tuple(edge.id for edge in edges),
             {f"x{self.rng.randint(0, 3)}": seq} if self.rng.random() < 0.3 else {},
         )
+        step.is_held = step.status == "failed" and not edges
         if begun is not None:
             self.steps.remove(begun)
         self._apply(step)
+
+    def _fails(self, node: WorkflowNode) -> bool:
+        """Return whether the node fails without an edge that takes it: often where people interfere."""
+        return "error" not in node.edges and self.rng.random() < (0.6 if self.interferes else 0.02)
 
     def _new_version(self, node: WorkflowNode) -> int:
         changes = node.type.name in ("lifecycle_gate", "action") and self.rng.random() < 0.7
@@ -130,7 +148,7 @@ class History:
                 return "done", (self.rng.choice(node.edges["done"]),)
             case "lifecycle_gate":
                 outcome = self.rng.choice([on for on in node.edges if on != "rejected"])
-            case "policy_gate" | "webhook_out" if "error" not in node.edges and self.rng.random() < 0.02:
+            case "policy_gate" | "webhook_out" | "action" | "notification" if self._fails(node):
                 return ("denied" if node.type.name == "policy_gate" else "error"), ()
             case _:
                 outcome = self.rng.choice(sorted(node.edges))
@@ -177,7 +195,7 @@ class History:
         for index, other in enumerate(self.steps):
             if other.token == token.id and other.end_seq is None:
                 self.steps[index] = replace(other, end_seq=seq, status="cancelled")
-        if not begun:
+        if not begun and token.state is TokenState.READY:
             seq, version = self._next(), token.version
             self._apply(Step(seq, seq, token.node, token.id, "cancelled", version, version))
 

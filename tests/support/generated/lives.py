@@ -245,7 +245,7 @@ def read_answer(life: Life, node: WorkflowNode) -> CallAnswer | Vote | None:
     answer = scripted(life.script.effects, node.id) or node.type.outcomes[0]
     if answer not in node.type.outcomes:
         return None
-    return CallAnswer("gone" if answer == "error" else None, RESPONSE)
+    return CallAnswer("the script has it fail" if answer == "error" else None, RESPONSE)
 
 
 def ask_next(stage: WorkflowStage, life: Life, wanted: list[str]) -> bool:

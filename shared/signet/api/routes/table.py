@@ -31,6 +31,8 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Endpoints", "integrations.endpoints.add_endpoint_routes"),
     ("Health", "operations.health.add_health_routes"),
     ("Inbound endpoints", "integrations.inbound_endpoints.add_inbound_endpoint_routes"),
+    ("Incidents", "instances.incidents.add_incident_routes"),
+    ("Incidents", "instances.incidents.add_repair_routes"),
     ("Instances", "instances.instances.add_instance_lists"),
     ("Instances", "instances.instances.add_instance_routes"),
     ("Instances", "instances.actions.add_instance_acts"),

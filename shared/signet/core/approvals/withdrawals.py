@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from signet.core.runtime.document_changes import ANOTHER_REQUEST, EDITED
+from signet.core.runtime.document_changes import ANOTHER_REQUEST, EDITED, SENT_BY_OPERATOR
 
 # Stands among changed refs for a request that has pinned none.
 OLDER_RELEASE = "*"
@@ -14,6 +14,8 @@ def describe_withdrawal(because: str, changed_refs: Collection[str], erased_fiel
     """Describe why an instance was sent back, and what has changed."""
     if because == EDITED:
         return "the document was edited"
+    if because == SENT_BY_OPERATOR:
+        return "an operator has sent the workflow back"
     if because == ANOTHER_REQUEST:
         return "a new request begins the way again"
     variables = sorted(name for name in changed_refs if name.startswith(OF_VARIABLES))

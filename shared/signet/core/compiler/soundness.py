@@ -16,8 +16,11 @@ from signet.core.validation.finding import Finding, make_finding
 MAX_SHOWN_PATH = 20
 # Beside a single condition the default edge is simply the other case.
 MIN_CONDITIONS = 2
-# Outcomes that come only with this setting in the configuration.
-_NEEDS_SETTING = {"wait_event": {"timeout": "timeout"}, "approval": {"expired": "expire_after"}}
+# Outcomes that come only with one of these settings in the configuration.
+_NEEDS_SETTING: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "wait_event": {"timeout": ("timeout",)},
+    "approval": {"expired": ("expire_after", "chain")},
+}
 
 
 def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
@@ -103,9 +106,9 @@ def check_paths_on(graph: Graph) -> Iterator[Finding]:
         for outcome in required:
             if outcome not in groups and (node.type, outcome) != ("start", "amended"):
                 yield make_finding("OUTCOME_WITHOUT_EDGE", node.id, outcome=outcome)
-        for outcome, setting in _NEEDS_SETTING.get(node.type, {}).items():
-            if outcome in groups and node.config.get(setting) is None:
-                yield make_finding("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=setting)
+        for outcome, settings in _NEEDS_SETTING.get(node.type, {}).items():
+            if outcome in groups and all(node.config.get(setting) is None for setting in settings):
+                yield make_finding("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=settings[0])
         if node.type == "state":
             continue  # each edge out of a state is a transition of its own
         for outcome, edges in groups.items():

@@ -14,7 +14,7 @@ from signet.core.explain.artifact_reader import Content, WorkflowReading
 NodeState = Literal["done", "live", "waiting", "failed", "cancelled", "not_reached"]
 # The state of a node with a token. A parted token has left its split; its branches show where it is.
 _OF_TOKENS: Mapping[str, NodeState] = MappingProxyType(
-    {"waiting": "waiting", "joined": "waiting", "ready": "live"}
+    {"waiting": "waiting", "joined": "waiting", "ready": "live", "failed": "failed"}
 )
 _OF_STEPS: Mapping[str, NodeState] = MappingProxyType(
     {
@@ -94,11 +94,11 @@ def draw_instance(
 
 
 def _find_standing(tokens: Iterable[Mapping[str, Any]]) -> Mapping[str, NodeState]:
-    """Return the state of each node with tokens. A token to be executed goes before tokens that wait."""
+    """Return the state of each node with tokens. A failed one goes before others, one to be executed next."""
     standing: dict[str, NodeState] = {}
     for token in tokens:
         state = _OF_TOKENS.get(token["state"])
-        if state is not None and standing.get(token["node"]) != "live":
+        if state is not None and standing.get(token["node"]) not in ("live", "failed"):
             standing[token["node"]] = state
     return standing
 

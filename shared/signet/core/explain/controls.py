@@ -91,6 +91,12 @@ def _describe_change(data: Data) -> str:
     return escape(describe_withdrawal(REFERENCES_CHANGED, data.get("refs", ()), data.get("erased", ())))
 
 
+def _describe_retry(outline: Outline, step: ExplainedStep, data: Data) -> str:
+    """Say why a person has retried it; a request that is asked again gives no reason."""
+    because = f": {data['reason']}" if "reason" in data else ""
+    return end_sentence(f"It was retried{because}")
+
+
 def _end_document(verb: str) -> Control:
     return Control(
         lambda outline, step, data: f"It was {verb}.",
@@ -120,8 +126,9 @@ EDITED = "edited"
 CONTROLS: Mapping[str, Control] = MappingProxyType(
     {
         "paused": _with_reason("It paused"),
+        "held": Control(_describe_token("is held")),
         "resumed": Control(lambda outline, step, data: "It was resumed."),
-        "retried": _with_reason("It was retried"),
+        "retried": Control(_describe_retry),
         "failed": _with_reason("It was given up", VoidingAct("failed", "gave the workflow up")),
         "cancelled": _with_reason("It was cancelled", VoidingAct("cancelled", "cancelled the workflow")),
         "amended": _end_document("amended"),
@@ -131,6 +138,13 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
             lambda outline, step, data: VoidingAct(
                 "token_cancelled", f"cancelled {describe_node(outline, data['node'])}"
             ),
+        ),
+        "skipped": Control(_describe_token("was skipped")),
+        "gone_to": Control(
+            lambda outline, step, data: end_sentence(
+                f"It was sent to {outline.lead_to(data['node'])}: {data['reason']}"
+            ),
+            lambda outline, step, data: VoidingAct("gone_to", f"sent it to {outline.lead_to(data['node'])}"),
         ),
         "advanced": Control(_describe_token("need not be waited for any more")),
         EDITED: Control(

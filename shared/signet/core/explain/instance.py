@@ -15,7 +15,7 @@ from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.authors import describe_control
-from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
+from signet.core.explain.instance_record import STANDING, ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
     describe_happened,
@@ -187,10 +187,10 @@ def write_instance(explained: InstanceExplanation) -> list[str]:
 def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenPosition]:
     steps = {step.token_id: step for step in record.steps if step.end_seq is None}
     for token in record.instance.active_tokens:
-        if token["state"] in ("ready", "waiting"):
+        if token["state"] in STANDING:
             step = steps.get(token["id"])
             since = step.started_at if step is not None else record.instance.updated_at
-            waits_for = tuple(describe_wait(outline, record, token["node"], step))
+            waits_for = tuple(describe_wait(outline, record, token, step))
             yield TokenPosition(
                 token["id"], token["node"], since, describe_standing(outline, token["node"]), waits_for
             )

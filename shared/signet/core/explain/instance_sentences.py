@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from signet.core.explain.controls import describe_control
-from signet.core.explain.instance_record import ExplainedStep, InstanceRecords, TurnRecord
+from signet.core.explain.instance_record import STANDING, ExplainedStep, InstanceRecords, TurnRecord
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
@@ -37,7 +37,7 @@ def describe_summary(outline: Outline, record: InstanceRecords) -> str:
     instance, document = record.instance, record.document
     about = "Its workflow" if document is not None else "The workflow"
     words = [_describe_document(outline, record)] if document is not None else []
-    nodes = [token["node"] for token in instance.active_tokens if token["state"] in ("ready", "waiting")]
+    nodes = [token["node"] for token in instance.active_tokens if token["state"] in STANDING]
     where = f" at {describe_list(describe_node(outline, node) for node in nodes)}" if nodes else ""
     match instance.status:
         case "running":

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from signet.core.explain.instance_record import (
     EffectRecord,
     ExplainedStep,
     InstanceRecords,
     TriggerRecord,
+    are_all_held,
 )
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Outline
@@ -20,10 +22,13 @@ LIVE = ("running", "paused")
 
 
 def describe_wait(
-    outline: Outline, record: InstanceRecords, node_id: str, step: ExplainedStep | None
+    outline: Outline, record: InstanceRecords, token: Mapping[str, Any], step: ExplainedStep | None
 ) -> Iterator[str]:
+    node_id = token["node"]
+    if "hold" in token:
+        yield end_sentence(f"It is held: {escape(token['hold']['reason'])}")
     if step is None:
-        yield from _describe_not_begun(outline, record, node_id)
+        yield from _describe_not_begun(outline, record, token)
         return
     match outline.workflow.type_of(node_id):
         case "state":
@@ -38,12 +43,15 @@ def describe_wait(
         yield f"It goes on by itself at {describe_time(step.resume_at)}."
 
 
-def _describe_not_begun(outline: Outline, record: InstanceRecords, node_id: str) -> Iterator[str]:
-    if record.instance.status == "running":
+def _describe_not_begun(outline: Outline, record: InstanceRecords, token: Mapping[str, Any]) -> Iterator[str]:
+    if token["state"] == "failed":
+        yield "It has failed, and no edge takes the error."
+        return
+    if record.instance.status == "running" and "hold" not in token:
         yield "It is the next to be executed."
         return
     yield "It has not been executed yet."
-    condition = outline.workflow.config_of(node_id).get("condition")
+    condition = outline.workflow.config_of(token["node"]).get("condition")
     if condition is not None:
         yield f"It passes only if {outline.words.describe_condition(condition)}."
 
@@ -132,7 +140,7 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: fail it, then ask for the transition again."
         return
-    if _is_paused_by_person(record):
+    if not are_all_held(record.instance.active_tokens) and _is_paused_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
         return
     yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."
@@ -151,7 +159,7 @@ def _describe_absence(outline: Outline, record: InstanceRecords) -> Iterator[str
         if token["state"] == "ready" and _is_sent_back(outline, token["node"]):
             yield (
                 f"Or cancel the token at {describe_node(outline, token['node'])}: the document goes back as"
-                " rejected when you retry, and another member asks."
+                " rejected, and another member asks."
             )
 
 
@@ -171,8 +179,10 @@ def _is_paused_by_person(record: InstanceRecords) -> bool:
 
 
 def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[str]:
-    tokens = record.instance.active_tokens
+    tokens = [token for token in record.instance.active_tokens if "hold" not in token]
     on_its_way = any(trigger.status != "dead_letter" for trigger in record.triggers)
+    if len(tokens) < len(record.instance.active_tokens):
+        yield "What is held goes on when it is retried."
     if any(token["state"] == "ready" for token in tokens):
         if not on_its_way:
             yield "It should go on, and nothing will wake it: wake it, or rebuild it."

@@ -14,8 +14,8 @@ from signet.core.expressions.actors import (
     find_person_against,
     name_person_behind,
 )
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import ChosenEdges, Workflow, WorkflowEdge, WorkflowNode
 from signet.core.tenants.permissions import grants
 
@@ -56,7 +56,7 @@ class DecisionInput:
 class Decision:
     """An outcome with the edges that fire; `outcome` is None while the node waits or cannot go on.
 
-    `reason` says why it cannot go on at all: the instance pauses with it.
+    `reason` says why it cannot go on at all: the token is held with it.
     """
 
     outcome: str | None
@@ -118,7 +118,7 @@ def _choose_next_edges(
 def conclude_error(
     workflow: Workflow, node: WorkflowNode, reason: str, env: Environment, evidence: Mapping[str, Any]
 ) -> Decision:
-    """Conclude with an error. The instance fails where no edge takes errors."""
+    """Conclude with an error. The token is held where no edge takes errors."""
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
 
 

@@ -7,14 +7,15 @@ from enum import Enum, auto
 from signet.core.compiler.slot_graph import slot_in
 from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import CONTROL, INHERITED, Actor, Step
-from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 
 DRIFT = "WORKFLOW_VERSION_DRIFT"
 # Why an instance is sent back to where its way began.
 EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
-ANOTHER_REQUEST = "another request"
+ANOTHER_REQUEST, SENT_BY_OPERATOR = "another request", "sent by an operator"
+_SENDS = frozenset({f"{CONTROL}sent_to", f"{CONTROL}gone_to"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class RequestAction(Enum):
     LEAVE_TO_STATE = auto()
     # All tokens are withdrawn; one begins at the interrupting gate.
     INTERRUPT = auto()
-    # The tokens go on, and serve this request from here on.
+    # The tokens go on, and serve this request from here on. What is held is tried again for it.
     ASK_AGAIN = auto()
     # All tokens are withdrawn; one begins at the state that the request leaves.
     SEND_BACK = auto()
@@ -61,15 +62,15 @@ def apply_document_changes(
     try_gate: TryGate,
 ) -> Step | None:
     """Apply the edit, then the request. Return the step that refuses the request, if it is refused."""
-    if execution.is_running and document_state.version != execution.projection.entity_version:
+    if execution.takes_changes and document_state.version != execution.projection.entity_version:
         _take_edit(execution, document_state)
-    elif execution.is_running and (document_state.changed_refs or document_state.erased_fields):
+    elif execution.takes_changes and (document_state.changed_refs or document_state.erased_fields):
         erased = {"erased": sorted(document_state.erased_fields)} if document_state.erased_fields else {}
         execution.control("references_changed", {"refs": sorted(document_state.changed_refs), **erased})
         because = REFERENCES_CHANGED if document_state.changed_refs else VALUES_ERASED
         _send_back(execution, document_state, because)
     request = document_state.request
-    if not execution.is_running or request is None or request.id == execution.projection.request:
+    if not execution.takes_changes or request is None or request.id == execution.projection.request:
         return None  # there is no request, or it is served already
     reason = _take_request(execution, document_state, request, read_input, try_gate)
     if reason is None:
@@ -85,10 +86,9 @@ def find_sending_back(execution: InstanceExecution) -> str | None:
     None is answered where it does not. An interrupt is another matter. Its gate uses no approval.
     """
     reasons = (
-        str(step.data["because"])
+        str(step.data.get("because", SENT_BY_OPERATOR))
         for step in execution.changed.values()
-        if step.node == f"{CONTROL}sent_to"
-        and execution.workflow.nodes[step.data["node"]].type.name != "lifecycle_gate"
+        if step.node in _SENDS and execution.workflow.nodes[step.data["node"]].type.name != "lifecycle_gate"
     )
     return next(reasons, None)
 
@@ -193,6 +193,9 @@ def _take_request(
         case RequestAction.ASK_AGAIN:
             data = {"transition": request.transition}
             execution.control("asked_again", data, request=request.id, actor=request.actor)
+            held = execution.projection.position.held()
+            if held:
+                execution.resume("retried", held, None, request.actor)
         case RequestAction.SEND_BACK:
             execution.control("sent_to", {"node": return_state, "because": ANOTHER_REQUEST})
         case RequestAction.REFUSE:
@@ -250,5 +253,4 @@ def _find_return_state(execution: InstanceExecution, status: str) -> str:
 
 
 def _list_live_nodes(execution: InstanceExecution) -> list[str]:
-    live = (TokenState.READY, TokenState.WAITING)
-    return [token.node for token in execution.projection.position.tokens.values() if token.state in live]
+    return [token.node for token in execution.projection.position.at_work()]

@@ -9,10 +9,16 @@ from typing import Any
 
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import Decision, DecisionInput, decide
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
-from signet.core.runtime.tokens import Token, TokenState, is_item, name_item
+from signet.core.runtime.tokens import is_item, name_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
+PAUSED = f"{CONTROL}paused"
+# The controls after which no pause of the whole is left.
+_ENDS_PAUSE = frozenset(
+    f"{CONTROL}{name}" for name in ("resumed", "retried", "cancelled", "amended", "deleted", "failed")
+)
 # Every circle has a state in it that waits: only a broken graph goes on like this.
 MAX_CHAIN_STEPS = 10_000
 # The status of a step by its outcome; every other outcome completes it.
@@ -27,7 +33,7 @@ _STATUSES: Mapping[str | None, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """The reason why a node cannot act now: the instance pauses, and the step can be tried again."""
+    """The reason why a node cannot act now: its token is held, and the step can be tried again."""
 
     reason: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -51,6 +57,15 @@ class PendingAction:
     items: Sequence[Step]
 
 
+@dataclass(frozen=True, slots=True)
+class HoldChange:
+    """A hold that a step has made, or ended. Without a token it is a pause of the whole by the engine."""
+
+    token: Token | None
+    step: Step
+    is_new: bool
+
+
 ReadDecisionInput = Callable[[Token], DecisionInput]
 Prepare = Callable[[WorkflowNode, Token], ActionPlan | Blocked]
 
@@ -67,6 +82,8 @@ class InstanceExecution:
     changed: dict[int, Step] = field(default_factory=dict)
     # Tokens whose node cannot act in this round; what was begun beside them still acts.
     blocked: dict[str, Blocked] = field(default_factory=dict)
+    # What was held and what was let go since it was last written, in order.
+    hold_changes: list[HoldChange] = field(default_factory=list)
 
     @property
     def is_live(self) -> bool:
@@ -75,6 +92,11 @@ class InstanceExecution:
     @property
     def is_running(self) -> bool:
         return self.projection.status == "running"
+
+    @property
+    def takes_changes(self) -> bool:
+        """Return whether an edit or a request can reach it: held tokens do not shut it, a pause does."""
+        return self.is_running or self.projection.is_paused_by_holds
 
     @property
     def agrees_with_steps(self) -> bool:
@@ -106,12 +128,11 @@ class InstanceExecution:
         return False
 
     def end_round(self) -> None:
-        """Pause the instance where a node could not act, unless its token has been withdrawn since."""
-        tokens = self.projection.position.tokens
-        still = [blocked for token_id, blocked in self.blocked.items() if token_id in tokens]
-        self.blocked.clear()
-        if still and self.is_running:
-            self.pause(still[0])
+        """Hold the tokens whose node could not act, unless they have been withdrawn since."""
+        blocked, self.blocked = self.blocked, {}
+        for token_id, reason in blocked.items():
+            if token_id in self.projection.position.tokens:
+                self.hold(token_id, reason)
 
     def list_ready(self) -> list[Token]:
         return [token for token in self.projection.position.ready() if token.id not in self.blocked]
@@ -148,12 +169,18 @@ class InstanceExecution:
     # --- steps ---
 
     def end(
-        self, step: Step, decision: Decision, version_after: int | None = None, *, has_waited: bool = False
+        self,
+        step: Step,
+        decision: Decision,
+        version_after: int | None = None,
+        *,
+        has_waited: bool = False,
+        is_skipped: bool = False,
     ) -> None:
         """End a step, also one that was never open or an item's, and move its token.
 
         `version_after` is the document's version, where the step may have changed it. A step that ends before
-        another number is used keeps its start number, unless it has waited.
+        another number is used keeps its start number, unless it has waited. One that is skipped did not act.
         """
         if step.end_seq is not None:
             raise KeyError(f"step {step.seq} of {step.token} has ended")
@@ -162,12 +189,13 @@ class InstanceExecution:
         self.changed[step.seq] = step
         seq = projection.version
         step.end_seq = end_seq = seq if seq == step.seq and not has_waited else seq + 1
-        step.status = _STATUSES.get(decision.outcome, "completed")
+        step.status = "skipped" if is_skipped else _STATUSES.get(decision.outcome, "completed")
         step.version_after = projection.entity_version if version_after is None else version_after
         step.chosen_edge_ids = tuple([edge.id for edge in decision.edges])
         step.variables = decision.variables
         step.outcome, step.evidence = decision.outcome, decision.evidence
-        step.error = decision.reason if step.status == "failed" else None
+        step.error = decision.reason or decision.outcome if step.status == "failed" else None
+        step.is_held = step.status == "failed" and not decision.edges and not is_item(step.token)
         step.request, step.actor, step.pins = decision.request, decision.actor, decision.pins
         self._apply(step, end_seq)
 
@@ -220,10 +248,23 @@ class InstanceExecution:
         return step
 
     def _apply(self, step: Step, seq: int) -> None:
+        before = self.projection.position.held()
         changes = apply_ended(self.workflow, self.projection, step, seq)
+        if before or step.is_held or step.is_control:
+            self._note_holds(before, step)
         for token in changes.cancelled:
-            if token.id != step.token:
-                self._cancel(token, seq)
+            self._cancel(token, seq)
+
+    def _note_holds(self, before: Sequence[Token], step: Step) -> None:
+        held = {token.hold: token for token in self.projection.position.held()}
+        known = {token.hold for token in before}
+        ended = [HoldChange(token, step, is_new=False) for token in before if token.hold not in held]
+        new = [HoldChange(token, step, is_new=True) for hold, token in held.items() if hold not in known]
+        self.hold_changes += [*ended, *new]
+        if step.node == PAUSED and step.actor is None:
+            self.hold_changes.append(HoldChange(None, step, is_new=True))
+        elif step.node in _ENDS_PAUSE:
+            self.hold_changes.append(HoldChange(None, step, is_new=False))
 
     def _cancel(self, token: Token, seq: int) -> None:
         """End the open step of a withdrawn token; one that was ready gets a cancelled step of its own."""
@@ -261,6 +302,38 @@ class InstanceExecution:
 
     def pause(self, blocked: Blocked) -> None:
         self.control("paused", {**blocked.evidence, "reason": blocked.reason})
+
+    def hold(self, token_id: str, blocked: Blocked) -> None:
+        """Hold one token; the others go on. What is held by the same reason stays as it is."""
+        token = self.projection.position.tokens[token_id]
+        if token.hold is not None and token.hold.reason == blocked.reason:
+            return
+        node = token.node
+        self.control("held", {**blocked.evidence, "token": token_id, "node": node, "reason": blocked.reason})
+
+    def let_go(self, token_id: str) -> None:
+        """Let a held token go on where its wait is in order again."""
+        token = self.projection.position.tokens[token_id]
+        if token.hold is not None:
+            self.control("resumed", {"tokens": [token_id]})
+
+    def resume(self, name: str, tokens: Sequence[Token], reason: str | None, actor: Actor) -> Step:
+        """End the pause, and let the held tokens go on."""
+        data: dict[str, Any] = {} if reason is None else {"reason": reason}
+        if tokens:
+            data["tokens"] = [token.id for token in tokens]
+        return self.control(name, data, actor=actor)
+
+    def skip(self, token: Token, decision: Decision, reason: str, actor: Actor) -> None:
+        """End the node of a held token as if it had acted, with an answer given by hand."""
+        known = self.projection.position.tokens.keys() - {token.id}
+        self.control("skipped", {"token": token.id, "node": token.node, "reason": reason}, actor=actor)
+        (again,) = self.projection.position.tokens.keys() - known
+        self.end(self._make_step(self.projection.position.tokens[again]), decision, is_skipped=True)
+
+    def go_to(self, node_id: str, reason: str, actor: Actor) -> None:
+        """Withdraw every token, and begin again at this node in the name of the same person as before."""
+        self.control("gone_to", {"node": node_id, "reason": reason}, actor=actor)
 
     def cancel_token(self, token: Token, reason: str, actor: Actor) -> None:
         """Cancel the token's step; the token goes the way of a rejection that has no edge of its own."""

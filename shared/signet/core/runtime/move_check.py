@@ -13,7 +13,8 @@ from signet.core.compiler.artifact import COMPILER_VERSION
 from signet.core.contracts.contract import AMENDED, Contract
 from signet.core.contracts.indexed_columns import map_indexed_fields
 from signet.core.runtime.approval_control import asks_alike
-from signet.core.runtime.tokens import Token, TokenState, root_of
+from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.tokens import root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 # A report names no more than this of the nodes that a token passes by, and of changed fields.
@@ -252,7 +253,7 @@ def _list_joins(workflow: Workflow, split: str) -> list[str]:
 
 def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacle]:
     before, after = old.nodes[token.node], new.nodes[token.node]
-    if token.state is TokenState.READY:
+    if token.state in (TokenState.READY, TokenState.FAILED):
         if _policies_of(old, token.node) != _policies_of(new, token.node):
             sentence = f"{token.node} was allowed by a policy that has changed"
             yield Obstacle("POLICY_CHANGED", sentence, _GO_ON)

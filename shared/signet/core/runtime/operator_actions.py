@@ -1,24 +1,28 @@
-"""The two acts of an operator on one token of an instance: to cancel it, and to end its wait.
+"""The acts of an operator on a token: to cancel it, to end its wait, to skip its node, to send it elsewhere.
 
-Neither lets a document pass without the approval that it needs. To cancel is to reject. Only a wait for time
-or for the outside world can be ended by hand.
+None lets a document pass without the approval that it needs. To cancel is to reject. Only a wait for time or
+for the outside world can be ended by hand, and only what acts can be skipped. A token is sent back, or to the
+state that its document has already.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from signet.core.compiler.slot_graph import slot_in
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.tokens import Token, TokenState
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 # The outcome of each wait when what it waits for comes.
 OUTCOME_OF_WAIT: Mapping[str, str] = MappingProxyType(
     {"wait_timer": "elapsed", "wait_event": "received", "webhook_out": "delivered", "notification": "done"}
 )
+# The outcome of a node that is skipped: as if it had acted. Nothing that decides is in it.
+OUTCOME_OF_SKIPPED: Mapping[str, str] = MappingProxyType({**OUTCOME_OF_WAIT, "action": "done"})
 # Tokens that cannot be cancelled: the reason, and what to do instead.
 _KEPT_STATES: Mapping[TokenState, tuple[str, str]] = MappingProxyType(
     {
@@ -58,7 +62,7 @@ def find_token(execution: InstanceExecution, name: str) -> Token | Rejected:
 
 
 def _is_at_work(token: Token) -> bool:
-    return token.state in (TokenState.READY, TokenState.WAITING)
+    return token.state not in (TokenState.PARTED, TokenState.JOINED)
 
 
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
@@ -93,6 +97,61 @@ def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> R
     return _check_payload(node, payload)
 
 
+def check_skip(workflow: Workflow, token: Token, payload: Any) -> Rejected | None:
+    """Refuse to skip what is not held, and what decides."""
+    node = workflow.nodes[token.node]
+    if token.hold is None:
+        return _refuse_skip("it is not held", "Skip what failed or cannot act; end a wait by advance.")
+    if node.type.name not in OUTCOME_OF_SKIPPED:
+        remedy = "Remove what holds it, then retry; or go to an earlier node."
+        return _refuse_skip(f"a node of type {node.type.name} decides", remedy)
+    return _check_payload(node, payload)
+
+
+def _refuse_skip(why: str, remedy: str) -> Rejected:
+    return Rejected("INSTANCE_TOKEN_NOT_SKIPPABLE", f"the node cannot be skipped: {why}", remedy=remedy)
+
+
+def list_targets(execution: InstanceExecution, status: str) -> list[str]:
+    """List the nodes that an operator may send the instance to, the nearest first.
+
+    These are the beginnings of the slots that its tokens are in, the states that they came from, and the
+    state that the document has.
+    """
+    workflow, tokens = execution.workflow, execution.projection.position.at_work()
+    slots = (workflow.content["slot_map"].get(token.node) for token in tokens)
+    nodes = [slot_in(slot) for slot in slots if slot is not None]
+    nodes += [state for token in tokens if (state := workflow.return_state_of(token.node)) is not None]
+    nodes.append(f"sys:state:{status}")
+    resting = {token.node for token in tokens if workflow.nodes[token.node].type.name == "state"}
+    return [node for node in dict.fromkeys(nodes) if node in workflow.nodes and node not in resting]
+
+
+def list_acts(execution: InstanceExecution, token: Token | None, status: str) -> list[str]:
+    """List the acts that repair what is held, as the checks would accept them; the gentlest first.
+
+    Without a token the whole instance is paused: nothing moves before that ends.
+    """
+    if not execution.is_live:
+        return []
+    if token is None or not execution.takes_changes:
+        return ["retry", "cancel", "fail"]
+    found = ["retry"]
+    found += ["skip"] if check_skip(execution.workflow, token, None) is None else []
+    found += ["go_to"] if list_targets(execution, status) else []
+    found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
+    return [*found, "cancel", "fail"]
+
+
+def check_go_to(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
+    targets = list_targets(execution, status)
+    if node_id in targets:
+        return None
+    sentence = f"the instance cannot go to {node_id}: it lies ahead, or nothing leads from there"
+    remedy = f"Go to one of these: {', '.join(targets)}." if targets else "Ask for a transition instead."
+    return Rejected("INSTANCE_TARGET_NOT_POSSIBLE", sentence, remedy=remedy)
+
+
 def _refuse_advance(why: str, remedy: str) -> Rejected:
     return Rejected("INSTANCE_TOKEN_NOT_ADVANCEABLE", f"the wait cannot be ended: {why}", remedy=remedy)
 
@@ -103,16 +162,47 @@ def _check_payload(node: WorkflowNode, payload: Any) -> Rejected | None:
     mistake = check_payload(payload)
     if mistake is None and node.config.get("save_as") is None:
         mistake = FieldError(POINTER, "PAYLOAD_NOT_KEPT", "is not kept: the node saves nothing")
+    if mistake is None and node.type.name == "webhook_out":
+        mistake = _check_response(payload)
     if mistake is None:
         return None
     return Rejected("FIELDS_INVALID", f"the payload {mistake.message}", fields=(mistake,))
+
+
+def _check_response(payload: Any) -> FieldError | None:
+    """Require the shape of a real answer: what follows reads `status` and `body`."""
+    status = payload.get("status") if isinstance(payload, Mapping) else None
+    if not isinstance(status, int) or not 100 <= status <= 599:
+        sentence = "is no answer: it wants an object with `status`, from 100 to 599, and `body`"
+        return FieldError(f"{POINTER}/status", "ANSWER_SHAPE", sentence)
+    unknown = sorted(payload.keys() - {"status", "body"})
+    if unknown:
+        return FieldError(f"{POINTER}/{unknown[0]}", "FIELD_UNKNOWN", "is no part of an answer")
+    return None
 
 
 def decide_advance(
     workflow: Workflow, node: WorkflowNode, decision_input: DecisionInput, payload: Any, person: str
 ) -> Decision:
     """Decide as if what the node waits for had come; the evidence names the person."""
+    return _decide_by_hand(workflow, node, decision_input, payload, {"advanced_by": person})
+
+
+def decide_skip(
+    workflow: Workflow, node: WorkflowNode, decision_input: DecisionInput, payload: Any, person: str
+) -> Decision:
+    """Decide as if the node had acted; the evidence names the person."""
+    return _decide_by_hand(workflow, node, decision_input, payload, {"skipped_by": person})
+
+
+def _decide_by_hand(
+    workflow: Workflow,
+    node: WorkflowNode,
+    decision_input: DecisionInput,
+    payload: Any,
+    evidence: Mapping[str, Any],
+) -> Decision:
     env = decision_input.env
     saved = {node.config["save_as"]: payload} if node.config.get("save_as") else {}
     env = {**env, "context": {**env.get("context", {}), **saved}}
-    return conclude(workflow, node, OUTCOME_OF_WAIT[node.type.name], env, {"advanced_by": person}, saved)
+    return conclude(workflow, node, OUTCOME_OF_SKIPPED[node.type.name], env, evidence, saved)

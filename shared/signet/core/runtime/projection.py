@@ -1,22 +1,24 @@
 """An instance as the sum of its steps: one function makes the live row and a rebuilt one (WF-15)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from signet.core.errors import Defect
+from signet.core.runtime.position import Position, Token
 from signet.core.runtime.tokens import (
-    Position,
-    Token,
     TokenChanges,
     begin,
     cancel_all,
     finish,
+    hold,
+    hold_failed,
     is_item,
     mark_waiting,
     reject,
     restart_at,
+    retry,
 )
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import KEY_PREFIX, responsible_of
@@ -74,8 +76,10 @@ class Step:
     variables: Mapping[str, Any] = field(default_factory=dict)
     # The node that a control step sends tokens to, and its reason.
     data: Mapping[str, Any] = field(default_factory=dict)
-    # The reason of its failure; an instance that fails with it has the same.
+    # The reason of its failure; the hold of its token has the same.
     error: str | None = None
+    # Its failure holds its token. One of an older release ended its instance.
+    is_held: bool = False
     # The request that the instance serves from here on, and its requester.
     request: str | None = None
     actor: Actor | None = None
@@ -105,6 +109,8 @@ class Step:
                 output["variables"] = dict(self.variables)
             if self.pins is not None:
                 output["pins"] = dict(self.pins)
+            if self.is_held:
+                output["held"] = True
         if self.request is not None:
             output["request"] = self.request
         if self.actor is not None:
@@ -126,6 +132,7 @@ class Step:
         self.evidence = output.get("evidence", {})
         self.variables = output.get("variables", {})
         self.pins = output.get("pins")
+        self.is_held = output.get("held", False)
 
 
 @dataclass(slots=True)
@@ -141,6 +148,11 @@ class Projection:
     pins: Mapping[str, Any] = field(default_factory=dict)
     # The reason of a pause, a failure or a cancellation.
     reason: str | None = None
+
+    @property
+    def is_paused_by_holds(self) -> bool:
+        """Return whether it is paused because all of its tokens are held, by no act of its own."""
+        return self.status == "paused" and self.position.is_held
 
     def tokens(self) -> list[Token]:
         return list(self.position.tokens.values())
@@ -199,8 +211,24 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
 
 def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     projection.version = max(projection.version, seq)
-    if step.is_control:
-        return _apply_control(workflow, projection, step, seq)
+    if projection.is_paused_by_holds:
+        projection.status, projection.reason = "running", None
+    changes = (
+        _apply_control(workflow, projection, step, seq)
+        if step.is_control
+        else _apply_step(workflow, projection, step, seq)
+    )
+    if projection.status == "running" and projection.position.is_held:
+        projection.status, projection.reason = "paused", _reason_of_holds(projection.position)
+    return changes
+
+
+def _reason_of_holds(position: Position) -> str:
+    holds = [token.hold for token in position.held() if token.hold is not None]
+    return min(holds, key=lambda hold: hold.seq).reason
+
+
+def _apply_step(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     if step.status == "cancelled":
         return TokenChanges()  # another step has ended its token
     projection.entity_version = max(projection.entity_version, step.version_after)
@@ -210,6 +238,9 @@ def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int
     _take_request(workflow, projection, step)
     if is_item(step.token):
         return TokenChanges()  # the step of the whole list moves its token
+    if step.status == "failed" and step.is_held:
+        hold_failed(projection.position, step.token, seq, step.error or "")
+        return TokenChanges()
     if step.status == "failed" and not step.chosen_edge_ids:
         projection.status, projection.reason = "failed", step.error
         return cancel_all(projection.position)
@@ -231,35 +262,97 @@ def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: 
     """Apply what people and the engine did to the instance from outside its graph."""
     projection.entity_version = max(projection.entity_version, step.version_after)
     control = step.node.removeprefix(CONTROL)
-    reason = str(step.data.get("reason", control))
-    match control:
-        case "paused":
-            projection.status, projection.reason = "paused", reason
-            return TokenChanges()
-        case "resumed" | "retried":
-            projection.status, projection.reason = "running", None
-            return TokenChanges()
-        case "edited":
-            kept = step.data.get("keeps", ())
-            projection.pins = {ref: pin for ref, pin in projection.pins.items() if ref in kept}
-            return TokenChanges()
-        case "references_changed" | "refused" | "advanced" | "moved":
-            return TokenChanges()  # no token moves; one that is advanced moves with its own step
-        case "token_cancelled":
-            return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
-        case "asked_again":
-            projection.request = step.request
-            projection.actor = step.actor or projection.actor
-            return TokenChanges()  # its tokens lead there already
-        case "sent_to":
-            projection.request = step.request
-            projection.actor = step.actor or projection.actor
-            return restart_at(projection.position, step.data["node"], seq, projection.entity_version)
-        case "cancelled" | "amended" | "deleted":
-            projection.status, projection.reason = "cancelled", reason
-            return cancel_all(projection.position)
-        case "failed":
-            projection.status, projection.reason = "failed", reason
-            return cancel_all(projection.position)
-        case other:
-            raise Defect("CONTROL_UNKNOWN", f"no control is called '{other}'")
+    apply = CONTROLS.get(control)
+    if apply is None:
+        raise Defect("CONTROL_UNKNOWN", f"no control is called '{control}'")
+    return apply(workflow, projection, step, seq)
+
+
+def _reason_of(step: Step) -> str:
+    return str(step.data.get("reason", step.node.removeprefix(CONTROL)))
+
+
+def _pause(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    projection.status, projection.reason = "paused", _reason_of(step)
+    return TokenChanges()
+
+
+def _resume(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    projection.status, projection.reason = "running", None
+    tokens = step.data.get("tokens", ())
+    return retry(projection.position, tokens, seq, projection.entity_version)
+
+
+def _hold(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    hold(projection.position, step.data["token"], seq, _reason_of(step))
+    return TokenChanges()
+
+
+def _skip(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    """Let the token go; the step that is skipped moves it."""
+    return retry(projection.position, (step.data["token"],), seq, projection.entity_version)
+
+
+def _forget_pins(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    """Forget what gates have used of other documents, but for what the edit has not changed."""
+    kept = step.data.get("keeps", ())
+    projection.pins = {ref: pin for ref, pin in projection.pins.items() if ref in kept}
+    return TokenChanges()
+
+
+def _note(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    """Move no token; one that is advanced moves with its own step."""
+    return TokenChanges()
+
+
+def _cancel_token(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
+
+
+def _ask_again(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    """Serve another request from here on; the tokens lead there already."""
+    projection.request = step.request
+    projection.actor = step.actor or projection.actor
+    return TokenChanges()
+
+
+def _send(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    _ask_again(workflow, projection, step, seq)
+    return restart_at(projection.position, step.data["node"], seq, projection.entity_version)
+
+
+def _go_to(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    """Begin again at a node in the name of the same person; at a state no request is served any more."""
+    if workflow.nodes[step.data["node"]].type.name == "state":
+        projection.request = None
+    return restart_at(projection.position, step.data["node"], seq, projection.entity_version)
+
+
+def _end(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    projection.status = "failed" if step.node == f"{CONTROL}failed" else "cancelled"
+    projection.reason = _reason_of(step)
+    return cancel_all(projection.position)
+
+
+CONTROLS: Mapping[str, Callable[[Workflow, Projection, Step, int], TokenChanges]] = MappingProxyType(
+    {
+        "paused": _pause,
+        "resumed": _resume,
+        "retried": _resume,
+        "held": _hold,
+        "skipped": _skip,
+        "edited": _forget_pins,
+        "references_changed": _note,
+        "refused": _note,
+        "advanced": _note,
+        "moved": _note,
+        "token_cancelled": _cancel_token,
+        "asked_again": _ask_again,
+        "sent_to": _send,
+        "gone_to": _go_to,
+        "cancelled": _end,
+        "amended": _end,
+        "deleted": _end,
+        "failed": _end,
+    }
+)

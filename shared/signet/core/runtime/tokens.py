@@ -4,73 +4,21 @@ Everything follows from the compiled graph and the steps alone (WF-15). The engi
 the steps that it has just made, `projection` applies the same ones to the whole history.
 
 A token's id tells its story. `T` is the first. `T/b7` was sent back by the step with number 7. `T/5.0` is the
-first branch of the split of step 5; the split's own token waits and goes on from the join. Item 2 of a
-`for_each` runs on `T/<node>#2`, which is only a name: nothing else ever happens to it.
+first branch of the split of step 5; the split's own token waits and goes on from the join. `T/r9` failed and
+was retried by step 9, at the same place. Item 2 of a `for_each` runs on `T/<node>#2`, which is only a name:
+nothing else ever happens to it.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.errors import Defect
+from signet.core.runtime.position import Hold, Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowEdge
 
 ROOT = "T"
 MAX_LIVE_TOKENS = 1_000
-
-
-class TokenState(StrEnum):
-    # Its node is to be executed.
-    READY = "ready"
-    # Its step is open: it waits for a person, the clock or the world.
-    WAITING = "waiting"
-    # It waits at a split while its branches run.
-    PARTED = "parted"
-    # It has reached its join.
-    JOINED = "joined"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    id: str
-    node: str
-    state: TokenState
-    # The document version when it entered its node: part of the step's key, never recomputed (WF-02).
-    version: int
-    # It was rejected on the way and has not been approved since.
-    rejected: bool = False
-    parent: str | None = None
-    split: str | None = None
-    # A parted token has the number of the split's step here: the epoch of the join.
-    epoch: int = 0
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "node": self.node,
-            "state": self.state.value,
-            "version": self.version,
-            "rejected": self.rejected,
-            "parent": self.parent,
-            "split": self.split,
-            "epoch": self.epoch,
-        }
-
-
-@dataclass(slots=True)
-class Position:
-    """The place of an instance in its workflow: its live tokens by id, in order of birth."""
-
-    tokens: dict[str, Token] = field(default_factory=dict)
-
-    def ready(self) -> list[Token]:
-        return [token for token in self.tokens.values() if token.state is TokenState.READY]
-
-    def current_nodes(self) -> list[str]:
-        """Return the nodes where a step is due or waits; a parted token is represented by its branches."""
-        live = (TokenState.READY, TokenState.WAITING)
-        return sorted({token.node for token in self.tokens.values() if token.state in live})
 
 
 @dataclass(slots=True)
@@ -85,6 +33,17 @@ class TokenChanges:
 
 def name_item(token_id: str, node: str, index: int) -> str:
     return f"{token_id}/{node}#{index}"
+
+
+def name_retry(token_id: str, seq: int) -> str:
+    """Name the token that goes on for a failed one; a second retry takes the place of the first."""
+    return f"{origin_of(token_id) or token_id}/r{seq}"
+
+
+def origin_of(token_id: str) -> str | None:
+    """Return the token that a retried one goes on for; None where it is no retry."""
+    origin, _, last = token_id.rpartition("/")
+    return origin if last.startswith("r") else None
 
 
 def is_item(token_id: str) -> bool:
@@ -127,6 +86,34 @@ def begin(position: Position, node: str, version: int) -> Token:
 def mark_waiting(position: Position, token_id: str) -> None:
     """Let the token wait: its step has begun and does not end yet."""
     position.tokens[token_id] = _change(position.tokens[token_id], state=TokenState.WAITING)
+
+
+def hold(position: Position, token_id: str, seq: int, reason: str) -> None:
+    """Hold the token where it is: its node cannot act, or its wait cannot end."""
+    position.tokens[token_id] = replace(position.tokens[token_id], hold=Hold(seq, reason))
+
+
+def hold_failed(position: Position, token_id: str, seq: int, reason: str) -> None:
+    """Hold the token of a step that has failed; its branches have none, so that nothing else ends."""
+    token = position.tokens[token_id]
+    position.tokens[token_id] = replace(token, state=TokenState.FAILED, hold=Hold(seq, reason))
+
+
+def retry(position: Position, token_ids: Iterable[str], seq: int, version: int) -> TokenChanges:
+    """Let held tokens go on. One whose step has failed is born again, so that its step has a new key."""
+    changes = TokenChanges()
+    for token_id in token_ids:
+        token = position.tokens[token_id]
+        if token.state is not TokenState.FAILED:
+            position.tokens[token_id] = replace(token, hold=None)
+            continue
+        del position.tokens[token_id]
+        name = name_retry(token_id, seq)
+        again = replace(token, id=name, state=TokenState.READY, version=version, hold=None)
+        position.tokens[name] = again
+        changes.cancelled.append(token)
+        changes.born.append(again)
+    return changes
 
 
 def finish(

@@ -193,8 +193,14 @@ class Workflow:
         )
 
     def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> ChosenEdges:
-        """Return the edges that fire after an outcome: all of a split, else the first that can."""
+        """Return the edges that fire after an outcome: all of a split, else the first that can.
+
+        A chain may let any approval expire, and only its author knows. Without an edge for that, it goes the
+        way of a rejection.
+        """
         edges = node.edges.get(outcome, ())
+        if outcome == "expired" and not edges:
+            edges = node.edges.get("rejected", ())
         if len(edges) <= 1 or node.type.name == "parallel_split":
             return ChosenEdges(edges)
         evidence: list[Mapping[str, Any]] = []

@@ -1,18 +1,22 @@
 """The acting and waiting nodes of a simulation."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from signet.core.runtime.decisions import WAITS, Decision, conclude, decide
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
-from signet.core.runtime.tokens import ROOT, Token, TokenState
+from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
 from signet.core.validation.strict_model import parse_duration_seconds
 
 SimulatedResult = tuple[Decision, SimulatedWait | None]
+# The reason in the words of the engine, for an effect that was given up.
+SCRIPTED_FAILURE = "EFFECT_DEAD: the script has it fail"
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
@@ -58,11 +62,12 @@ def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait)
             return None
     if answer is None or answer not in node.type.outcomes:
         return None
-    if node.type.name == "approval" and answer not in node.edges:
+    if node.type.name == "approval" and answer not in node.edges and node.config["chain"] is None:
         return None  # the script has an approval expire that never does
     saved = _save_response(world, node) if answer == "delivered" else {}
     env = {**world.env(node), "context": {**world.projection.context, **saved}}
-    return conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
+    decision = conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
+    return replace(decision, reason=SCRIPTED_FAILURE) if answer == "error" else decision
 
 
 def _save_response(world: SimulatedWorld, node: WorkflowNode) -> dict[str, Any]:

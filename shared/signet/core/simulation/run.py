@@ -13,8 +13,8 @@ from signet.core.compiler.envelope import START
 from signet.core.runtime.decisions import Decision, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, apply_document_changes
 from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Projection, Step, start_projection
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
 from signet.core.simulation.world import (

@@ -7,8 +7,8 @@ from typing import Any
 
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Projection, Step
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.principal import SERVICE_PREFIX
 from signet.core.tenants.service_accounts import UNUSABLE, find_account_problem

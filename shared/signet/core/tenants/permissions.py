@@ -16,6 +16,7 @@ OWN_RESOURCES = frozenset(
         "endpoint",
         "inbound_endpoint",
         "inbound_event",
+        "incident",
         "member",
         "operation",
         "org_chart",

@@ -24,6 +24,8 @@ _ACTS = (
     "pause",
     "resume",
     "retry",
+    "skip",
+    "go_to",
     "advance",
     "cancel",
     "cancel_token",

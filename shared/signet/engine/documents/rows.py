@@ -21,8 +21,9 @@ from signet.core.contracts.indexed_columns import INDEXED_COLUMN_NAMES, make_col
 from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import step_key
+from signet.core.runtime.position import Position
 from signet.core.runtime.projection import CONTROL
-from signet.core.runtime.tokens import Position, begin
+from signet.core.runtime.tokens import begin
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.added_change import AddedChange, StoredVersion
 from signet.engine.documents.authorship import (

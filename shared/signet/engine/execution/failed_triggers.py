@@ -1,6 +1,6 @@
 """Triggers and effects that failed, or whose worker did not come back.
 
-An instance is paused when one of its triggers is a dead letter: operators see it and can resume it.
+An instance is paused when one of its triggers is a dead letter: an incident says so, and operators retry it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import SignetError
+from signet.core.incidents.incident import code_of, kind_of
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.engine.telemetry import Telemetry
@@ -37,6 +38,7 @@ def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedTri
 
 def _make_row(trigger: ClaimedTrigger) -> dict[str, Any]:
     step_id, history_id = make_id(), make_id()
+    code = code_of(trigger.error or "", {}, None)
     # A key of this death: a trigger that is sent again may die again.
     key = step_key(trigger.instance_id, CONTROL, f"step:{step_id}", 0)
     return {
@@ -49,6 +51,9 @@ def _make_row(trigger: ClaimedTrigger) -> dict[str, Any]:
         "history_id": history_id,
         "history_created_at": created_at_of(history_id),
         "trace_id": trigger.trace_id,
+        "incident_id": make_id(),
+        "code": code,
+        "kind": kind_of(code),
     }
 
 

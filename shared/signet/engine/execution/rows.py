@@ -12,7 +12,6 @@ from signet.core.documents.personal_data import mask_said, mask_variables
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step
-from signet.core.runtime.tokens import TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
@@ -223,7 +222,7 @@ def make_continuation(context: InstanceContext, due_at: datetime | None = None) 
 
 def has_ready_tokens(context: InstanceContext) -> bool:
     tokens = context.execution.projection.tokens()
-    return context.execution.is_running and any(token.state is TokenState.READY for token in tokens)
+    return context.execution.is_running and any(token.can_run for token in tokens)
 
 
 def refuse_request(context: InstanceContext, transition: str, reason: str, step_id: UUID | None) -> None:

@@ -6,18 +6,19 @@ once, at the end, with everything else.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from signet.core.errors import Superseded, Transient
+from signet.core.errors import Transient
 from signet.core.runtime.document_changes import apply_document_changes
 from signet.core.runtime.execution import Blocked, PendingAction
 from signet.core.runtime.projection import Step
+from signet.core.runtime.tokens import origin_of
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
+from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
@@ -35,7 +36,8 @@ from signet.engine.execution.rows import (
     refuse_request,
     settle_approvals,
 )
-from signet.engine.telemetry import PURE, WaveStats
+from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.telemetry import PURE
 from signet.store.database import Connection, Database, is_intact
 from signet.store.instances.waves import (
     OpenedWave,
@@ -43,6 +45,7 @@ from signet.store.instances.waves import (
     WaveRows,
     count_lagging,
     end_wave,
+    name_first_effects,
     open_wave,
     parse_opened_wave,
     write_steps,
@@ -59,30 +62,6 @@ SUSPENDED_DELAY_SECONDS = 60.0
 Clock = Callable[[], float]
 _Row = TypeVar("_Row", ClaimedTrigger, OpenStepRow)
 _Result = TypeVar("_Result")
-
-
-class LostReceipt(Superseded):
-    """A receipt that another step has already: the instance's row lags behind its steps (WF-02)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Triggers of one tenant that this worker holds."""
-
-    id: UUID
-    tenant_id: UUID
-    triggers: Sequence[ClaimedTrigger]
-
-
-@dataclass(slots=True)
-class WaveResult:
-    """The counts of a wave, and the instances that failed in it."""
-
-    instances: int = 0
-    steps: int = 0
-    rounds: int = 0
-    failed: dict[UUID, BaseException] = field(default_factory=dict)
-    stats: WaveStats = field(default_factory=WaveStats)
 
 
 class Waves:
@@ -178,7 +157,7 @@ class _Wave:
         An instance that waits shows it by its open steps. One that has a ready token shows it by receipts, so
         that the database is asked.
         """
-        contexts = self._list_moving()
+        contexts = self._list_reachable()
         lags = any(not context.execution.agrees_with_steps for context in contexts)
         ready = [context.row.id for context in contexts if context.row.version and has_ready_tokens(context)]
         if lags or (ready and count_lagging(self._connection, self._claim.tenant_id, ready)):
@@ -193,7 +172,7 @@ class _Wave:
 
     def apply_changes(self) -> None:
         """Apply what happened while the instances rested: an edit, a request, an answer from outside."""
-        for context in self._list_moving():
+        for context in self._list_reachable():
             refusal = self._isolate(context, self._apply_changes_to)
             if refusal is not None:
                 self._refusals.append((context, refusal))
@@ -256,15 +235,25 @@ class _Wave:
         self.result.stats.lapsed = self._approvals.lapsed_count
         self._approvals.write()
         self._documents.write(self._pipeline)
-        end_wave(self._pipeline, self._claim.tenant_id, self._rows, self._opened.transaction.now)
+        now, tenant_id, closing = self._opened.transaction.now, self._claim.tenant_id, self._pipeline.closing
+        end_wave(self._pipeline, tenant_id, self._rows, now)
+        if self._rows.retried:
+            closing.append(name_first_effects(tenant_id, self._rows.retried))
+        held = [(c.row, c.execution) for c in self._contexts.values() if c.execution.hold_changes]
+        if held:
+            closing.append(write_hold_changes(held, tenant_id, now))
 
     # --- which instances move ---
 
     def _list_moving(self) -> list[InstanceContext]:
+        return [context for context in self._list_reachable() if context.execution.is_running]
+
+    def _list_reachable(self) -> list[InstanceContext]:
+        """List the instances that a change can reach, also those whose tokens are all held."""
         return [
             context
             for context in self._contexts.values()
-            if context.execution.is_running and context.row.id not in self.result.failed
+            if context.execution.takes_changes and context.row.id not in self.result.failed
         ]
 
     def _isolate(self, context: InstanceContext, act: Callable[[InstanceContext], _Result]) -> _Result | None:
@@ -304,14 +293,16 @@ class _Wave:
     def _resume(self, context: InstanceContext, token_id: str) -> None:
         step = context.execution.open.get(token_id)
         handler = HANDLERS.get(context.execution.workflow.nodes[step.node].type.name) if step else None
-        if step is None or handler is None or not context.execution.is_running:
+        if step is None or handler is None or not context.execution.takes_changes:
             return
         result = handler.resume(context, context.execution.workflow.nodes[step.node], step)
         if isinstance(result, Blocked):
-            context.execution.pause(result)
+            context.execution.hold(token_id, result)
         elif result is not None and result.decision is not None:
             del context.waits[token_id]
             context.end_step(step, result.decision, has_waited=True)
+        else:
+            context.execution.let_go(token_id)
 
     # --- rounds ---
 
@@ -344,7 +335,11 @@ class _Wave:
         step = pending.step
         if result.effect is not None:
             self.result.stats.count_effect(result.effect.effect_type)
-            self._rows.effects.append(make_effect_row(context, step, result.effect))
+            effect = make_effect_row(context, step, result.effect)
+            self._rows.effects.append(effect)
+            if (origin := origin_of(step.token)) is not None:
+                named = {"id": effect["id"], "created_at": effect["created_at"], "token": origin}
+                self._rows.retried.append(named)
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:
@@ -362,7 +357,7 @@ class _Wave:
         self.result.stats.retried, self.result.stats.dead = len(returned.again), len(returned.dead)
         for dead in returned.dead:
             context = self._contexts.get(dead.instance_id)
-            if context is not None and context.execution.is_running:
+            if context is not None and context.execution.takes_changes:
                 context.execution.pause(Blocked(dead.error or "", {"trigger": str(dead.id)}))
         unread = (dead for dead in returned.dead if dead.instance_id not in self._contexts)
         pause_for(self._connection, self._claim.tenant_id, unread)

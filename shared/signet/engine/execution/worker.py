@@ -13,9 +13,10 @@ from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, release_expired_triggers
 from signet.engine.execution.rebuild import rebuild_instance
-from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, WaveResult, Waves
+from signet.engine.execution.wave import MAX_INSTANCES, Clock, Waves
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database

@@ -5,8 +5,8 @@ advisory lock: a wave passes by locked rows and comes back. Every change of an i
 receipt, so that a rebuild finds the same row. It also leaves a line in the history and an audit row.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 from uuid import UUID
@@ -14,17 +14,17 @@ from uuid import UUID
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
-from signet.core.runtime.tokens import Token
+from signet.core.runtime.position import Token
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.hand_answers import take_part_in_answer
-from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
+from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Database
-from signet.store.instances.write import DeadTrigger, find_dead_triggers, find_entity
+from signet.store.instances.write import DeadTrigger, find_dead_triggers
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
 MAX_REQUEUED = 100
@@ -85,11 +85,11 @@ class Instances:
         with self._locked(caller, instance_id, "pause") as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            _require_running(context, "paused")
-            _require_reason(reason)
+            require_running(context, "paused")
+            require_reason(reason)
             transaction.control(context, "paused", reason)
             transaction.note(instance_id, "pause", reason)
-        return _state_of(context)
+        return state_of(context)
 
     def resume(self, caller: Caller, instance_id: UUID, expected_version: int) -> InstanceState:
         """Resume the instance. Where the cause of a pause persists, it pauses again and says so."""
@@ -97,33 +97,29 @@ class Instances:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             _require_paused(context, "resumed")
-            transaction.control(context, "resumed")
+            transaction.resume(context, "resumed")
             transaction.wake(context)
             transaction.note(instance_id, "resume")
-        return _state_of(context)
+        return state_of(context)
 
     def retry(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """Retry what made the engine pause the instance. Reset the attempts of its dead triggers.
+        """Retry what is held, and what made the engine pause the instance; other branches run on meanwhile.
 
-        An instance that a person has paused is resumed by a person.
+        Its dead triggers are tried from the first attempt again. What a person has paused, a person resumes.
         """
         with self._locked(caller, instance_id, "retry") as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            _require_paused(context, "retried")
-            _require_reason(reason)
-            pause = transaction.read_pause(instance_id)
-            if pause is not None and pause.is_by_person:
-                sentence = "a person has paused the instance: nothing has failed that could be retried"
-                raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+            _require_retriable(transaction, context)
+            require_reason(reason)
             back = transaction.requeue_dead(instance_id, MAX_REQUEUED)
-            transaction.control(context, "retried", reason)
+            transaction.resume(context, "retried", reason)
             if not back:
                 transaction.wake(context)
             transaction.note(
                 instance_id, "retry", reason, {"triggers": [str(trigger_id) for trigger_id in back]}
             )
-        return _state_of(context)
+        return state_of(context)
 
     def fail(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
         """Give the instance up for good.
@@ -147,10 +143,10 @@ class Instances:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_live(context)
-            _require_reason(reason)
+            require_reason(reason)
             transaction.control(context, control, reason)
             transaction.note(instance_id, act, reason)
-        return _state_of(context)
+        return state_of(context)
 
     def cancel_token(
         self, caller: Caller, instance_id: UUID, expected_version: int, token: str, reason: str
@@ -162,15 +158,15 @@ class Instances:
         with self._locked(caller, instance_id, "cancel_token") as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            require_live(context)
-            _require_reason(reason)
-            chosen = _require_token(context, token)
-            _raise(check_cancel(context.execution.workflow, chosen))
+            require_repairable(context)
+            require_reason(reason)
+            chosen = require_token(context, token)
+            raise_if(check_cancel(context.execution.workflow, chosen))
             context.execution.cancel_token(chosen, reason, transaction.actor)
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "cancel_token", reason, {"token": chosen.id, "node": chosen.node})
-        return _state_of(context)
+        return state_of(context)
 
     def advance(
         self,
@@ -189,12 +185,12 @@ class Instances:
         with self._locked(caller, instance_id, "advance") as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            _require_running(context, "advanced")
-            _require_reason(reason)
-            chosen = _require_token(context, token)
+            require_running(context, "advanced")
+            require_reason(reason)
+            chosen = require_token(context, token)
             execution = context.execution
-            _raise(check_advance(execution, chosen, payload))
-            _require_current(context)
+            raise_if(check_advance(execution, chosen, payload))
+            require_current(context)
             take_part_in_answer(transaction, context, caller)
             node, decision_input = (
                 execution.workflow.nodes[chosen.node],
@@ -206,16 +202,16 @@ class Instances:
             execution.advance(execution.open[chosen.id], decision, reason, transaction.actor, caller.claimed)
             transaction.wake(context)
             transaction.note(instance_id, "advance", reason, {"token": chosen.id, "node": chosen.node})
-        return _state_of(context)
+        return state_of(context)
 
     def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:
         """Wake the instance, so that it goes on where it can."""
         with self._locked(caller, instance_id, "wake") as transaction:
             context = transaction.open(instance_id)
-            _require_running(context, "woken")
+            require_running(context, "woken")
             transaction.wake(context)
             transaction.note(instance_id, "wake")
-        return _state_of(context)
+        return state_of(context)
 
     def rebuild(self, caller: Caller, instance_id: UUID) -> Rebuilt:
         """Rebuild the row from the steps, then wake the instance."""
@@ -225,7 +221,7 @@ class Instances:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "rebuild", detail={"was_other": was_other})
-        return Rebuilt(_state_of(context), was_other)
+        return Rebuilt(state_of(context), was_other)
 
     def act_on_many(
         self, caller: Caller, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
@@ -283,19 +279,10 @@ class Instances:
             transaction.write()
         return Requeued(frozenset(done), resumed)
 
-    @contextmanager
-    def _locked(self, caller: Caller, instance_id: UUID, act: str) -> Iterator[OperatorTransaction]:
-        tenant_id = caller.principal.tenant_id
-        with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
-            row = pipeline.first_row
-            entities = {instance_id: row[0]} if row is not None else {}
-            transaction = OperatorTransaction(
-                pipeline.connection, caller, self._caches, self._compiled, entities
-            )
-            # Before anything is said of the instance: a caller without the permission learns nothing of it.
-            transaction.require(permission_of(act))
-            yield transaction
-            transaction.write()
+    def _locked(
+        self, caller: Caller, instance_id: UUID, act: str
+    ) -> AbstractContextManager[OperatorTransaction]:
+        return operating(self._database, self._caches, self._compiled, caller, instance_id, act)
 
 
 def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:
@@ -323,7 +310,7 @@ def require_version(context: InstanceContext, expected: int) -> None:
         )
 
 
-def _require_running(context: InstanceContext, act: str) -> None:
+def require_running(context: InstanceContext, act: str) -> None:
     if context.row.status != "running":
         sentence = f"the instance is {context.row.status}: only a running one can be {act}"
         remedy = "Resume it." if context.row.status == "paused" else ""
@@ -336,12 +323,34 @@ def _require_paused(context: InstanceContext, act: str) -> None:
         raise Rejected("INSTANCE_NOT_PAUSED", sentence)
 
 
+def _require_retriable(transaction: OperatorTransaction, context: InstanceContext) -> None:
+    """Require that a token is held, or that the engine has paused the instance."""
+    execution = context.execution
+    if not (execution.is_running and execution.projection.position.held()):
+        _require_paused(context, "retried")
+    if context.row.status == "paused" and not execution.projection.is_paused_by_holds:
+        pause = transaction.read_pause(context.row.id)
+        if pause is not None and pause.is_by_person:
+            sentence = "a person has paused the instance: nothing has failed that could be retried"
+            raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+
+
+def require_repairable(context: InstanceContext) -> None:
+    """Require that the instance runs, or that only its tokens are held."""
+    require_live(context)
+    if not context.execution.takes_changes:
+        status = context.row.status
+        sentence = f"the instance is {status}: it can be repaired while it runs, or is held"
+        remedy = "Resume it." if status == "paused" else ""
+        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
+
+
 def require_live(context: InstanceContext) -> None:
     if not context.execution.is_live:
         raise Rejected("INSTANCE_ENDED", f"the instance is {context.row.status} already")
 
 
-def _require_current(context: InstanceContext) -> None:
+def require_current(context: InstanceContext) -> None:
     """Refuse while an edit is not yet taken in, since it may send the instance elsewhere."""
     document = context.document
     if document is not None and document.version != context.row.entity_version:
@@ -349,19 +358,19 @@ def _require_current(context: InstanceContext) -> None:
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
 
 
-def _require_token(context: InstanceContext, name: str) -> Token:
+def require_token(context: InstanceContext, name: str) -> Token:
     token = find_token(context.execution, name)
     if isinstance(token, Rejected):
         raise token
     return token
 
 
-def _raise(rejected: Rejected | None) -> None:
+def raise_if(rejected: Rejected | None) -> None:
     if rejected is not None:
         raise rejected
 
 
-def _require_reason(reason: str) -> None:
+def require_reason(reason: str) -> None:
     rejected = check_reason(reason)
     if rejected is not None:
         raise rejected
@@ -370,6 +379,6 @@ def _require_reason(reason: str) -> None:
         raise Rejected("FIELDS_INVALID", "this act needs a reason", fields=(mistake,))
 
 
-def _state_of(context: InstanceContext) -> InstanceState:
+def state_of(context: InstanceContext) -> InstanceState:
     projection = context.execution.projection
     return InstanceState(context.row.id, cast(InstanceStatus, projection.status), projection.version)

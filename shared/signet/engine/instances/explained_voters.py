@@ -5,6 +5,7 @@ They are judged by the check that refuses votes. Where nobody may decide, the re
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
@@ -72,15 +73,14 @@ def add_voters(
 
 def _concerns_people(record: InstanceRecords) -> bool:
     """Return whether anybody is asked, a vote has lapsed, or nobody could be asked."""
-    return _is_deadlocked(record) or any(
+    return any(_is_deadlocked(token) for token in record.instance.active_tokens) or any(
         request.status == "open" or any(seat.status == "lapsed" for seat in request.seats)
         for request in record.approvals
     )
 
 
-def _is_deadlocked(record: InstanceRecords) -> bool:
-    code = (record.instance.reason or "").partition(":")[0]
-    return record.instance.status == "paused" and code in _DEADLOCKS
+def _is_deadlocked(token: Mapping[str, Any]) -> bool:
+    return "hold" in token and token["hold"]["reason"].partition(":")[0] in _DEADLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +244,10 @@ class _VoterExplainer:
 
 
 def _find_unopened(record: InstanceRecords, workflow: Workflow) -> Iterator[str]:
-    """Yield the approvals that the instance is paused at, because they could ask nobody."""
-    for token in record.instance.active_tokens if _is_deadlocked(record) else ():
+    """Yield the approvals that are held because they could ask nobody."""
+    for token in record.instance.active_tokens:
         node = workflow.nodes.get(token["node"])
-        if token["state"] == "ready" and node is not None and node.type.name == "approval":
+        if token["state"] == "ready" and _is_deadlocked(token) and node is not None:
             yield node.id
 
 

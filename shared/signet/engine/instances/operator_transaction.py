@@ -3,7 +3,8 @@
 Steps, rows, history and audit are written once, at the end.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -11,8 +12,8 @@ from uuid import UUID
 from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
-from signet.core.runtime.tokens import Token
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -34,14 +35,16 @@ from signet.engine.execution.rows import (
     refuse_after_end,
     settle_approvals,
 )
+from signet.engine.incidents.changes import write_hold_changes
 from signet.ids import make_id
-from signet.store.database import Connection
+from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
     end_steps,
     find_dead_of_instance,
+    find_entity,
     has_answered,
     insert_history,
     lock_instances,
@@ -62,6 +65,8 @@ ENTRIES: Mapping[str, str] = {
     "cancel_token": "token_cancelled",
     "advance": "advanced",
     "retry": "retried",
+    "skip": "skipped",
+    "go_to": "gone_to",
     "fail": "failed",
     "wake": "woken",
     "rebuild": "rebuilt",
@@ -176,6 +181,11 @@ class OperatorTransaction:
         data = {"reason": reason} if reason is not None else {}
         context.execution.control(name, data, actor=self.actor)
 
+    def resume(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
+        """End the pause, and let everything that is held go on."""
+        held = context.execution.projection.position.held()
+        context.execution.resume(name, held, reason, self.actor)
+
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
         """Make the input of a decision, with the documents that its expressions follow a ref to."""
         self._documents.read_refs(list(context.list_ref_queries()))
@@ -204,6 +214,7 @@ class OperatorTransaction:
                 refuse_after_end(context)
                 settle_approvals(context)
                 self._write_row(context)
+        self._write_incidents()
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:
             insert_history(self._connection, self._tenant_id, history)
@@ -220,6 +231,12 @@ class OperatorTransaction:
             )
         changed = [make_change_row(context, step) for step in context.execution.changed.values()]
         end_steps(self._connection, self._tenant_id, changed, now)
+
+    def _write_incidents(self) -> None:
+        held = [(c.row, c.execution) for c in self._contexts.values() if c.execution.hold_changes]
+        if held:
+            written = write_hold_changes(held, self._tenant_id, self._transaction.now)
+            self._connection.execute(written.text, written.values)
 
     def _write_row(self, context: InstanceContext) -> None:
         has_ended = context.execution.projection.status not in ("running", "paused")
@@ -254,3 +271,24 @@ class OperatorTransaction:
                 step_id=context.last_step[1],
                 trace_id=context.trace_id,
             )
+
+
+@contextmanager
+def operating(
+    database: Database,
+    caches: DocumentCaches,
+    compiled: CompiledCache,
+    caller: Caller,
+    instance_id: UUID,
+    act: str,
+) -> Iterator[OperatorTransaction]:
+    """Lock one instance after its document, for one act of an operator who has its permission."""
+    tenant_id = caller.principal.tenant_id
+    with database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
+        row = pipeline.first_row
+        entities = {instance_id: row[0]} if row is not None else {}
+        transaction = OperatorTransaction(pipeline.connection, caller, caches, compiled, entities)
+        # Before anything is said of the instance: a caller without the permission learns nothing of it.
+        transaction.require(permission_of(act))
+        yield transaction
+        transaction.write()

@@ -10,7 +10,7 @@ from uuid import UUID
 from signet.core.compiler.artifact import parse_artifact
 from signet.core.diagrams.instance_graph import GraphDrawing, draw_instance
 from signet.core.explain.instance import InstanceExplanation, write_instance
-from signet.core.explain.instance_record import InstanceStatus
+from signet.core.explain.instance_record import InstanceStatus, are_all_held
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import reading
 from signet.engine.cache import ContractCache
@@ -50,13 +50,15 @@ class Wait:
 class InstanceToken:
     id: str
     node: str
-    state: Literal["ready", "waiting", "parted", "joined"]
+    state: Literal["ready", "waiting", "parted", "joined", "failed"]
     # The version of the document when the token came to its node.
     document_version: int
     # True for a token that was rejected on its way and has not been approved since.
     rejected: bool
     parent: str | None
     split: str | None
+    # The reason for which it stays at its node until a person acts; null where nothing holds it.
+    held: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +174,8 @@ class InstancesRead:
         with self._snapshot(principal) as connection:
             tenant_id = principal.tenant_id
             record = _read(connection, tenant_id, instance_id)
-            pause = read_pause(connection, tenant_id, instance_id) if record.status == "paused" else None
+            paused_by = _find_pauser(connection, tenant_id, record)
             waits = store.list_waits(connection, tenant_id, instance_id)
-        paused_by: PausedBy | None = None
-        if pause is not None:
-            paused_by = "person" if pause.is_by_person else "engine"
         return _show(record, waits, paused_by)
 
     def list_tokens(self, principal: Principal, instance_id: UUID) -> InstanceTokens:
@@ -288,6 +287,14 @@ def _show(
     )
 
 
+def _find_pauser(connection: Connection, tenant_id: UUID, record: store.InstanceRecord) -> PausedBy | None:
+    """Return who has paused it; the engine also where every token is held."""
+    if record.status != "paused":
+        return None
+    pause = None if are_all_held(record.active_tokens) else read_pause(connection, tenant_id, record.id)
+    return "person" if pause is not None and pause.is_by_person else "engine"
+
+
 def _show_tokens(record: store.InstanceRecord) -> Sequence[InstanceToken]:
     return [
         InstanceToken(
@@ -298,6 +305,7 @@ def _show_tokens(record: store.InstanceRecord) -> Sequence[InstanceToken]:
             rejected=token["rejected"],
             parent=token["parent"],
             split=token["split"],
+            held=token["hold"]["reason"] if "hold" in token else None,
         )
         for token in record.active_tokens
     ]

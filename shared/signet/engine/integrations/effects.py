@@ -174,7 +174,7 @@ class Effects:
             reason = f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'"
             return Delivery(None, reason, earlier)
         message = OutboundMessage(
-            effect.id,
+            effect.first_id or effect.id,
             tenant_id,
             effect.effect_type,
             effect.payload_json,

@@ -91,6 +91,8 @@ class WaveRows:
     effects: list[Row] = field(default_factory=list)
     history: list[Row] = field(default_factory=list)
     done: list[ClaimedRow] = field(default_factory=list)
+    # Effects of retried steps, each with the token that its step goes on for.
+    retried: list[Row] = field(default_factory=list)
 
 
 def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> DeferredStatement:
@@ -138,6 +140,11 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
     pipeline.closing.append(DeferredStatement(_SQL.end_wave, values))
     if rows.effects:
         add_wake_up(pipeline.connection, tenant_id, "effects")
+
+
+def name_first_effects(tenant_id: UUID, retried: Sequence[Row]) -> DeferredStatement:
+    """Let effects that repeat an earlier one name it, so that receivers recognise it."""
+    return DeferredStatement(_SQL.name_first_effects, {"tenant_id": tenant_id, "rows": to_json(retried)})
 
 
 def _parse_count(row: tuple[object, ...] | None) -> int:

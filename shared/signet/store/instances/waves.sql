@@ -16,3 +16,20 @@ SELECT count(*) FROM workflow_instances i
 WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
   AND EXISTS (SELECT FROM workflow_step_executions s
               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.seq > i.version)
+
+-- name: name_first_effects
+-- Name the first effect with the same content of the step that each of these goes on for.
+UPDATE workflow_side_effects_outbox e
+SET first_id = (
+    SELECT coalesce(f.first_id, f.id)
+    FROM workflow_step_executions own
+    JOIN workflow_step_executions s ON s.tenant_id = own.tenant_id AND s.instance_id = own.instance_id
+         AND s.node_id = own.node_id AND s.id <> own.id
+         AND (s.token_id = row.token OR s.token_id LIKE row.token || '/r%%')
+    JOIN workflow_side_effects_outbox f ON f.tenant_id = s.tenant_id AND f.step_execution_id = s.id
+         AND f.payload_json = e.payload_json AND f.effect_type = e.effect_type
+    WHERE own.tenant_id = e.tenant_id AND own.id = e.step_execution_id
+    ORDER BY f.id
+    LIMIT 1)
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text)
+WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id

@@ -141,7 +141,7 @@ SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 
 SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
 FROM (
     SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
-           CASE WHEN i.active_tokens @> '[{"state": "ready"}]' THEN 'ready'
+           CASE WHEN i.active_tokens @? '$[*] ? (@.state == "ready" && !exists(@.hold))' THEN 'ready'
                 WHEN open_step.instance_id IS NULL THEN 'nothing_open'
                 WHEN request.id IS NOT NULL THEN 'asked'
                 WHEN i.timeout_at < now() - make_interval(secs => %(idle_seconds)s) THEN 'overdue'
@@ -181,13 +181,18 @@ WITH paused AS (
         updated_at = clock_timestamp()
     FROM json_to_recordset(%(rows)s::json) AS row (
         id uuid, reason text, step_id uuid, step_created_at timestamptz, idempotency_key bytea, output json,
-        history_id uuid, history_created_at timestamptz, trace_id text)
+        history_id uuid, history_created_at timestamptz, trace_id text, incident_id uuid, code text, kind text)
     WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status = 'running'
-    RETURNING i.id, i.version, i.entity_version, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
+    RETURNING i.id, i.version, i.entity_type, i.entity_id, i.entity_version, row.incident_id, row.code, row.kind, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
               row.output, row.history_id, row.history_created_at, row.trace_id
 ), receipt AS (
     INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
     SELECT %(tenant_id)s, id, idempotency_key, step_id, clock_timestamp() FROM paused
+), incident AS (
+    INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, code, kind, message, attempts,
+                           opened_at)
+    SELECT %(tenant_id)s, incident_id, id, version, entity_type, entity_id, code, kind, reason, 1, clock_timestamp()
+    FROM paused
 ), history AS (
     INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
                                 step_execution_id, data, trace_id)

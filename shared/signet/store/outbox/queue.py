@@ -70,6 +70,8 @@ class ClaimedEffect(ClaimedRow):
     effect_type: str
     endpoint: str | None
     event_idempotency_key: bytes
+    # The first attempt to send the same, where this one is a retry.
+    first_id: UUID | None
     # The evidence of the attempt before.
     response_json: Any
 

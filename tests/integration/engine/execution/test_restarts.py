@@ -63,9 +63,6 @@ def test_what_was_ended_begins_anew_where_its_document_stands(
         status,
         [*TO_CALL, ("usr:checks:call", "T", "cancelled"), (f"sys:control:{status}", "", "completed")],
     )
-    # The effect is delivered all the same, and starts nothing.
-    stage.answer(document.instance_id)
-    stage.drain()
     assert lives(stage, document) == [given_up]
     stage.ask(document.id, "submit")
     stage.drain()

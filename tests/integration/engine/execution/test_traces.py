@@ -177,8 +177,8 @@ def test_who_may_not_is_denied_with_the_permission_named(
     add_account(company, "posting", "reader")
     post_as(company, run_as)
     instance_id = run(company, worker)
-    reason = "needs the permission 'invoice:post'"
-    assert stand_of(admin, instance_id) == ("failed", [], f"PERMISSION_DENIED: {reason}")
+    reason, policy = "needs the permission 'invoice:post'", "sys:policy:usr:approved_to_active:p"
+    assert stand_of(admin, instance_id) == ("paused", [policy], f"PERMISSION_DENIED: {reason}")
     denied: LiteralString = (
         "SELECT run_as, actor_user_id, status, error, output_json -> 'evidence'"
         " FROM workflow_step_executions WHERE node_type = 'policy_gate'"
@@ -220,7 +220,7 @@ def test_a_permission_that_holds_only_sometimes_is_evaluated_for_whom_the_step_r
     instance_id = run(company, worker)
     status, _, reason = stand_of(admin, instance_id)
     assert (status, reason) == (
-        "failed",
+        "paused",
         "PERMISSION_CONDITION: 'invoice:post' is given only where actor.user_id == entity.creator",
     )
     evidence: LiteralString = (

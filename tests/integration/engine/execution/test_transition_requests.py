@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from signet.engine.cache import CompiledCache
-from signet.engine.instances.actions import Instances
 from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage
 
 
@@ -112,8 +110,8 @@ def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: WorkflowStage) 
 
 
 @pytest.mark.parametrize("node", ["call", "run"])
-def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: WorkflowStage, node: str) -> None:
-    """Refuse the request; a later one starts a new instance at the document's status."""
+def test_a_request_stays_open_while_a_step_on_its_way_is_held(stage: WorkflowStage, node: str) -> None:
+    """Serve another request meanwhile: it withdraws what is held."""
     run = {"id": "run", "type": "action", "config": {"action": "run"}}
     document = stage.create(stage.publish(checks={"nodes": [CALL if node == "call" else run]}))
     stage.ask(document.id, "submit")
@@ -121,21 +119,15 @@ def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: Workflow
     if node == "call":
         stage.answer(document.instance_id, error="gone")
         stage.drain()
-    instance = stage.instance(document.instance_id)
-    assert instance["status"] == "failed"
-    assert stage.requests(document.id) == [("submit", "refused")]
-    (outcome, step_id) = stage.standing.row(
-        "SELECT r.outcome, a.content::json ->> 'step_id' FROM transition_requests r"
-        " JOIN audit_log a ON a.subject_id = r.document_id::text AND a.action = 'transition:submit'"
-        " WHERE r.document_id = %s",
-        document.id,
-    )
-    assert (outcome, step_id) == (instance["reason"], instance["last_step_execution_id"])
+    assert stage.instance(document.instance_id)["status"] == "paused"
+    assert stage.requests(document.id) == [("submit", "open")]
     stage.check_rebuild(document.instance_id)
     again = stage.ask(document.id, "cancel")
-    assert again.instance_id != document.instance_id
+    assert again.instance_id == document.instance_id
     stage.drain()
     assert stage.status_of(document.id) == "cancelled"
+    assert stage.requests(document.id) == [("submit", "superseded"), ("cancel", "performed")]
+    stage.check_rebuild(document.instance_id)
 
 
 def test_a_document_may_rest_for_months(stage: WorkflowStage) -> None:
@@ -203,22 +195,24 @@ def test_a_second_request_before_the_worker_looks_replaces_the_first(stage: Work
     assert stage.status_of(document.id) == "cancelled"
 
 
-def test_a_failed_document_goes_the_same_way_again(stage: WorkflowStage) -> None:
-    """Start another instance at the same version: it repeats the steps of the failed one."""
+def test_who_asks_again_has_what_is_held_tried_again(stage: WorkflowStage) -> None:
+    """Go on at the step that failed: what was done before it is not repeated."""
     document = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
     stage.drain()
     stage.answer(document.instance_id, error="gone")
     stage.drain()
-    assert stage.instance(document.instance_id)["status"] == "failed"
+    assert stage.instance(document.instance_id)["status"] == "paused"
     stage.ask(document.id, "submit")
     stage.drain()
-    instance_id = stage.instance_of(document.id)
-    assert stage.steps(instance_id)[-1] == ("usr:checks:call", "T", "running")
-    stage.answer(instance_id)
+    assert stage.instance_of(document.id) == document.instance_id
+    _, token, status = stage.steps(document.instance_id)[-1]
+    assert (token.startswith("T/r"), status) == (True, "running")
+    stage.answer(document.instance_id)
     stage.drain()
     assert stage.status_of(document.id) == "active"
-    assert stage.requests(document.id) == [("submit", "refused"), ("submit", "performed")]
+    assert stage.requests(document.id) == [("submit", "superseded"), ("submit", "performed")]
+    stage.check_rebuild(document.instance_id)
 
 
 def test_a_request_for_another_exit_takes_the_way_back(stage: WorkflowStage) -> None:
@@ -243,7 +237,7 @@ def test_a_request_for_another_exit_takes_the_way_back(stage: WorkflowStage) -> 
     stage.check_rebuild(document.instance_id)
 
 
-def test_a_paused_instance_serves_a_request_when_it_goes_on(stage: WorkflowStage) -> None:
+def test_what_is_held_does_not_shut_an_instance_to_requests(stage: WorkflowStage) -> None:
     contract = with_transition("approve", condition="entity.amount > 5")
     document = stage.create(stage.publish(contract))
     stage.ask(document.id, "submit")
@@ -251,11 +245,6 @@ def test_a_paused_instance_serves_a_request_when_it_goes_on(stage: WorkflowStage
     paused = stage.instance(document.instance_id)
     assert (paused["status"], paused["current_nodes"]) == ("paused", ["sys:gate:approve"])
     stage.ask(document.id, "cancel")
-    stage.drain()
-    assert stage.requests(document.id)[-1] == ("cancel", "open")
-    company = stage.standing.company
-    instances = Instances(company.database, stage.caches(), CompiledCache())
-    instances.resume(company.caller(), document.instance_id, paused["version"])
     stage.drain()
     assert stage.status_of(document.id) == "cancelled"
     assert stage.requests(document.id)[-1] == ("cancel", "performed")

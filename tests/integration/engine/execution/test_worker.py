@@ -10,7 +10,8 @@ import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult, NewDocument
 from signet.engine.cache import CompiledCache
-from signet.engine.execution.wave import MAX_ROUNDS, Claim, Waves
+from signet.engine.execution.claim import Claim
+from signet.engine.execution.wave import MAX_ROUNDS, Waves
 from signet.ids import make_id
 from signet.store.outbox.queue import EVENTS, claim
 from tests.support.shared_company import WAIT_SECONDS

@@ -11,6 +11,7 @@ from signet.core.tenants.quotas import QUOTAS
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.operator_transaction import ENTRIES, permission_of
+from signet.engine.instances.repairs import Repairs
 from signet.ids import make_id
 from tests.support.company import Company, make_company
 from tests.support.invoice_instances import (
@@ -27,6 +28,12 @@ from tests.support.invoice_instances import (
 )
 
 Act = Callable[[Instances, Caller, UUID, int], object]
+
+
+def repairs(instances: Instances) -> Repairs:
+    return Repairs(instances._database, instances._caches, instances._compiled)
+
+
 ACTS: dict[str, Act] = {
     "pause": lambda i, caller, id, version: i.pause(caller, id, version, "why"),
     "resume": lambda i, caller, id, version: i.resume(caller, id, version),
@@ -34,6 +41,8 @@ ACTS: dict[str, Act] = {
     "cancel": lambda i, caller, id, version: i.cancel(caller, id, version, "why"),
     "cancel_token": lambda i, caller, id, version: i.cancel_token(caller, id, version, "T", "why"),
     "advance": lambda i, caller, id, version: i.advance(caller, id, version, "T", "why"),
+    "skip": lambda i, caller, id, version: repairs(i).skip(caller, id, version, "T", "why"),
+    "go_to": lambda i, caller, id, version: repairs(i).go_to(caller, id, version, "sys:state:draft", "why"),
     "fail": lambda i, caller, id, version: i.fail(caller, id, version, "why"),
     "wake": lambda i, caller, id, _: i.wake(caller, id),
     "rebuild": lambda i, caller, id, _: i.rebuild(caller, id),
@@ -123,6 +132,12 @@ def test_who_saw_another_version_is_told_the_current_one(
         ("cancel_token", "completed", "INSTANCE_ENDED"),
         ("advance", "paused", "INSTANCE_NOT_RUNNING"),
         ("advance", "completed", "INSTANCE_NOT_RUNNING"),
+        ("skip", "paused", "INSTANCE_NOT_RUNNING"),
+        ("skip", "running", "INSTANCE_TOKEN_NOT_SKIPPABLE"),
+        ("skip", "completed", "INSTANCE_ENDED"),
+        ("go_to", "paused", "INSTANCE_NOT_RUNNING"),
+        ("go_to", "running", "INSTANCE_TARGET_NOT_POSSIBLE"),
+        ("go_to", "completed", "INSTANCE_ENDED"),
         ("retry", "running", "INSTANCE_NOT_PAUSED"),
         ("retry", "paused", "INSTANCE_PAUSED_BY_PERSON"),
         ("retry", "completed", "INSTANCE_NOT_PAUSED"),

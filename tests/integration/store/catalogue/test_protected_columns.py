@@ -31,7 +31,7 @@ EVENTS, EFFECTS, INSTANCES, STEPS = (
 QUEUED = {"status", "attempts", "max_attempts", "due_at", "claim_id", "lease_until", "completed_at", "error"}
 FREE = {
     EVENTS: QUEUED,
-    EFFECTS: {*QUEUED, "response_json"},
+    EFFECTS: {*QUEUED, "response_json", "withdrawn_at", "discard_reason", "first_id"},
     INSTANCES: {
         "definition_id",
         "definition_version",
@@ -124,13 +124,18 @@ GRANTED = {
     "signet_dispatch": set[str](),
 }
 
+OF_EFFECTS = {
+    "signet_api": {"withdrawn_at", "discard_reason"},
+    "signet_worker": {"response_json", "withdrawn_at", "first_id"},
+}
+
 
 @pytest.mark.parametrize("table", [EVENTS, EFFECTS])
 @pytest.mark.parametrize("role", GRANTED)
 def test_a_role_may_write_only_how_a_queued_row_goes_on(
     standing: CompanyWithWorkers, role: str, table: str
 ) -> None:
-    granted = GRANTED[role] | ({"response_json"} if (role, table) == ("signet_worker", EFFECTS) else set())
+    granted = GRANTED[role] | (OF_EFFECTS.get(role, set()) if table == EFFECTS else set())
     answers = {name: attack(standing, role, text) for name, text in columns_of(standing, table).items()}
     assert {name for name, answer in answers.items() if answer != NO_PRIVILEGE} == granted
 

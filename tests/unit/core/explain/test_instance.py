@@ -213,6 +213,14 @@ def test_one_that_should_go_on_is_said_to_be_stuck_when_nothing_wakes_it() -> No
     assert "failed, attempt 2 of 5; it is tried again at" in woken
 
 
+def test_a_held_branch_is_told_beside_what_the_others_wait_for() -> None:
+    hold = {"hold": {"seq": 4, "reason": "EFFECT_DEAD: gone"}}
+    held = record(tokens=[{**token(DRAFT, "failed"), **hold}, token(DRAFT, "waiting")])
+    told = tell(held)
+    assert "What is held goes on when it is retried." in told
+    assert "It is held: EFFECT_DEAD: gone." in told
+
+
 def test_one_that_is_over_says_what_begins_anew() -> None:
     over = record(status="failed", reason="why")
     begins = """A request for "submit" or "cancel" begins a new workflow at the document's status."""

@@ -11,8 +11,8 @@ from signet.core.runtime import execution as execution_module
 from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, apply_document_changes
 from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Step, start_projection
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, simulate
 from signet.core.simulation.world import WorldScript
@@ -114,7 +114,9 @@ def test_what_was_begun_before_a_hold_is_done_or_ended() -> None:
     dead = [intent.node.id for intent in pending_actions if not execution.is_due(intent)]
     assert [step.node for step in execution.open.values() if step.node in dead] == []
     execution.end_round()
-    assert execution.projection.status == "paused" and execution.projection.reason == "nobody"
+    assert execution.is_running  # the other branch waits for its answer
+    [held] = execution.projection.position.held()
+    assert held.node == "usr:approval:held" and held.hold is not None and held.hold.reason == "nobody"
 
 
 def begin(node: str) -> InstanceExecution:

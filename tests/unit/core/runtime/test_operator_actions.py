@@ -18,8 +18,8 @@ from signet.core.runtime.operator_actions import (
     decide_advance,
     find_token,
 )
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor, project, start_projection
-from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from tests.support.core.valid_workflow import CONTRACT
 from tests.unit.core.runtime.test_execution import CFO, approval, changed, load
@@ -267,11 +267,11 @@ def advance(execution: InstanceExecution, token: Token, payload: Any = None) -> 
 def test_a_wait_ends_as_if_what_it_waits_for_had_come(node_type: str) -> None:
     execution, token = waiting_at(node_type)
     keeps = "save_as" in WAITS[node_type]
-    advance(execution, token, {"a": 1} if keeps else None)
+    advance(execution, token, {"status": 200} if keeps else None)
     waited = next(step for step in changed(execution) if step.node == "usr:checks:a")
     assert (waited.status, waited.outcome) == ("completed", OUTCOME_OF_WAIT[node_type])
     assert waited.evidence == {"advanced_by": "olga"}
-    assert waited.variables == ({"got": {"a": 1}} if keeps else {})
+    assert waited.variables == ({"got": {"status": 200}} if keeps else {})
     control = changed(execution)[-1] if changed(execution)[-1].is_control else changed(execution)[-2]
     assert (control.node, control.actor, control.data["node"]) == (
         "sys:control:advanced",

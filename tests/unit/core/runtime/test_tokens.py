@@ -11,8 +11,9 @@ from hypothesis import given
 
 from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.errors import Defect
+from signet.core.runtime.position import Position, Token, TokenState
 from signet.core.runtime.projection import CONTROL
-from signet.core.runtime.tokens import MAX_LIVE_TOKENS, Position, Token, TokenState, begin, finish
+from signet.core.runtime.tokens import MAX_LIVE_TOKENS, begin, finish
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, WorldScript, simulate
 from tests.support.core.valid_workflow import PATCH, compile_patch

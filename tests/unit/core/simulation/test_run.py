@@ -13,7 +13,7 @@ from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.reader import parse_contract
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import DecisionInput, decide
-from signet.core.runtime.tokens import Token, TokenState
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.run import MAX_STEPS
@@ -136,7 +136,7 @@ def test_a_webhook_is_delivered_or_takes_its_error_edge() -> None:
     assert path(run(handled, effects={"call": "error"})) == ["call", "sorry"]
     assert path(run(handled, effects={"call": "lost"})) == ["call"]
     failed = run(chain(call), effects={"call": "error"})
-    assert (failed.status, failed.document_status) == ("failed", "submitted")
+    assert (failed.status, failed.document_status) == ("paused", "submitted")
     shown = [step.shown for step in run(handled, effects={"call": "error"}).steps if step.shown]
     assert "delivery to 'erp' of {'of': 'acme'}" in shown and "delivery of 'On acme'" in shown
 
@@ -183,7 +183,7 @@ def test_actions_change_the_document_under_their_policy() -> None:
     assert done.projection.entity_version == 4  # one each for the action and two gates
     may_approve = WorldScript(requests=["submit"], permissions=["invoice:approve"])
     denied = simulate(workflow, DOCUMENT, may_approve, NOW)
-    assert denied.status == "failed" and "posted" not in denied.document
+    assert denied.status == "paused" and "posted" not in denied.document
     system = ("post", "action", {**post[2], "run_as": "system"})
     workflow = load(CONTRACT, checks=chain(system))
     may_submit = WorldScript(requests=["submit"], permissions=["invoice:submit"])
@@ -200,7 +200,7 @@ def test_a_permission_may_have_a_condition() -> None:
     workflow = load(contract, posting=chain(("task", "action", {"action": "spawn"})))
     script = WorldScript(requests=["submit"])
     assert simulate(workflow, {"grand_total": 5}, script, NOW).status == "completed"
-    assert simulate(workflow, {"grand_total": 900}, script, NOW).status == "failed"
+    assert simulate(workflow, {"grand_total": 900}, script, NOW).status == "paused"
     eve = WorldScript(requests=["submit"], actor={"user_id": "eve", "roles": []})
     refused = simulate(workflow, {"grand_total": 5}, eve, NOW)
     assert (refused.status, refused.document_status) == ("running", "draft")

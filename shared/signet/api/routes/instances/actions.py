@@ -99,7 +99,7 @@ class InstanceActOutcomes:
 
 def add_instance_acts(routes: Routes) -> None:
     """Add the acts on a whole instance."""
-    post = _declare(routes)
+    post = declare_act(routes)
 
     @post("pause", "Pause an instance where it is")
     def pause_instance(
@@ -157,7 +157,7 @@ def add_instance_acts(routes: Routes) -> None:
 
 def add_token_acts(routes: Routes) -> None:
     """Add the acts on one token, and on many instances."""
-    post = _declare(routes)
+    post = declare_act(routes)
 
     @post("cancel_token", "Stop one branch of an instance")
     def cancel_instance_token(
@@ -199,7 +199,7 @@ def add_token_acts(routes: Routes) -> None:
         return InstanceActOutcomes(done, len(items) - done, items)
 
 
-def _declare(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
+def declare_act(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
     def post(act: str, summary: str, shows: type = InstanceState) -> Callable[[Serve], Serve]:
         return routes.post(f"/v1/instances/<instance_id>/{act}", summary, shows, is_versioned=True)
 

@@ -62,7 +62,7 @@ class TokenVerdict:
 
     token: str
     node: str
-    state: Literal["ready", "waiting", "parted", "joined"]
+    state: Literal["ready", "waiting", "parted", "joined", "failed"]
     verdict: Judgement
     obstacles: Sequence[Obstacle]
     passes_by: Sequence[str]

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from signet.core.compiler.artifact import Artifact
 from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, assess
-from signet.core.runtime.tokens import ROOT, Token, TokenState
+from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading

@@ -7,8 +7,8 @@ from typing import Any
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import Decision, conclude, conclude_error
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext

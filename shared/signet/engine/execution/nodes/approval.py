@@ -10,8 +10,8 @@ from signet.core.approvals.seats import Deadlock
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import conclude
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.approvals.subject import RequestDraft
 from signet.engine.execution.nodes.approval_progress import block, move_request, next_moment

@@ -12,7 +12,7 @@ from signet.core.approvals.votes import (
     waits_for_lost_holders,
 )
 from signet.core.runtime.execution import Blocked
-from signet.core.runtime.tokens import Token
+from signet.core.runtime.position import Token
 from signet.engine.approvals.request_rows import parse_policy_of, seats_of_stage
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest

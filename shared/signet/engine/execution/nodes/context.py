@@ -26,8 +26,8 @@ from signet.core.expressions import Environment
 from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, find_sending_back
 from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.position import Token, parse_position
 from signet.core.runtime.projection import Actor, Projection, Step
-from signet.core.runtime.tokens import Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import (
@@ -354,7 +354,7 @@ class InstanceContext:
 
 
 def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
-    position = Position({token.id: token for token in map(_parse_token, row.active_tokens)})
+    position = parse_position(row.active_tokens)
     projection = Projection(
         status=row.status,
         version=row.version,
@@ -387,7 +387,3 @@ def _make_open_step(row: OpenStepRow) -> Step:
 
 def _make_waits(open_steps: Sequence[OpenStepRow]) -> dict[str, StepWait]:
     return {step.token_id: StepWait(step.resume_at, step.waiting_for_event_key) for step in open_steps}
-
-
-def _parse_token(stored: Mapping[str, Any]) -> Token:
-    return Token(**{**stored, "state": TokenState(stored["state"])})

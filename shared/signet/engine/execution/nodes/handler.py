@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from signet.core.runtime.decisions import Decision
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.instances.waves import EffectOutcome

@@ -10,8 +10,8 @@ from signet.core.approvals.proof import LapsedVote
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.principal import describe_absence
 from signet.engine.documents.change import DocumentChange

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from signet.core.runtime.execution import ActionPlan, Blocked
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
-from signet.core.runtime.tokens import ROOT, Token, TokenState
+from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler

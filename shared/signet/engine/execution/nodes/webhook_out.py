@@ -4,8 +4,8 @@ from typing import Any
 
 from signet.core.runtime.decisions import conclude, conclude_error
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery

@@ -230,23 +230,50 @@ def test_an_operator_who_ends_an_instance_ends_its_requests(stage: WorkflowStage
     assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
 
 
-def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: WorkflowStage) -> None:
-    tenant = stage.tenant_id
-    first = {"approvers": [{"by": "user", "user": "mona"}]}
-    second = {"approvers": [{"by": "user", "user": "anna"}]}
+def publish_chain(stage: WorkflowStage, name: str, *bodies: dict[str, Any]) -> None:
     stage.standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"
-        " VALUES (%s, 'two', 1, %s, 'carl')",
-        tenant,
+        " VALUES (%s, %s, 1, %s, 'carl')",
+        stage.tenant_id,
+        name,
         "0" * 64,
     )
-    for position, body in enumerate((first, second), start=1):
-        stage.standing.run(
-            "INSERT INTO approval_chain_steps VALUES (%s, 'two', 1, %s, %s)", tenant, position, Jsonb(body)
-        )
+    for position, body in enumerate(bodies, start=1):
+        step: LiteralString = "INSERT INTO approval_chain_steps VALUES (%s, %s, 1, %s, %s)"
+        stage.standing.run(step, stage.tenant_id, name, position, Jsonb(body))
     stage.standing.run(
-        "UPDATE approval_chains SET status = 'published', published_at = now() WHERE name = 'two'"
+        "UPDATE approval_chains SET status = 'published', published_at = now() WHERE name = %s", name
     )
+
+
+@pytest.mark.parametrize(
+    ("drawn", "name"), [((), "plain"), (({"source": "look", "target": "out", "on": "expired"},), "drawn")]
+)
+def test_a_chain_that_expires_goes_the_way_of_a_rejection(
+    stage: WorkflowStage, drawn: tuple[Any, ...], name: str
+) -> None:
+    """Take the edge of the author where they draw one: only they know what the chain may do."""
+    publish_chain(stage, name, {"approvers": [{"by": "user", "user": "mona"}], "expire_after": "P14D"})
+    slot: dict[str, Any] = {"nodes": [approval(chain=name)]}
+    if drawn:
+        edges = [{"source": "in", "target": "look"}, {"source": "look", "target": "out", "on": "approved"}]
+        slot |= {"edges": [*edges, *drawn], "exit": "join"}
+    document = stage.create(stage.publish(approval=slot))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    request = request_of(stage, document.instance_id)
+    stage.standing.run("UPDATE approval_requests SET expire_at = now() WHERE id = %s", request["id"])
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert request_of(stage, document.instance_id)["status"] == "expired"
+    assert stage.status_of(document.id) == "draft"
+    assert stage.instance(document.instance_id)["status"] == "running"
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: WorkflowStage) -> None:
+    first = {"approvers": [{"by": "user", "user": "mona"}]}
+    publish_chain(stage, "two", first, {"approvers": [{"by": "user", "user": "anna"}]})
     document = submitted(stage, approval(chain="two"))
     request = request_of(stage, document.instance_id)
     assert (request["chain_name"], request["chain_version"]) == ("two", 1)

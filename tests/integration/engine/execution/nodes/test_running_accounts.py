@@ -120,8 +120,8 @@ def test_a_step_has_the_roles_that_the_account_has_when_it_comes(
     add_account(posting, "posting", "reader", owner="kim")
     denied = submit(posting, worker, "R-1")
     assert stand_of(admin, denied) == (
-        "failed",
-        [],
+        "paused",
+        ["sys:policy:usr:approved_to_active:p"],
         "PERMISSION_DENIED: needs the permission 'invoice:post'",
     )
     add_account(posting, "posting", "machine", owner="kim")

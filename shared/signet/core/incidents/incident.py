@@ -1,0 +1,127 @@
+"""An incident: the record of a token that is held, or of an instance that the engine has paused.
+
+It opens and closes with steps, so that its history follows from them. Its code and its kind tell people what
+to look for, and which incidents have one cause.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from signet.core.runtime.execution import HoldChange
+from signet.core.runtime.projection import CONTROL, Step
+
+_CODE = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?::|$)")
+GATE_HELD = "GATE_HELD"
+STEP_FAILED = "STEP_FAILED"
+ENGINE_FAILED = "ENGINE_FAILED"
+
+
+class IncidentKind(StrEnum):
+    """The side that the cause is on."""
+
+    # The document or a decision about it: its people can remove the cause.
+    BUSINESS = "business"
+    # What an administrator has set up: a role, a chain, an endpoint, a module.
+    CONFIGURATION = "configuration"
+    # Another system did not answer as it should.
+    OUTSIDE = "outside"
+    # The engine, or code that it was given.
+    DEFECT = "defect"
+
+
+_KINDS: Mapping[str, IncidentKind] = MappingProxyType(
+    {
+        "ACTION_NOT_LOADED": IncidentKind.CONFIGURATION,
+        "ACTION_UNKNOWN": IncidentKind.CONFIGURATION,
+        "ACTOR_NOT_ACTIVE": IncidentKind.CONFIGURATION,
+        "APPROVAL_ALL_ABSTAINED": IncidentKind.BUSINESS,
+        "APPROVAL_APPROVER_MISSING": IncidentKind.CONFIGURATION,
+        "APPROVAL_CHAIN_UNKNOWN": IncidentKind.CONFIGURATION,
+        "APPROVAL_NOBODY_ELIGIBLE": IncidentKind.CONFIGURATION,
+        "APPROVAL_NOBODY_FOUND": IncidentKind.CONFIGURATION,
+        "APPROVAL_QUORUM_UNREACHABLE": IncidentKind.CONFIGURATION,
+        "APPROVAL_SAME_PERSON": IncidentKind.BUSINESS,
+        "APPROVAL_STALE": IncidentKind.BUSINESS,
+        "APPROVAL_TOO_MANY_SEATS": IncidentKind.CONFIGURATION,
+        "EFFECT_DEAD": IncidentKind.OUTSIDE,
+        "GATE_HELD": IncidentKind.BUSINESS,
+        "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
+        "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
+    }
+)
+# Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.
+_DEFECTS = frozenset({ENGINE_FAILED, "ACTION_FAILED", "APPROVAL_UNPROVEN", "WORKFLOW_VERSION_DRIFT"})
+
+
+def code_of(reason: str, evidence: Mapping[str, Any], node_type: str | None) -> str:
+    """Return the code that the evidence or the reason names, else one for the type of the node."""
+    named = evidence.get("code")
+    if isinstance(named, str) and named:
+        return named
+    found = _CODE.match(reason)
+    if found is not None:
+        return found[1]
+    if node_type == "lifecycle_gate":
+        return GATE_HELD
+    return ENGINE_FAILED if node_type is None else STEP_FAILED
+
+
+def kind_of(code: str) -> IncidentKind:
+    """Return the kind of a code. One that no table has is an answer to the author's own steps."""
+    if code in _DEFECTS:
+        return IncidentKind.DEFECT
+    return _KINDS.get(code, IncidentKind.BUSINESS)
+
+
+class Closing(StrEnum):
+    """The event that has closed an incident."""
+
+    RETRIED = "retried"
+    RESUMED = "resumed"
+    SKIPPED = "skipped"
+    # Its token went on by an act on it, or by itself.
+    ADVANCED = "advanced"
+    REJECTED = "rejected"
+    WENT_ON = "went_on"
+    # Its block has ended without it.
+    OVERTAKEN = "overtaken"
+    # The way that it was on was left: by an edit, a request, or a rejection in another branch.
+    WITHDRAWN = "withdrawn"
+    # The instance has ended.
+    ENDED = "ended"
+
+
+_OF_CONTROL: Mapping[str, Closing] = MappingProxyType(
+    {
+        "retried": Closing.RETRIED,
+        "skipped": Closing.SKIPPED,
+        "gone_to": Closing.WITHDRAWN,
+        "resumed": Closing.RESUMED,
+        "token_cancelled": Closing.REJECTED,
+        "sent_to": Closing.WITHDRAWN,
+        "cancelled": Closing.ENDED,
+        "amended": Closing.ENDED,
+        "deleted": Closing.ENDED,
+        "failed": Closing.ENDED,
+    }
+)
+
+
+def name_closing(change: HoldChange) -> Closing:
+    step = change.step
+    if step.is_control:
+        control = step.node.removeprefix(CONTROL)
+        if control == "token_cancelled" and change.token is not None:
+            is_own = step.data["token"] == change.token.id
+            return Closing.REJECTED if is_own else Closing.WITHDRAWN
+        return _OF_CONTROL.get(control, Closing.WITHDRAWN)
+    if change.token is None or step.token == change.token.id:
+        return Closing.ADVANCED if _is_advanced(step) else Closing.WENT_ON
+    return Closing.WITHDRAWN if step.outcome in ("rejected", "refused", "expired") else Closing.OVERTAKEN
+
+
+def _is_advanced(step: Step) -> bool:
+    return "advanced_by" in step.evidence

@@ -1,0 +1,33 @@
+"""The claim that a wave serves, and its result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from signet.core.errors import Superseded
+from signet.engine.telemetry import WaveStats
+from signet.store.outbox.queue import ClaimedTrigger
+
+
+class LostReceipt(Superseded):
+    """A receipt that another step has already: the instance's row lags behind its steps (WF-02)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Triggers of one tenant that this worker holds."""
+
+    id: UUID
+    tenant_id: UUID
+    triggers: Sequence[ClaimedTrigger]
+
+
+@dataclass(slots=True)
+class WaveResult:
+    """The counts of a wave, and the instances that failed in it."""
+
+    instances: int = 0
+    steps: int = 0
+    rounds: int = 0
+    failed: dict[UUID, BaseException] = field(default_factory=dict)
+    stats: WaveStats = field(default_factory=WaveStats)

@@ -1,0 +1,233 @@
+"""Incidents: lists and groups with the acts that repair each, who looks after them, and bulk retries."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.operator_actions import list_acts, list_targets
+from signet.core.runtime.position import parse_position
+from signet.core.runtime.projection import Projection
+from signet.core.tenants.caller import Caller
+from signet.core.tenants.principal import Principal
+from signet.core.validation.text import find_text_problem
+from signet.engine.access.admin import administering
+from signet.engine.access.read import LAST, reading
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances, InstanceState, Seen
+from signet.engine.instances.operator_transaction import permission_of
+from signet.store.database import Connection, Database
+from signet.store.incidents.incidents import (
+    HeldInstanceRow,
+    IncidentRow,
+    care_for_incident,
+    find_incident,
+    group_incidents,
+    list_incidents,
+    read_held_instances,
+)
+from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
+from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
+
+READ, CARE = "incident:read", "incident:care"
+MAX_GROUPS = 200
+MAX_NOTE_CHARACTERS = 4_000
+MAX_RETRIED = 100
+_NO_CARE: Mapping[str, Any] = {
+    "acknowledges": False,
+    "assigns": False,
+    "assignee": None,
+    "notes": False,
+    "note": None,
+}
+# The subject type of the audit rows.
+INCIDENT = "incident"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairAct:
+    """An act that the server would accept now, with the permission that it needs.
+
+    `targets` are the nodes that `go_to` may name.
+    """
+
+    name: str
+    permission: str
+    targets: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """An incident; `instance_version` is what an act on its instance must match."""
+
+    id: UUID
+    instance_id: UUID
+    instance_version: int | None
+    entity_type: str | None
+    document_id: UUID | None
+    # Null where the cause concerns the instance as a whole.
+    token: str | None
+    node: str | None
+    endpoint: str | None
+    code: str
+    kind: str
+    message: str
+    # How often the node has been held in this instance, this time included.
+    attempts: int
+    opened_at: datetime
+    acknowledged_by: str | None
+    acknowledged_at: datetime | None
+    assignee: str | None
+    note: str | None
+    closed_at: datetime | None
+    # What closed it, and who did that.
+    closing: str | None
+    closed_by: str | None
+    acts: Sequence[RepairAct]
+
+
+class Incidents:
+    """The use case; `instances` does what repairs."""
+
+    def __init__(self, database: Database, compiled: CompiledCache, instances: Instances) -> None:
+        self._database = database
+        self._compiled = compiled
+        self._instances = instances
+
+    def list_newest(
+        self, principal: Principal, wanted: IncidentFilter, *, before: UUID | None, limit: int
+    ) -> Sequence[Incident]:
+        with self._reading(principal) as connection:
+            tenant_id = principal.tenant_id
+            rows = list_incidents(connection, tenant_id, wanted, before=before or LAST, limit=limit)
+            return _show(connection, self._compiled, tenant_id, rows)
+
+    def list_groups(self, principal: Principal) -> Sequence[IncidentGroupRow]:
+        """List open incidents by their cause, the largest group first."""
+        with self._reading(principal) as connection:
+            return group_incidents(connection, principal.tenant_id, limit=MAX_GROUPS)
+
+    def read(self, principal: Principal, incident_id: UUID) -> Incident:
+        with self._reading(principal) as connection:
+            row = _require(find_incident(connection, principal.tenant_id, incident_id), incident_id)
+            (incident,) = _show(connection, self._compiled, principal.tenant_id, [row])
+        return incident
+
+    def acknowledge(self, caller: Caller, incident_id: UUID) -> Incident:
+        """Acknowledge an open incident; the first person who does is kept."""
+        return self._care(caller, incident_id, "acknowledge", {"acknowledges": True})
+
+    def assign(self, caller: Caller, incident_id: UUID, assignee: str | None, note: str | None) -> Incident:
+        """Name the person who looks after it, and keep a note for others; null takes either away."""
+        _check_note(note)
+        care = {"assigns": True, "assignee": assignee, "notes": True, "note": note}
+        return self._care(caller, incident_id, "assign", care)
+
+    def retry_many(
+        self, caller: Caller, wanted: IncidentFilter, reason: str
+    ) -> list[tuple[UUID, InstanceState | Rejected | Transient]]:
+        """Retry the instances of open incidents with one cause, the oldest of a page of them first."""
+        with self._reading(caller.principal) as connection:
+            tenant_id = caller.principal.tenant_id
+            rows = list_incidents(connection, tenant_id, wanted, before=LAST, limit=MAX_RETRIED)
+            held = read_held_instances(connection, tenant_id, sorted({row.instance_id for row in rows}))
+        seen = [Seen(row.id, row.version) for row in sorted(held, key=lambda row: row.id)]
+        outcomes = self._instances.act_on_many(caller, "retry", seen, reason)
+        return [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]
+
+    def _care(self, caller: Caller, incident_id: UUID, act: str, care: Mapping[str, Any]) -> Incident:
+        tenant_id = caller.principal.tenant_id
+        values: dict[str, Any] = {
+            "acknowledges": False,
+            "assigns": False,
+            "assignee": None,
+            "notes": False,
+            "note": None,
+        }
+        values |= {**care, "actor_id": caller.principal.subject}
+        with administering(self._database, caller) as admin:
+            admin.require(CARE)
+            before = _require(find_incident(admin.connection, tenant_id, incident_id), incident_id)
+            if not care_for_incident(admin.connection, tenant_id, incident_id, values):
+                raise Rejected("INCIDENT_CLOSED", f"the incident was closed at {before.closed_at}")
+            row = _require(find_incident(admin.connection, tenant_id, incident_id), incident_id)
+            admin.note((INCIDENT, str(incident_id)), act, _describe_care(row))
+            (incident,) = _show(admin.connection, self._compiled, tenant_id, [row])
+        return incident
+
+    @contextmanager
+    def _reading(self, principal: Principal) -> Iterator[Connection]:
+        with reading(self._database, principal) as read:
+            read.require(READ)
+            yield read.connection
+
+
+def list_open(
+    database: Database, tenant_id: UUID, wanted: IncidentFilter, *, limit: int
+) -> Sequence[Incident]:
+    """List incidents for the command line, the newest first."""
+    with database.transaction(tenant_id) as connection:
+        rows = list_incidents(connection, tenant_id, wanted, before=LAST, limit=limit)
+        return _show(connection, CompiledCache(), tenant_id, rows)
+
+
+def list_groups(database: Database, tenant_id: UUID) -> Sequence[IncidentGroupRow]:
+    """List the causes of open incidents for the command line, the largest group first."""
+    with database.transaction(tenant_id) as connection:
+        return group_incidents(connection, tenant_id, limit=MAX_GROUPS)
+
+
+def _show(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, rows: Sequence[IncidentRow]
+) -> Sequence[Incident]:
+    instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
+    held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
+    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id)) for row in rows]
+
+
+def _show_one(
+    connection: Connection,
+    compiled: CompiledCache,
+    tenant_id: UUID,
+    row: IncidentRow,
+    held: HeldInstanceRow | None,
+) -> Incident:
+    acts: Sequence[RepairAct] = ()
+    if held is not None and row.closed_at is None:
+        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
+        projection = Projection(status=held.status, position=parse_position(held.active_tokens))
+        acts = _list_acts(InstanceExecution(workflow, projection), row, held.document_status or "")
+    version = held.version if held is not None else None
+    return Incident(**asdict(row), instance_version=version, acts=acts)
+
+
+def _list_acts(execution: InstanceExecution, row: IncidentRow, status: str) -> list[RepairAct]:
+    token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
+    targets = list_targets(execution, status)
+    return [
+        RepairAct(name, permission_of(name), targets if name == "go_to" else ())
+        for name in list_acts(execution, token, status)
+    ]
+
+
+def _require(row: IncidentRow | None, incident_id: UUID) -> IncidentRow:
+    if row is None:
+        raise Rejected("INCIDENT_NOT_FOUND", f"there is no incident {incident_id}")
+    return row
+
+
+def _check_note(note: str | None) -> None:
+    problem = find_text_problem(note) if note is not None else None
+    if note is not None and len(note) > MAX_NOTE_CHARACTERS:
+        problem = f"has more than {MAX_NOTE_CHARACTERS} characters"
+    if problem is not None:
+        mistake = FieldError("/note", "FIELD_TEXT_INVALID", problem)
+        raise Rejected("FIELDS_INVALID", f"the note {problem}", fields=(mistake,))
+
+
+def _describe_care(row: IncidentRow) -> dict[str, Any]:
+    return {"assignee": row.assignee, "note": row.note, "instance_id": str(row.instance_id)}

@@ -1,0 +1,92 @@
+"""Repairs by operators: to skip a node that cannot act, and to send an instance back.
+
+Neither replaces a decision of people. What was approved on the way that is left counts no more.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Any
+from uuid import UUID
+
+from signet.core.runtime.operator_actions import check_go_to, check_skip, decide_skip
+from signet.core.tenants.caller import Caller
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.instances.actions import (
+    InstanceState,
+    raise_if,
+    require_current,
+    require_reason,
+    require_repairable,
+    require_token,
+    require_version,
+    state_of,
+)
+from signet.engine.instances.hand_answers import take_part_in_answer
+from signet.engine.instances.operator_transaction import OperatorTransaction, operating
+from signet.store.database import Database
+
+
+class Repairs:
+    """The use case with the caches of a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
+        self._database = database
+        self._caches = caches
+        self._compiled = compiled
+
+    def skip(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        token: str,
+        reason: str,
+        payload: Any = None,
+    ) -> InstanceState:
+        """Skip the node of a held token, as if it had acted with this answer.
+
+        What it would have done is left undone. Who gives the answer counts as an editor of the document.
+        """
+        with self._locked(caller, instance_id, "skip") as transaction:
+            context = transaction.open(instance_id)
+            require_version(context, expected_version)
+            require_repairable(context)
+            require_reason(reason)
+            chosen, execution = require_token(context, token), context.execution
+            raise_if(check_skip(execution.workflow, chosen, payload))
+            require_current(context)
+            take_part_in_answer(transaction, context, caller)
+            node, decision_input = (
+                execution.workflow.nodes[chosen.node],
+                transaction.decision_input(context, chosen),
+            )
+            decision = decide_skip(
+                execution.workflow, node, decision_input, payload, caller.principal.subject
+            )
+            execution.skip(chosen, decision, reason, transaction.actor)
+            transaction.wake(context)
+            transaction.note(instance_id, "skip", reason, {"token": chosen.id, "node": chosen.node})
+        return state_of(context)
+
+    def go_to(
+        self, caller: Caller, instance_id: UUID, expected_version: int, node: str, reason: str
+    ) -> InstanceState:
+        """Send the instance back, or to the state of its document; all of its tokens are withdrawn."""
+        with self._locked(caller, instance_id, "go_to") as transaction:
+            context = transaction.open(instance_id)
+            require_version(context, expected_version)
+            require_repairable(context)
+            require_reason(reason)
+            require_current(context)
+            status = context.document.status if context.document is not None else ""
+            raise_if(check_go_to(context.execution, status, node))
+            context.execution.go_to(node, reason, transaction.actor)
+            context.adopt_changes()
+            transaction.wake(context)
+            transaction.note(instance_id, "go_to", reason, {"node": node})
+        return state_of(context)
+
+    def _locked(
+        self, caller: Caller, instance_id: UUID, act: str
+    ) -> AbstractContextManager[OperatorTransaction]:
+        return operating(self._database, self._caches, self._compiled, caller, instance_id, act)
