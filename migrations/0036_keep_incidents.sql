@@ -38,8 +38,8 @@ CREATE TABLE incidents (
     CHECK ((closed_at IS NULL) = (closed_by IS NULL)),
     CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL))
 );
--- Answers "what is open", by code, newest last.
-CREATE INDEX incidents_open ON incidents (tenant_id, code, id) WHERE closed_at IS NULL;
+-- Answers "what is open", the newest first: closed ones stay, and are not read for it.
+CREATE INDEX incidents_open ON incidents (tenant_id, id) WHERE closed_at IS NULL;
 
 CREATE FUNCTION guard_incident() RETURNS trigger
     LANGUAGE plpgsql

@@ -3608,7 +3608,7 @@ CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btr
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
-CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, code, id) WHERE (closed_at IS NULL);
+CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, id) WHERE (closed_at IS NULL);
 
 CREATE INDEX left_document_keys_by_document ON public.left_document_keys USING btree (tenant_id, document_id);
 

@@ -14,6 +14,7 @@ from signet.core.explain.instance_record import (
     ExplainedStep,
     InstanceRecords,
 )
+from signet.core.runtime.position import Token, TokenState
 from tests.support.core.small_workflows import PATCH, compile_patch, make_contract
 
 CONTRACT = make_contract()
@@ -41,7 +42,7 @@ CONDITION = {"expression": "entity.grand_total > 0", "variables": {"entity.grand
 
 
 def token(node: str, state: str = "waiting") -> dict[str, Any]:
-    return {"id": "T", "node": node, "state": state}
+    return Token("T", node, TokenState(state), 1).to_json()
 
 
 def step(node: str, node_type: str = "state", *, is_open: bool = False, **changes: Any) -> ExplainedStep:

@@ -15,7 +15,7 @@ from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.authors import describe_control
-from signet.core.explain.instance_record import STANDING, ExplainedStep, InstanceRecords
+from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
     describe_happened,
@@ -28,6 +28,7 @@ from signet.core.explain.phrases import describe_time
 from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
 from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_list, escape
 from signet.core.explain.waits import describe_wait, describe_waking
+from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import INHERITED
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.

@@ -10,14 +10,6 @@ from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.tenants.machine_label import MachineLabel
 
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
-# The states of tokens that stand at a node; a parted token is represented by its branches.
-STANDING = ("ready", "waiting", "failed")
-
-
-def are_all_held(tokens: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether every token that stands at a node is held: the instance is paused by that alone."""
-    standing = [token for token in tokens if token["state"] in STANDING]
-    return bool(standing) and all("hold" in token for token in standing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from signet.core.explain.controls import describe_control
-from signet.core.explain.instance_record import STANDING, ExplainedStep, InstanceRecords, TurnRecord
+from signet.core.explain.instance_record import ExplainedStep, InstanceRecords, TurnRecord
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
+from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import CONTROL
 from signet.core.tenants.principal import SERVICE_PREFIX
 

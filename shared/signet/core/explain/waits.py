@@ -9,13 +9,13 @@ from signet.core.explain.instance_record import (
     ExplainedStep,
     InstanceRecords,
     TriggerRecord,
-    are_all_held,
 )
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, escape
 from signet.core.runtime.document_changes import DRIFT
+from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import CONTROL
 
 LIVE = ("running", "paused")
@@ -140,7 +140,7 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: fail it, then ask for the transition again."
         return
-    if not are_all_held(record.instance.active_tokens) and _is_paused_by_person(record):
+    if not parse_position(record.instance.active_tokens).is_held and _is_paused_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
         return
     yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."

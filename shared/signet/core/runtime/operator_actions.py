@@ -14,7 +14,7 @@ from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.position import STANDING, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 # The outcome of each wait when what it waits for comes.
@@ -62,7 +62,7 @@ def find_token(execution: InstanceExecution, name: str) -> Token | Rejected:
 
 
 def _is_at_work(token: Token) -> bool:
-    return token.state not in (TokenState.PARTED, TokenState.JOINED)
+    return token.state in STANDING
 
 
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:

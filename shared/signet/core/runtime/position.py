@@ -19,6 +19,10 @@ class TokenState(StrEnum):
     FAILED = "failed"
 
 
+# A token in one of these stands at a node; a parted one is represented by its branches.
+STANDING = (TokenState.READY, TokenState.WAITING, TokenState.FAILED)
+
+
 @dataclass(frozen=True, slots=True)
 class Hold:
     """The reason why a token stays at its node until a person acts; an open incident says it to people."""
@@ -87,9 +91,8 @@ class Position:
         return [token for token in self.tokens.values() if token.hold is not None]
 
     def at_work(self) -> list[Token]:
-        """Return the tokens that stand at a node; a parted token is represented by its branches."""
-        elsewhere = (TokenState.PARTED, TokenState.JOINED)
-        return [token for token in self.tokens.values() if token.state not in elsewhere]
+        """Return the tokens that stand at a node."""
+        return [token for token in self.tokens.values() if token.state in STANDING]
 
     def current_nodes(self) -> list[str]:
         return sorted({token.node for token in self.at_work()})

@@ -24,7 +24,7 @@ def write_hold_changes(
     for row, execution in changed:
         for change in execution.hold_changes:
             if change.is_new:
-                opened.append(make_opened(row, execution.workflow, change))
+                opened.append(_make_opened(row, execution.workflow, change))
             else:
                 _close(opened, closed, row.id, change)
     return write_incidents(tenant_id, opened, closed, now)
@@ -44,7 +44,7 @@ def _close(
     closed.append({"instance_id": instance_id, "seq": seq, **values})
 
 
-def make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> dict[str, Any]:
+def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> dict[str, Any]:
     token, step = change.token, change.step
     node = workflow.nodes[token.node] if token is not None else None
     said = step.data if step.is_control else step.evidence

@@ -1,9 +1,10 @@
 """Incidents: lists and groups with the acts that repair each, who looks after them, and bulk retries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (
     HeldInstanceRow,
     IncidentRow,
+    acknowledge_incident,
     care_for_incident,
     find_incident,
     group_incidents,
@@ -37,13 +39,6 @@ READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
 MAX_NOTE_CHARACTERS = 4_000
 MAX_RETRIED = 100
-_NO_CARE: Mapping[str, Any] = {
-    "acknowledges": False,
-    "assigns": False,
-    "assignee": None,
-    "notes": False,
-    "note": None,
-}
 # The subject type of the audit rows.
 INCIDENT = "incident"
 
@@ -119,13 +114,16 @@ class Incidents:
 
     def acknowledge(self, caller: Caller, incident_id: UUID) -> Incident:
         """Acknowledge an open incident; the first person who does is kept."""
-        return self._care(caller, incident_id, "acknowledge", {"acknowledges": True})
+        actor_id = caller.principal.subject
+        return self._care(
+            caller, incident_id, "acknowledge", partial(acknowledge_incident, actor_id=actor_id)
+        )
 
     def assign(self, caller: Caller, incident_id: UUID, assignee: str | None, note: str | None) -> Incident:
         """Name the person who looks after it, and keep a note for others; null takes either away."""
         _check_note(note)
-        care = {"assigns": True, "assignee": assignee, "notes": True, "note": note}
-        return self._care(caller, incident_id, "assign", care)
+        write = partial(care_for_incident, assignee=assignee, note=note)
+        return self._care(caller, incident_id, "assign", write)
 
     def retry_many(
         self, caller: Caller, wanted: IncidentFilter, reason: str
@@ -139,22 +137,16 @@ class Incidents:
         outcomes = self._instances.act_on_many(caller, "retry", seen, reason)
         return [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]
 
-    def _care(self, caller: Caller, incident_id: UUID, act: str, care: Mapping[str, Any]) -> Incident:
+    def _care(
+        self, caller: Caller, incident_id: UUID, act: str, write: Callable[[Connection, UUID, UUID], bool]
+    ) -> Incident:
         tenant_id = caller.principal.tenant_id
-        values: dict[str, Any] = {
-            "acknowledges": False,
-            "assigns": False,
-            "assignee": None,
-            "notes": False,
-            "note": None,
-        }
-        values |= {**care, "actor_id": caller.principal.subject}
         with administering(self._database, caller) as admin:
             admin.require(CARE)
-            before = _require(find_incident(admin.connection, tenant_id, incident_id), incident_id)
-            if not care_for_incident(admin.connection, tenant_id, incident_id, values):
-                raise Rejected("INCIDENT_CLOSED", f"the incident was closed at {before.closed_at}")
+            is_open = write(admin.connection, tenant_id, incident_id)
             row = _require(find_incident(admin.connection, tenant_id, incident_id), incident_id)
+            if not is_open:
+                raise Rejected("INCIDENT_CLOSED", f"the incident was closed at {row.closed_at}")
             admin.note((INCIDENT, str(incident_id)), act, _describe_care(row))
             (incident,) = _show(admin.connection, self._compiled, tenant_id, [row])
         return incident

@@ -10,7 +10,8 @@ from uuid import UUID
 from signet.core.compiler.artifact import parse_artifact
 from signet.core.diagrams.instance_graph import GraphDrawing, draw_instance
 from signet.core.explain.instance import InstanceExplanation, write_instance
-from signet.core.explain.instance_record import InstanceStatus, are_all_held
+from signet.core.explain.instance_record import InstanceStatus
+from signet.core.runtime.position import parse_position
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import reading
 from signet.engine.cache import ContractCache
@@ -291,7 +292,8 @@ def _find_pauser(connection: Connection, tenant_id: UUID, record: store.Instance
     """Return who has paused it; the engine also where every token is held."""
     if record.status != "paused":
         return None
-    pause = None if are_all_held(record.active_tokens) else read_pause(connection, tenant_id, record.id)
+    is_held = parse_position(record.active_tokens).is_held
+    pause = None if is_held else read_pause(connection, tenant_id, record.id)
     return "person" if pause is not None and pause.is_by_person else "engine"
 
 

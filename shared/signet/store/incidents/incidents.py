@@ -133,9 +133,15 @@ def read_held_instances(
         return cursor.execute(_SQL.read_held_instances, values).fetchall()
 
 
+def acknowledge_incident(connection: Connection, tenant_id: UUID, incident_id: UUID, actor_id: str) -> bool:
+    """Keep who knows of an open incident; return whether it was open."""
+    values = {"tenant_id": tenant_id, "id": incident_id, "actor_id": actor_id}
+    return connection.execute(_SQL.acknowledge_incident, values).rowcount > 0
+
+
 def care_for_incident(
-    connection: Connection, tenant_id: UUID, incident_id: UUID, care: Mapping[str, Any]
+    connection: Connection, tenant_id: UUID, incident_id: UUID, assignee: str | None, note: str | None
 ) -> bool:
     """Write who looks after an open incident, and their note; return whether it was open."""
-    values = {"tenant_id": tenant_id, "id": incident_id, **care}
+    values = {"tenant_id": tenant_id, "id": incident_id, "assignee": assignee, "note": note}
     return connection.execute(_SQL.care_for_incident, values).rowcount > 0

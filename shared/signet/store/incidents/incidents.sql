@@ -79,12 +79,14 @@ FROM workflow_instances i
 LEFT JOIN documents d ON d.tenant_id = i.tenant_id AND d.id = i.entity_id
 WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
 
--- name: care_for_incident
--- Write who looks after an open incident, and their note. What is not named stays.
+-- name: acknowledge_incident
+-- Keep who knows of an open incident; the first person who says so stays.
 UPDATE incidents i
-SET acknowledged_by = CASE WHEN %(acknowledges)s THEN coalesce(i.acknowledged_by, %(actor_id)s)
-                      ELSE i.acknowledged_by END,
-    acknowledged_at = CASE WHEN %(acknowledges)s THEN coalesce(i.acknowledged_at, now()) ELSE i.acknowledged_at END,
-    assignee = CASE WHEN %(assigns)s THEN %(assignee)s ELSE i.assignee END,
-    note = CASE WHEN %(notes)s THEN %(note)s ELSE i.note END
+SET acknowledged_by = coalesce(i.acknowledged_by, %(actor_id)s), acknowledged_at = coalesce(i.acknowledged_at, now())
+WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s AND i.closed_at IS NULL
+
+-- name: care_for_incident
+-- Write who looks after an open incident, and their note.
+UPDATE incidents i
+SET assignee = %(assignee)s, note = %(note)s
 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s AND i.closed_at IS NULL
