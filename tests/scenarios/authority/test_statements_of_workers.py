@@ -72,6 +72,7 @@ def test_a_token_that_was_put_before_the_gate_passes_nothing(stage: WorkflowStag
     assert stage.status_of(lawful.id) == "active"
 
 
+TENANT: LiteralString = "SELECT set_config('signet.tenant_id', %s, true)"
 STEP: LiteralString = (
     "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, end_seq, node_id,"
     " node_type, token_id, entity_version, version_after, status, idempotency_key, started_at, actor_user_id,"
@@ -94,15 +95,18 @@ def test_only_an_operator_moves_an_instance(stage: WorkflowStage, database_role:
     """Moved to the bare envelope, the document would be active without a vote."""
     document = ask(stage)
     named = {"instance": document.instance_id, "node": "sys:control:moved"}
-    with psycopg.connect(as_role(stage.standing.admin_url, database_role), autocommit=True) as connection:
-        connection.execute("SELECT set_config('signet.tenant_id', %s, false)", (str(stage.tenant_id),))
-        with pytest.raises(psycopg.Error) as refused:
-            connection.execute(STEP, named)
-        assert refused.value.sqlstate == "SG002"
-        with pytest.raises(psycopg.Error) as refused:
-            connection.execute(TAKEN, named)
-        assert refused.value.sqlstate == ("SG003" if database_role == "signet_worker" else "42501")
-        # The trail and the waves write other steps of this kind.
+    url = as_role(stage.standing.admin_url, database_role)
+    with psycopg.connect(url) as connection, pytest.raises(psycopg.Error) as refused:
+        connection.execute(TENANT, [str(stage.tenant_id)])
+        connection.execute(STEP, named)
+    assert refused.value.sqlstate == "SG002"
+    with psycopg.connect(url) as connection, pytest.raises(psycopg.Error) as refused:
+        connection.execute(TENANT, [str(stage.tenant_id)])
+        connection.execute(TAKEN, named)
+    assert refused.value.sqlstate == ("SG003" if database_role == "signet_worker" else "42501")
+    # The trail and the waves write other steps of this kind.
+    with psycopg.connect(url) as connection:
+        connection.execute(TENANT, [str(stage.tenant_id)])
         connection.execute(STEP, {**named, "node": "sys:control:failed"})
     stage.wake(document.instance_id)
     stage.drain()
