@@ -84,6 +84,11 @@ class InstanceExecution:
     blocked: dict[str, Blocked] = field(default_factory=dict)
     # What was held and what was let go since it was last written, in order.
     hold_changes: list[HoldChange] = field(default_factory=list)
+    # The tokens that are held: none of most instances, so that their steps need not look.
+    _held: Sequence[Token] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._held = self.projection.position.held()
 
     @property
     def is_live(self) -> bool:
@@ -248,15 +253,15 @@ class InstanceExecution:
         return step
 
     def _apply(self, step: Step, seq: int) -> None:
-        before = self.projection.position.held()
         changes = apply_ended(self.workflow, self.projection, step, seq)
-        if before or step.is_held or step.is_control:
-            self._note_holds(before, step)
+        if self._held or step.is_held or step.is_control:
+            self._note_holds(step)
         for token in changes.cancelled:
             self._cancel(token, seq)
 
-    def _note_holds(self, before: Sequence[Token], step: Step) -> None:
-        held = {token.hold: token for token in self.projection.position.held()}
+    def _note_holds(self, step: Step) -> None:
+        before, self._held = self._held, self.projection.position.held()
+        held = {token.hold: token for token in self._held}
         known = {token.hold for token in before}
         ended = [HoldChange(token, step, is_new=False) for token in before if token.hold not in held]
         new = [HoldChange(token, step, is_new=True) for hold, token in held.items() if hold not in known]

@@ -85,7 +85,8 @@ class Position:
         return has_hold
 
     def ready(self) -> list[Token]:
-        return [token for token in self.tokens.values() if token.can_run]
+        # As `can_run` says it, which would be a call for each token of each step.
+        return [t for t in self.tokens.values() if t.state is TokenState.READY and t.hold is None]
 
     def held(self) -> list[Token]:
         return [token for token in self.tokens.values() if token.hold is not None]

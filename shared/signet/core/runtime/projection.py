@@ -211,7 +211,7 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
 
 def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     projection.version = max(projection.version, seq)
-    if projection.is_paused_by_holds:
+    if projection.status == "paused" and projection.position.is_held:
         projection.status, projection.reason = "running", None
     changes = (
         _apply_control(workflow, projection, step, seq)

@@ -87,8 +87,7 @@ class ApprovalRequests:
 
     def list_pending(self, instance_id: UUID) -> list[LiveRequest]:
         """List the requests that are open, or approved and not used yet."""
-        live = self.list_live(instance_id)
-        return [r for r in live if r.status in ("open", "approved") and not r.applied]
+        return [r for r in self.list_live(instance_id) if r.status in ("open", "approved") and not r.applied]
 
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
         """List the approved requests that no gate has used yet."""
@@ -97,17 +96,17 @@ class ApprovalRequests:
 
     def list_given(self, instance_id: UUID) -> list[LiveRequest]:
         """List what was approved and not used, also where a gate asks a seat of it again."""
-        live = self.list_live(instance_id)
-        return [*self.list_unused(instance_id), *(r for r in live if r.status == "open" and r.is_reopened)]
+        again = (r for r in self.list_live(instance_id) if r.status == "open" and r.is_reopened)
+        return [*self.list_unused(instance_id), *again]
 
     def list_changes(
         self, instance_id: UUID, execution: InstanceExecution
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """List the refs and variables that differ from what people are asked about, and the erased fields.
-
-        A request of an older release has pinned nothing, and is asked again.
-        """
+        """List the refs and variables that differ from what people are asked about, and the erased fields."""
         counting = self._list_counting(instance_id)
+        if not counting:
+            return frozenset(), frozenset()
+        # A request of an older release has pinned nothing, and is asked again.
         older = {OLDER_RELEASE} if any(r.pins is None for r in counting) else set()
         refs = older.union(*(r.changed_pins for r in counting))
         changed = self.list_changed_variables(instance_id, execution) | refs
@@ -135,8 +134,9 @@ class ApprovalRequests:
 
     def _list_counting(self, instance_id: UUID) -> list[LiveRequest]:
         """List the requests that are open, or approved for the gate ahead."""
-        unused = self.list_unused(instance_id)
-        return [r for r in self.list_live(instance_id) if r.status == "open" or r in unused]
+        live = self.list_live(instance_id)
+        unused = self.list_unused(instance_id) if live else ()
+        return [r for r in live if r.status == "open" or r in unused]
 
     def withdraw(self, instance_id: UUID, execution: InstanceExecution, because: str) -> None:
         """Let nothing count any more that was asked or given so far; it is voided with this wave."""

@@ -99,8 +99,11 @@ def find_responsible_overflow(change: DocumentChange) -> Rejected | None:
     A change that makes nobody an editor is always possible, so that such a document can still be
     rejected, cancelled and deleted.
     """
-    overflows = (find_overflow(_list_persons(part)) for part in change.parts)
-    return next((overflow for overflow in overflows if overflow is not None), None)
+    for part in change.parts:
+        overflow = find_overflow(_list_persons(part))
+        if overflow is not None:
+            return overflow
+    return None
 
 
 def _list_persons(change: DocumentChange) -> ResponsiblePersons:

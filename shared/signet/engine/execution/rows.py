@@ -91,7 +91,7 @@ def _key_of(instance_id: UUID, step: Step) -> bytes:
 
 def _mask(context: InstanceContext, step: Step, output: dict[str, Any]) -> dict[str, Any]:
     """Mask personal values in a step's evidence; a control step is evidence as a whole."""
-    document = context.document if step.is_control or "evidence" in output else None
+    document = context.document if "evidence" in output or step.is_control else None
     if document is None:
         return output
     personal = context.documents.contract_of(document).personal_fields

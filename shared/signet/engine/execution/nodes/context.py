@@ -66,6 +66,8 @@ class _ActorNow:
 
     asked: Actor
     present: Actor
+    # A step that runs as the system, in their name.
+    system: Actor
     has_left: bool
 
 
@@ -108,8 +110,9 @@ class InstanceContext:
 
     def use_pins(self) -> None:
         """Let what follows read other documents as the last gate has used them."""
-        if self.row.entity_id is not None:
-            self.documents.pins.use(self.row.entity_id, self.execution.projection.pins)
+        document_id, pins = self.row.entity_id, self.execution.projection.pins
+        if document_id is not None and pins != self.documents.pins.of(document_id):
+            self.documents.pins.use(document_id, pins)
             self._forget_inputs(None)
 
     def adopt_changes(self) -> None:
@@ -223,16 +226,16 @@ class InstanceContext:
 
     def actor_of(self, node: WorkflowNode) -> Actor:
         """Return the actor of the node. `run_as` changes what it may do, never who is responsible for it."""
-        actor = self.present_actor()
+        actor = self._look_up_actor()
         match self.run_as(node):
             case "system":
-                return Actor(SYSTEM.id, SYSTEM.roles, actor.responsible)
+                return actor.system
             case "service_account":
                 name = node.config.get("service_account")
                 account = SERVICE if name is None else self.accounts.find(name).actor
-                return Actor(account.id, account.roles, actor.responsible)
+                return Actor(account.id, account.roles, actor.present.responsible)
             case _:
-                return actor
+                return actor.present
 
     def present_actor(self) -> Actor:
         """Return the actor with those of their roles that they still have; who is no member keeps them."""
@@ -371,13 +374,14 @@ def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenSte
 
 def _make_actor_now(actor: Actor, member: Mapping[str, Any] | None) -> _ActorNow:
     """Take away the roles that the actor has lost; who is no member keeps them."""
+    system = Actor(SYSTEM.id, SYSTEM.roles, actor.responsible)
     if member is None:
-        return _ActorNow(actor, actor, has_left=False)
+        return _ActorNow(actor, actor, system, has_left=False)
     is_active = member["status"] == "active"
     held = member["roles"] if is_active else ()
     roles = tuple(role for role in actor.roles if role in held)
     present = actor if roles == actor.roles else replace(actor, roles=roles)
-    return _ActorNow(actor, present, has_left=not is_active)
+    return _ActorNow(actor, present, system, has_left=not is_active)
 
 
 def _make_open_step(row: OpenStepRow) -> Step:
