@@ -12,6 +12,7 @@ from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
 from tests.mutants.granting import GRANTING
+from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
@@ -47,4 +48,5 @@ MUTATIONS: Sequence[Mutation] = (
     *VOTING,
     *ACTORS,
     *ATTACKED,
+    *HOLDING,
 )
