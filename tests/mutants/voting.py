@@ -129,8 +129,8 @@ LAPSED_VOTES = (
         "an instance moves while a lapsed vote is asked again",
         3,
         "shared/signet/engine/approvals/requests.py",
-        'r for r in live if r.status == "open" and r.is_reopened)]',
-        "r for r in live if False)]",
+        'if r.status == "open" and r.is_reopened)\n',
+        "if False)\n",
         (f"{LAPSED}an_instance_that_waits_for_a_lapsed_vote_does_not_move",),
     ),
     Mutation(

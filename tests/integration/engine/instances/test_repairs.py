@@ -15,7 +15,9 @@ APPROVED_THEN_CALLED: dict[str, Any] = {
     "nodes": [LOOK, CALL],
     "edges": [{"source": "look", "target": "call"}],
 }
-REQUESTS: LiteralString = "SELECT status, coalesce(applied, false) FROM approval_requests WHERE instance_id = %s ORDER BY id"
+REQUESTS: LiteralString = (
+    "SELECT status, coalesce(applied, false) FROM approval_requests WHERE instance_id = %s ORDER BY id"
+)
 
 
 def repairing_on(stage: WorkflowStage) -> Repairs:
