@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from signet.core.explain.instance import write_instance
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals
+from signet.engine.instances.explain import explain
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import edit, list_asked, newest, submit, vote
 from tests.support.core.approval_policies import role
@@ -107,3 +109,17 @@ def test_what_was_performed_bars_nobody_from_the_next(stage: WorkflowStage) -> N
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
         row = connection.execute(query, (made.id,)).fetchone()
     assert row == ([],)
+
+
+def test_explanations_say_that_an_earlier_requester_is_barred(stage: WorkflowStage) -> None:
+    """Let the one person who may vote ask first, and another ask for the same: nobody is left."""
+    stage.standing.run("DELETE FROM member_roles WHERE role = 'voter' AND user_id <> 'fiona'")
+    document = stage.create(stage.publish(checks={"nodes": [LOOK]}), "mia")
+    submit(stage, document, "fiona")
+    submit(stage, document, "dave")
+    reason = stage.instance(document.instance_id)["reason"]
+    assert reason.startswith("APPROVAL_NOBODY_ELIGIBLE")
+    database, contracts = stage.standing.company.database, stage.caches().contracts
+    explained = explain(database, contracts, stage.tenant_id, document.instance_id)
+    assert [stuck.stage for stuck in explained.stuck_stages] == [1]
+    assert "Not fiona:" in "\n".join(write_instance(explained))

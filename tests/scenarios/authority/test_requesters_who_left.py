@@ -268,3 +268,28 @@ def test_explanations_say_what_ends_the_absence(stage: WorkflowStage) -> None:
     vote(stage, document.id, "app1")
     assert "another member asks for the same" in waking(stage, document)
     assert "cancel the token" not in waking(stage, document)
+
+
+@pytest.mark.parametrize("way", ["the same person", "another person"])
+def test_a_requester_may_leave_while_a_lapsed_vote_is_asked_again(stage: WorkflowStage, way: str) -> None:
+    """Keep the request and its votes until a member stands behind it again."""
+    hire(stage, "app2", "voter")
+    document = asked(stage)
+    company = stage.standing.company
+    approvals = Approvals(company.database, stage.caches())
+    approvals.decide(company.caller("app1", "voter"), newest(stage, document.id), "approved", "seen")
+    set_status(stage, "app1", "disabled")
+    stage.drain()
+    set_status(stage, "sid", "disabled")
+    assert vote(stage, document.id, "app2") == "approved"
+    assert state(stage, document) == ("paused", "ACTOR_NOT_ACTIVE")
+    assert stage.status_of(document.id) == "draft"
+    if way == "the same person":
+        set_status(stage, "sid", "active")
+        retry(stage, document)
+    else:
+        hire(stage, "tom", "asker")
+        stage.ask(document.id, "submit", "tom", "asker")
+        stage.drain()
+    assert stage.status_of(document.id) == "active"
+    stage.check_rebuild(document.instance_id)

@@ -12,9 +12,9 @@ from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import add_endpoint, newest, submit, vote
 from tests.support.core.approval_policies import role, user
-from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, Made, WorkflowStage, standing_stage
 
 PEOPLE = {
     "app1": ("voter",),
@@ -138,3 +138,33 @@ def test_a_seat_that_is_asked_again_rejects_as_ever(stage: WorkflowStage) -> Non
     vote_and_lose(stage, "app1", newest(stage, document.id))
     assert vote(stage, document.id, "app2", "rejected") == "rejected"
     assert stage.status_of(document.id) == "draft"
+
+
+@pytest.mark.parametrize("lapses", [False, True], ids=["at once", "after a lapsed vote"])
+def test_what_fails_behind_the_gate_leaves_the_gate_shut(stage: WorkflowStage, lapses: bool) -> None:
+    """Pass the gate and run what is behind it in one wave, or do neither."""
+    add_endpoint(stage)
+    known = {"id": "known", "type": "rule", "config": {"rules": ["known"]}}
+    edges = [
+        {"source": "known", "target": "call"},
+        {"source": "known", "target": "call", "on": "rejected"},
+    ]
+    posting = {"nodes": [known, CALL], "edges": edges}
+    name = stage.publish(approval={"nodes": [look()]}, posting=posting)
+    document = stage.create(name, "carl")
+    submit(stage, document, "carl")
+    if lapses:
+        vote_and_lose(stage, "app1", newest(stage, document.id))
+    assert vote(stage, document.id, "app2") == "approved"
+    assert stage.triggers(document.instance_id)[-1][0] == "failed"
+    assert stage.status_of(document.id) == "submitted"
+    assert stage.standing.rows("SELECT applied FROM approval_requests") == [(False,)]
+    stage.add_rule(name, "known", "entity.amount > 500", on="delete")
+    stage.make_due()
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    assert stage.standing.rows("SELECT applied FROM approval_requests") == [(True,)]
+    passed = "SELECT count(*) FROM audit_log WHERE action = 'transition:approve' AND subject_id = %s"
+    assert stage.standing.row(passed, str(document.id)) == (1,)
+    assert stage.instance(document.instance_id)["current_nodes"] == ["usr:posting:call"]
+    stage.check_rebuild(document.instance_id)

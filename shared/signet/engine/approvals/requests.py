@@ -58,7 +58,7 @@ class ApprovalRequests:
         self._connection = connection
         self._tenant_id = tenant_id
         self._now = now
-        self._rows = ApprovalRows()
+        self.rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
         # By document, version and node: the rejections of the same content, each read once.
         self._rejected: dict[tuple[UUID, int, str], Sequence[RejectedRequest]] = {}
@@ -67,14 +67,14 @@ class ApprovalRequests:
         self._requesters: dict[UUID, Actor | None] = {}
         self._holds_roles = False
         self._votes: list[VoteRow] | None = None
-        self._approvers = ApproverLookup(connection, tenant_id, self._rows, self._lock_roles_shared)
+        self._approvers = ApproverLookup(connection, tenant_id, self.rows, self._lock_roles_shared)
         # The moments at which an instance must be woken again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
     @property
     def lapsed_count(self) -> int:
         """Return how many votes of this wave's gates have lapsed."""
-        return len(self._rows.lapsed_seats)
+        return len(self.rows.lapsed_seats)
 
     def load(self, instance_ids: Sequence[UUID]) -> None:
         if not instance_ids:
@@ -126,7 +126,7 @@ class ApprovalRequests:
     def pin_variables(self, instance_id: UUID, execution: InstanceExecution) -> None:
         """Pin in new requests what is read behind them, as it is when the wave ends."""
         variables = execution.projection.context
-        for row in self._rows.requests if variables else ():
+        for row in self.rows.requests if variables else ():
             if row["instance_id"] == instance_id:
                 read_behind = execution.workflow.live_variables.get(row["node_id"], frozenset())
                 pinned = {name: variables[name] for name in sorted(read_behind) if name in variables}
@@ -280,7 +280,7 @@ class ApprovalRequests:
         chain = draft.chain_name, draft.chain_version
         row = make_request_row(request, about, chain, self._find_rejected(about))
         row["responsible"] = keep_responsible(self._connection, self._tenant_id, request.responsible)
-        self._rows.requests.append(row)
+        self.rows.requests.append(row)
         self._live.setdefault(about.instance_id, []).append(request)
         self.seat(request, draft.seats)
         self._wake(request)
@@ -300,13 +300,13 @@ class ApprovalRequests:
             if (seat.stage, seat.position) in known:
                 continue
             request.seats.append(seat)
-            self._rows.seats.append(make_seat_row(request, seat))
-            self._rows.notifications.append(make_notification_row(request, seat))
+            self.rows.seats.append(make_seat_row(request, seat))
+            self.rows.notifications.append(make_notification_row(request, seat))
 
     def end(self, request: LiveRequest, status: str, outcome: str | None) -> None:
         request.status, request.outcome = status, outcome
         request.applied = False if status == "approved" else None
-        self._rows.ended.append(request.id)
+        self.rows.ended.append(request.id)
         self._change(request)
 
     def read_votes(self, instance_id: UUID) -> list[VoteRow]:
@@ -327,12 +327,12 @@ class ApprovalRequests:
             )
             seat = request.seats[index]
             request.seats[index] = replace(seat, status="lapsed")
-            self._rows.lapsed_seats.append(make_seat_row(request, seat))
+            self.rows.lapsed_seats.append(make_seat_row(request, seat))
             position = 1 + max(other.position for other in request.seats if other.stage == seat.stage)
             again = replace(seat, position=position, status="open", decided_by=None, on_behalf_of=None)
             request.seats.append(again)
-            self._rows.seats.append(make_seat_row(request, again))
-            self._rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))
+            self.rows.seats.append(make_seat_row(request, again))
+            self.rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))
         request.stage = min(lapse.vote.stage for lapse in lapsed)
         request.status, request.applied, request.outcome = "open", None, None
         # The next wave asks if anybody can give the vote at all.
@@ -354,14 +354,14 @@ class ApprovalRequests:
         others = [seat for seat in request.seats if seat.stage != request.stage]
         request.seats = sorted((*others, *seats), key=lambda seat: (seat.stage, seat.position))
         for seat in closed.values():
-            self._rows.opened_seats.append(make_seat_row(request, seat))
-            self._rows.notifications.append(make_notification_row(request, seat))
+            self.rows.opened_seats.append(make_seat_row(request, seat))
+            self.rows.notifications.append(make_notification_row(request, seat))
         return True
 
     def void(self, request: LiveRequest, reason: str) -> None:
         """Void a request. Everyone who was asked or has decided is told that it no longer counts."""
         request.status, request.outcome = "voided", reason
-        self._rows.voided.append(Voiding(request.instance_id, reason, request.id))
+        self.rows.voided.append(Voiding(request.instance_id, reason, request.id))
 
     def void_what_is_left(
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
@@ -382,15 +382,15 @@ class ApprovalRequests:
         used = self.list_unused(instance_id)
         for request in used:
             request.applied = True
-            self._rows.applied[request.id] = instance_id
+            self.rows.applied[request.id] = instance_id
             self._change(request)
         return [request.id for request in used]
 
     def write(self) -> None:
-        write_approvals(self._connection, self._tenant_id, self._rows, self._now)
+        write_approvals(self._connection, self._tenant_id, self.rows, self._now)
 
     def _change(self, request: LiveRequest) -> None:
-        self._rows.changed[request.id] = make_changed_row(request)
+        self.rows.changed[request.id] = make_changed_row(request)
 
     def _wake(self, request: LiveRequest) -> None:
         for moment in (request.escalate_at, request.expire_at):

@@ -257,11 +257,11 @@ class _Wave:
         ]
 
     def _isolate(self, context: InstanceContext, act: Callable[[InstanceContext], _Result]) -> _Result | None:
-        """Act on one instance. Before any step is written, one that fails leaves the wave, and no other does.
+        """Act on one instance. Before anything has changed, one that fails leaves the wave alone.
 
-        It is put on record, and the others go on.
+        It is put on record, and the others go on. A gate that has waited passes before a step is written.
         """
-        if self.result.steps:
+        if self.result.steps or not self._documents.batch.is_empty or not self._approvals.rows.is_empty:
             return act(context)
         try:
             return act(context)

@@ -40,7 +40,7 @@ from signet.engine.approvals.coming_stage import (
 )
 from signet.engine.approvals.rejecters import find_rejected, read_rejecter_standing
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
-from signet.store.approvals.requests import read_holders, read_last_requester
+from signet.store.approvals.requests import list_earlier_requesters, read_holders, read_last_requester
 from signet.store.approvals.voters import (
     VotedDocumentRow,
     list_active_members,
@@ -223,10 +223,14 @@ class _VoterExplainer:
         return set(read_holders(reader.connection, reader.tenant_id, users, roles, reader.now))
 
     def _find_requesters(self) -> ResponsiblePersons:
-        """Find the persons behind the request in progress, or else behind the one performed last."""
+        """Find the persons behind the request in progress and those before it for the same.
+
+        Without one these are the persons behind the request performed last.
+        """
         instance = self.record.instance
         if instance.request_id is not None:
-            return frozenset(instance.responsible)
+            earlier = list_earlier_requesters(self.reader.connection, self.document.id)
+            return frozenset(instance.responsible) | earlier
         last = read_last_requester(self.reader.connection, self.reader.tenant_id, self.document.id)
         return frozenset(instance.responsible) if last is None else last[1]
 

@@ -1,7 +1,7 @@
 """Approval requests as waves open them, take their outcomes, and let gates consume them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -148,6 +148,10 @@ class ApprovalRows:
     turns: dict[str, int] = field(default_factory=dict)
     document_turns: list[Row] = field(default_factory=list)
     notifications: list[Row] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(getattr(self, each.name) for each in fields(self))
 
 
 def read_of_instances(

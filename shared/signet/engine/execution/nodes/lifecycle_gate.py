@@ -46,7 +46,13 @@ class _GatePassage:
 
 class LifecycleGateHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        """Plan the passage, also by the tenant's rules. A blocked gate leaves no step, to be tried again."""
+        """Plan the passage, also by the tenant's rules. A blocked gate leaves no step, to be tried again.
+
+        A member must stand behind it, but for a rejection.
+        """
+        problem = None if token.rejected else context.find_actor_problem(node)
+        if problem is not None:
+            return Blocked(problem)
         decision = decide(context.execution.workflow, token, context.decision_input(token))
         if decision.outcome is None:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)

@@ -23,22 +23,18 @@ HANDLERS: Mapping[str, NodeHandler] = {
     "notification": NotificationHandler(),
 }
 
+_FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
+
 
 def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
     handler = HANDLERS.get(node.type.name)
     if handler is None:
         return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
-    problem = context.find_actor_problem(node) if _needs_requester(node, token) else None
+    # A member must stand behind what acts. People are asked for anybody; a gate asks for itself.
+    problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
     return handler.prepare(context, node, token)
-
-
-def _needs_requester(node: WorkflowNode, token: Token) -> bool:
-    """Return whether a member must stand behind it: not to ask people, and not for a rejection."""
-    if node.type.name == "lifecycle_gate":
-        return not token.rejected
-    return node.type.name != "approval"
 
 
 def try_gate(context: InstanceContext, gate: str, asker: Actor) -> str | None:
