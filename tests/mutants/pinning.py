@@ -86,7 +86,7 @@ PINNING: Sequence[Mutation] = (
         "an action by hand reads other documents as they are",
         3,
         f"{SIGNET}/engine/documents/unit_of_work.py",
-        "        self.pins.read_for(operations, self.rows, self._find_contract)\n",
+        "        self.pins.read_for(operations, self._rows, self._find_contract)\n",
         "",
         (
             f"{BY_HAND}an_action_by_hand_pays_the_account_that_was_approved",

@@ -175,7 +175,7 @@ VOTES_AND_GATES = (
         "the people of a lapsed vote are not told",
         3,
         REQUESTS,
-        "self._rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))\n",
+        "self.rows.notifications.extend(make_lapse_notifications(request, again, vote, denial))\n",
         "pass\n",
         (f"{VOTERS}only_the_seat_of_a_vote_that_may_not_be_given_any_more_is_asked_again",),
     ),
