@@ -358,6 +358,14 @@ BARS = (
         "u.document_id = about.id AND false),",
         (f"{BARRED}after_a_gate_has_used_an_approval_it_counts_anew",),
     ),
+    Mutation(
+        "those who have approved before hide the other holders of a role",
+        3,
+        "shared/signet/engine/approvals/approver_lookup.py",
+        " | frozenset(about.approved_elsewhere))",
+        ")",
+        ("tests/scenarios/authority/test_large_roles.py::test_those_who_have_no_part_are_asked",),
+    ),
 )
 
 VOTING = (*BARS, *GIVEN_BACK, *TAKEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

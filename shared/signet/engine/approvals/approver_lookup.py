@@ -251,5 +251,6 @@ def _read_changes(
 
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
-    """Return at most how many people are barred, or are counted in the stage already."""
-    return len(about.find_people_behind().everyone) + len(list_counted(seats))
+    """Return at most how many people are barred, or are counted already: in the stage, or beside it."""
+    behind = about.find_people_behind().everyone
+    return len(behind | list_counted(seats) | frozenset(about.approved_elsewhere))
