@@ -366,6 +366,17 @@ BARS = (
         ")",
         ("tests/scenarios/authority/test_large_roles.py::test_those_who_have_no_part_are_asked",),
     ),
+    Mutation(
+        "a gate takes one approval for all that the contract requires",
+        3,
+        "shared/signet/core/runtime/required_approvals.py",
+        "    return max(0, requires.approvals - proven)\n",
+        "    return 0\n",
+        (
+            "tests/scenarios/authority/test_statements_of_workers.py"
+            "::test_fewer_approvals_than_the_contract_requires_pass_nothing",
+        ),
+    ),
 )
 
 VOTING = (*BARS, *GIVEN_BACK, *TAKEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

@@ -233,3 +233,32 @@ def test_the_worker_says_of_seats_only_who_is_asked(
             + f" SELECT tenant_id, id, 1, 99, 'app1', '{value}' FROM approval_requests",
         )
     assert refused.value.sqlstate == state
+
+
+def test_fewer_approvals_than_the_contract_requires_pass_nothing(stage: WorkflowStage) -> None:
+    """Put the token behind the first of two required approvals: one person alone votes."""
+    one = {"id": "one", "type": "approval", "config": {"approvers": [role("voter")]}}
+    slot = {"transition": "approve", "requires": {"approvals": 2, "distinct": True}}
+    contract = {**CONTRACT, "slots": {**CONTRACT["slots"], "approval": slot}}
+    both = {"nodes": [one, {**one, "id": "two"}], "edges": [{"source": "one", "target": "two"}]}
+    forged = stage.create(stage.publish(contract, approval=both))
+    lawful = stage.create(stage.publish(contract, approval=both))
+    submit(stage, lawful, "carl")
+    assert [vote(stage, lawful.id, person) for person in ("app1", "app2")] == ["approved", "approved"]
+    assert stage.status_of(lawful.id) == "active"
+    submit(stage, forged, "carl")
+    execute(
+        stage,
+        "UPDATE workflow_step_executions SET status = 'completed', completed_at = now(), duration_ms = 1,"
+        ' end_seq = seq, output_json = \'{"outcome": "approved",'
+        ' "chosen_edge_ids": ["usr:approval:edge:one>two#approved"]}\''
+        f" WHERE node_id = 'usr:approval:one' AND instance_id = '{forged.instance_id}'",
+        "UPDATE workflow_instances SET current_nodes = '{usr:approval:two}', active_tokens = jsonb_set("
+        "jsonb_set(active_tokens, '{0,node}', '\"usr:approval:two\"'), '{0,state}', '\"ready\"')"
+        f" WHERE id = '{forged.instance_id}'",
+    )
+    stage.wake(forged.instance_id)
+    stage.drain()
+    assert vote(stage, forged.id, "app1") == "approved"
+    assert stage.status_of(forged.id) == "submitted"
+    assert stage.instance(forged.instance_id)["reason"].startswith("APPROVAL_UNPROVEN")

@@ -35,7 +35,7 @@ def check_requirements(
             code = "REQUIRED_SLOT_WAITS" if is_bare else "REQUIRED_SLOT_EMPTY"
             yield make_finding(code, slot.id, wanted=wanted)
             continue
-        paths = follow_paths(graph, blocks, order, partial(weigh_approval, requires=slot.requires))
+        paths = follow_paths(graph, blocks, order, partial(_weigh_node, requires=slot.requires))
         proven = paths.count_fewest(slot_out(slot.id))
         if proven is not None and proven < slot.requires.approvals:
             yield make_finding("REQUIRED_APPROVALS_MISSING", slot.id, wanted=wanted, proven=proven)
@@ -56,8 +56,12 @@ def describe_requirement(requires: RequiredApprovals) -> str:
     return f"at least {count}{people}{role}"
 
 
-def weigh_approval(node: Node, requires: RequiredApprovals) -> Weight:
-    config = node.config
+def _weigh_node(node: Node, requires: RequiredApprovals) -> Weight:
+    return weigh_approval(node.config, requires)
+
+
+def weigh_approval(config: Mapping[str, Any], requires: RequiredApprovals) -> Weight:
+    """Return how many of the required approvals a node with this configuration proves."""
     if config["chain"] is not None:
         # Nobody knows whose seats a chain's next version has. Two chains may both allow the same person.
         counted = 0 if requires.role is not None or requires.distinct else 1

@@ -12,6 +12,7 @@ from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.required_approvals import count_missing
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.principal import describe_absence
 from signet.engine.documents.change import DocumentChange
@@ -57,8 +58,9 @@ class LifecycleGateHandler:
         if decision.outcome is None:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)
         requests = context.approvals.list_unused(context.row.id) if _uses_approvals(node, decision) else ()
-        if not requests and _wants_approval(context, node, decision):
-            return Blocked("APPROVAL_UNPROVEN: each way to this gate asks for an approval, and none is there")
+        unproven = _find_unproven(context, node, requests) if _uses_approvals(node, decision) else None
+        if unproven is not None:
+            return unproven
         if requests and context.approvals.list_changed_variables(context.row.id, context.execution):
             return ActionPlan(_VariablesChanged())
         if requests:
@@ -151,8 +153,19 @@ def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
     return decision.outcome == "passed" and node.config["kind"] != "interrupting"
 
 
-def _wants_approval(context: InstanceContext, node: WorkflowNode, decision: Decision) -> bool:
-    return _uses_approvals(node, decision) and node.id in context.execution.workflow.guarded_gates
+def _find_unproven(
+    context: InstanceContext, node: WorkflowNode, requests: Sequence[LiveRequest]
+) -> Blocked | None:
+    """Return why fewer approvals are there than on every way to this gate."""
+    workflow = context.execution.workflow
+    if not requests and node.id in workflow.guarded_gates:
+        return Blocked("APPROVAL_UNPROVEN: each way to this gate asks for an approval, and none is there")
+    missing = count_missing(workflow, node, {request.node_id for request in requests})
+    if not missing:
+        return None
+    return Blocked(
+        "APPROVAL_UNPROVEN: the contract requires approvals that are not there", {"missing": missing}
+    )
 
 
 def _check_requests(
