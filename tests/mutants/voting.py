@@ -377,6 +377,17 @@ BARS = (
             "::test_fewer_approvals_than_the_contract_requires_pass_nothing",
         ),
     ),
+    Mutation(
+        "the row of an instance says who asked",
+        3,
+        "shared/signet/engine/execution/nodes/context.py",
+        "        if request is not None and request.id == projection.request:\n            return request.actor\n",
+        "        if projection.request is not None:\n            return projection.actor\n",
+        (
+            "tests/scenarios/authority/test_statements_of_workers.py"
+            "::test_another_requester_in_the_row_of_the_instance_is_not_believed",
+        ),
+    ),
 )
 
 VOTING = (*BARS, *GIVEN_BACK, *TAKEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

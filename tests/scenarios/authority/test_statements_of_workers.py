@@ -13,12 +13,14 @@ from signet.core.tenants.tenant_file import Member
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.explain import explain
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
+from signet.engine.instances.repairs import Repairs
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.database.runtime_roles import as_role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
+DUTIES = "SEPARATION_OF_DUTIES"
 RELEASE = {"from": ["submitted"], "to": "active", "kind": "requested"}
 POST = {"id": "post", "type": "action", "config": {"action": "post"}}
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")] * 2, "quorum": "all"}}
@@ -262,3 +264,24 @@ def test_fewer_approvals_than_the_contract_requires_pass_nothing(stage: Workflow
     assert vote(stage, forged.id, "app1") == "approved"
     assert stage.status_of(forged.id) == "submitted"
     assert stage.instance(forged.instance_id)["reason"].startswith("APPROVAL_UNPROVEN")
+
+
+def test_another_requester_in_the_row_of_the_instance_is_not_believed(stage: WorkflowStage) -> None:
+    """Send the instance back, and name another requester before the wave asks again."""
+    document = stage.create(stage.publish(approval={"nodes": [LOOK]}), "mia")
+    submit(stage, document, "carl")
+    assert vote(stage, document.id, "carl") == DUTIES
+    company, row = stage.standing.company, stage.instance(document.instance_id)
+    repairs = Repairs(company.database, stage.caches(), CompiledCache())
+    back = "sys:slot:approval:in"
+    repairs.go_to(company.caller("olga"), document.instance_id, row["version"], back, "look again")
+    execute(
+        stage,
+        "INSERT INTO responsible_sets SELECT tenant_id, sha256('dave'), '{dave}' FROM tenants",
+        "UPDATE workflow_instances SET request_id = gen_random_uuid(), actor_id = 'dave',"
+        f" responsible = sha256('dave') WHERE id = '{document.instance_id}'",
+    )
+    stage.drain()
+    assert vote(stage, document.id, "carl") == DUTIES
+    assert [vote(stage, document.id, person) for person in ("app1", "app2")] == ["open", "approved"]
+    assert stage.status_of(document.id) == "active"

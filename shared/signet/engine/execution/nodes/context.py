@@ -349,10 +349,13 @@ class InstanceContext:
         return separation_conflict(contract, find_people_behind(document, asked, pins))
 
     def _find_requester(self, document: DocumentRow) -> Actor:
-        """Return who requested the transition in progress, or else the one performed last."""
-        projection = self.execution.projection
-        if projection.request is not None:
-            return projection.actor
+        """Return who requested the transition in progress, or else the one performed last.
+
+        The rows of requests say it, which nobody changes. The row of an instance is a cache.
+        """
+        projection, request = self.execution.projection, self._find_request(document)
+        if request is not None and request.id == projection.request:
+            return request.actor
         return self.performed_for or self.approvals.find_last_requester(document.id) or projection.actor
 
 
