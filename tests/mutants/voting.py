@@ -381,7 +381,8 @@ BARS = (
         "the row of an instance says who asked",
         3,
         "shared/signet/engine/execution/nodes/context.py",
-        "        if request is not None and request.id == projection.request:\n            return request.actor\n",
+        "        if request is not None and request.id == projection.request:\n"
+        "            return request.actor\n",
         "        if projection.request is not None:\n            return projection.actor\n",
         (
             "tests/scenarios/authority/test_statements_of_workers.py"
