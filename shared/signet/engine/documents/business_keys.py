@@ -12,21 +12,27 @@ Row = dict[str, Any]
 
 
 def list_business_keys(changes: Iterable[DocumentChange]) -> tuple[list[Row], list[Row]]:
-    """List the business keys to release and to take; an amendment takes over those of its original."""
+    """List the business keys to release and to take.
+
+    Keys belong to a line of amendments. An original that stays in force keeps its own until the amendment
+    settles, which holds what it changes beside them. One that ends hands them over at once.
+    """
     released: list[Row] = []
     wanted: list[Row] = []
     for change in changes:
-        holder = change.before or change.amended_from
+        holder = change.replaces or change.before or change.amended_from
+        takes_over = change.replaces or (change.amended_from if not change.original_stays else None)
         old, after = holder.data if holder else {}, change.after
         for field in change.contract.unique_fields:
             old_value, new_value = old.get(field), None if after.is_deleted else after.data.get(field)
-            if old_value == new_value and change.amended_from is None:
+            if old_value == new_value and takes_over is None:
                 continue
             entity_type = change.contract.contract.contract
-            if old_value is not None and holder is not None:
+            if old_value is not None and holder is not None and not change.original_stays:
                 released.append(_make_key(entity_type, field, old_value, holder.id))
             if new_value is not None:
-                wanted.append(_make_key(entity_type, field, new_value, change.document_id))
+                key = _make_key(entity_type, field, new_value, change.document_id)
+                wanted.append({**key, "heir_of": takes_over.id if takes_over is not None else None})
     return released, wanted
 
 

@@ -104,6 +104,8 @@ class MutationContext:
     pins: Pins = field(default_factory=dict)
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
+    # The amendment of the document that is open, where the decision depends on it.
+    open_amendment: UUID | None = None
 
     @property
     def is_own_workflow(self) -> bool:
@@ -215,6 +217,10 @@ class DocumentChange:
     # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
     amended_from: DocumentRow | None = None
+    # The original stays in force until the amendment settles.
+    original_stays: bool = False
+    # The original that an amendment takes the place of, as it settles.
+    replaces: DocumentRow | None = None
     # The persons behind content that rules set or other documents gave: they count as editors.
     content_responsible: ResponsiblePersons = NOBODY
     # Evidence of the rules that ran, and the events that they emit.

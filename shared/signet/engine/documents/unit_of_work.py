@@ -6,6 +6,7 @@ sends its row once, and every version of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
-from signet.core.errors import Rejected
+from signet.core.errors import Rejected, Transient
 from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
@@ -36,17 +37,17 @@ from signet.engine.documents.change import (
 from signet.engine.documents.command_checks import check_operation, check_size, content_of
 from signet.engine.documents.commands import (
     Applied,
-    ConcludeTransition,
     Create,
     Mode,
     Operation,
     Outcome,
-    Refused,
     RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
+from signet.engine.documents.originals import Originals
 from signet.engine.documents.persons_behind import PersonsBehindKeys
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
+from signet.engine.documents.refusals import find_refused, is_refusal, refuse_all, refuse_unknown
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
     RuleBook,
@@ -106,6 +107,7 @@ class DocumentUnitOfWork:
         self.refs = Refs(connection, tenant_id, self._rows)
         self.persons = PersonsBehindKeys(connection, tenant_id)
         self.pins = PinsInForce(connection, tenant_id)
+        self.originals = Originals(connection, tenant_id, self._rows)
         self.transaction = transaction
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
         # Keys are reserved for changes that were then refused: only a rollback releases them.
@@ -148,7 +150,11 @@ class DocumentUnitOfWork:
             followed,
             self.pins.of(row.id) if row else {},
             self.persons.behind(principal.behind) if principal.is_key else None,
+            self.originals.open_of(row.id) if row else None,
         )
+
+    def _make_own_context(self, caller: Caller, row: DocumentRow) -> MutationContext:
+        return self.make_context(caller, self.contract_of(row), row)
 
     def read_refs(self, queries: Sequence[RefQuery]) -> None:
         """Read the documents that many documents refer to, in one statement, before each is decided on."""
@@ -164,13 +170,14 @@ class DocumentUnitOfWork:
         """Decide on all operations, reserve their keys, apply the changes and write them."""
         self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
         self.pins.read_for(operations, self._rows, self._find_contract)
+        self.originals.read_open(operations, self._find_contract)
         decided = [self.decide(caller, operation) for operation in operations]
-        if mode == "all" and (refused := _find_refused(decided)):
-            return _refuse_all(decided, refused)
+        if mode == "all" and (refused := find_refused(decided)):
+            return refuse_all(decided, refused)
         decided = self._reserve_keys(decided, mode)
-        if mode == "all" and (refused := _find_refused(decided)):
+        if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
-            return _refuse_all(decided, refused)
+            return refuse_all(decided, refused)
         outcomes: list[Outcome] = [
             self._apply_last(change) if isinstance(change, DocumentChange) else change for change in decided
         ]
@@ -194,15 +201,19 @@ class DocumentUnitOfWork:
             return Rejected("DOCUMENT_EXISTS", f"there is a document {operation.id} already")
         contract = self._find_contract(operation, row)
         if contract is None:
-            return _unknown(operation)
+            return refuse_unknown(operation)
         context = self.make_context(caller, contract, row, list_followed(caller, operation, contract))
         change = decide_operation(operation, context, make_id, self._actions)
         if not isinstance(change, DocumentChange):
             return change
         if not self._pin_workflow(change):
-            return _unknown(operation)
-        if _is_refusal(operation, change):
+            return refuse_unknown(operation)
+        if is_refusal(operation, change):
             return change
+        of_original = partial(self._make_own_context, caller)
+        moved = self.originals.replace(operation, context, change, of_original)
+        if moved is not None:
+            return moved
         change.content_responsible |= self._find_sources(operation, context)
         return (
             self._make_documents(change)
@@ -213,6 +224,8 @@ class DocumentUnitOfWork:
 
     def apply(self, change: DocumentChange) -> Applied:
         """Apply a decided change: the rest of this transaction sees it."""
+        if change.replaces is not None and self._reserve([change], undo=True):
+            raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
         self._rows |= advance(self._maker.add(change), self.transaction.now)
         for part in change.parts:
             if part.before is None:
@@ -308,7 +321,7 @@ class DocumentUnitOfWork:
             return rejected
         contract = self._definitions.find_newest_contract(operation.entity_type)
         if contract is None or self._definitions.workflow_of(contract) is None:
-            return _unknown(operation)
+            return refuse_unknown(operation)
         context = self.make_context(derive_caller(change), contract, None)
         pins, origin = self.pins.of(change.document_id), str(change.document_id)
         context = replace(context, pins=inherit_pins(pins, origin, contract, operation.data))
@@ -369,29 +382,3 @@ class DocumentUnitOfWork:
             return {}
         rejections = ((change.document_id, find_lost_key(change, lost)) for change in changes)
         return {document_id: rejected for document_id, rejected in rejections if rejected is not None}
-
-
-def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
-    return next((refused for refused in decided if not isinstance(refused, DocumentChange)), None)
-
-
-def _refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
-    """Refuse the changes that could have been done, and name the refusal that prevents them."""
-    return [
-        type(first)(first.code, f"not done: {first.message}")
-        if isinstance(change, DocumentChange)
-        else change
-        for change in decided
-    ]
-
-
-def _unknown(operation: Operation) -> Rejected:
-    if isinstance(operation, Create):
-        return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{operation.entity_type}'")
-    return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
-
-
-def _is_refusal(operation: Operation, change: DocumentChange) -> bool:
-    """Return whether a request ends without a change of its document: no rule can be against that."""
-    is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
-    return is_refused and not change.writes_document

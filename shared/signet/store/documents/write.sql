@@ -139,7 +139,7 @@ CROSS JOIN LATERAL (
 
 -- name: cancel_instances
 -- Cancel instances by their rows. Each gets its step, its waiting steps end, and its row says so: a rebuild would
--- find the same.
+-- find the same. Their incidents end with them.
 WITH ended AS (
     UPDATE workflow_instances i
     SET status = 'cancelled', reason = row.reason, version = i.version + 1, entity_version = row.entity_version,
@@ -156,6 +156,10 @@ WITH ended AS (
     SET status = 'cancelled', end_seq = ended.version, completed_at = %(now)s
     FROM ended
     WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ended.id AND s.status IN ('pending', 'running')
+), closed AS (
+    UPDATE incidents n SET closed_at = %(now)s, closing = 'ended', closed_by = ended.actor_id
+    FROM ended
+    WHERE n.tenant_id = %(tenant_id)s AND n.instance_id = ended.id AND n.closed_at IS NULL
 ), receipt AS (
     INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
     SELECT %(tenant_id)s, id, idempotency_key, step_id, %(now)s FROM ended
