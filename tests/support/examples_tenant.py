@@ -29,7 +29,7 @@ from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
 from tests.support.company import EXAMPLES, Company
 from tests.support.database.runtime_roles import as_role
-from tests.support.document_records import AMENDED, DOCUMENT, ON_RECORD, PENDING_CALL, REQUESTS
+from tests.support.document_records import AMENDED, DOCUMENT, ON_RECORD, OPENED, PENDING_CALL, REQUESTS
 from tests.support.named_things import supply_mentioned
 from tests.support.shared_company import CompanyWithWorkers
 from tests.support.workflow_stage import CallAnswer, WorkflowStage
@@ -154,6 +154,8 @@ class Story:
         yield from _say(rows(DOCUMENT, document_id))
         yield from ("", "Requests")
         yield from _say(rows(REQUESTS, document_id))
+        if told := list(_say(rows(OPENED, str(document_id)))):
+            yield from ("", "Amendment opened: by, at version, reason, diff", *told)
         if told := list(_say(rows(AMENDED, str(document_id)))):
             yield from ("", "Amended: by, at version, reason, diff", *told)
         for instance_id in self._list_instances(document_id):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from signet.core.contracts.contract import Contract
 
 ORIGINAL_MOVED_ON = "ORIGINAL_MOVED_ON"
-_REMEDY = "Edit the amendment, so that it stands for the original as it is now, and have it approved again."
+_REMEDY = "Send the amendment back and edit it, so that it stands for the original as it is now."
 _GIVE_UP = "Give the amendment up: cancel it."
 
 
