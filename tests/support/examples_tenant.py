@@ -54,7 +54,7 @@ class Story:
     def author(self, user_id: str) -> Caller:
         return Caller(read_principal(self.company.database, self.company.tenant_id, user_id), via="test")
 
-    def publish(self, folder: str) -> None:
+    def publish(self, folder: str, *, replaces: str | None = None) -> None:
         """Publish the contract, chain and patch that are in an example's folder."""
         definitions, writer, publisher = self.company.definitions, self.author("sam"), self.author("ada")
         if (contract := _read(folder, "contract")) is not None:
@@ -68,7 +68,8 @@ class Story:
             assert isinstance(published, PublishedChain), published
         if (patch := _read(folder, "patch")) is not None:
             supply_mentioned(self.company.database, self.company.tenant_id, patch)
-            definitions.publish(publisher, definitions.create(writer, "org_patch", patch).id)
+            draft = definitions.create(writer, "org_patch", patch)
+            definitions.publish(publisher, draft.id, replaces=replaces)
 
     # --- acts of people; the worker follows at once unless `then_works` is false ---
 

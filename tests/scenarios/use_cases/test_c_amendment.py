@@ -19,8 +19,8 @@ BILL = {
 
 @pytest.fixture
 def invoices(story: Story) -> Story:
-    for folder in ("invoice", "invoice_amendment"):
-        story.publish(folder)
+    story.publish("invoice")
+    story.publish("invoice_amendment", replaces="invoice_approval")
     return story
 
 
