@@ -341,7 +341,10 @@ def test_an_amendment_that_begins_again_is_open_again(stage: WorkflowStage) -> N
     amendment = amend(stage, original)
     stage.drain()
     end(stage, amendment)
-    settle(stage, amendment)
+    assert line(stage, original)[0] is None
+    submit(stage, amendment)
+    assert line(stage, original)[0] == amendment.id
+    answer(stage, amendment)
     assert (stage.status_of(original.id), stage.status_of(amendment.id)) == ("amended", "active")
 
 
