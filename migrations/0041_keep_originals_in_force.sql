@@ -43,8 +43,7 @@ GRANT SELECT, INSERT (tenant_id, document_id, original_id, original_version, ori
     UPDATE (original_version, original_status, closed_at, closing) ON amendments TO signet_api, signet_worker;
 CALL distribute_tenant_tables('amendments');
 
--- An amendment whose workflow ends before it settles is given up: its original is free for another one, and so are the
--- keys that it held beside those of its original.
+-- An amendment whose workflow ends before it settles is given up: its original is free for another one.
 CREATE FUNCTION give_up_amendment() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = pg_catalog, public, pg_temp
@@ -52,9 +51,6 @@ AS $$
 BEGIN
     UPDATE amendments a SET closed_at = NEW.updated_at, closing = 'given_up'
     WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL;
-    IF FOUND THEN
-        DELETE FROM document_keys k WHERE k.tenant_id = NEW.tenant_id AND k.document_id = NEW.entity_id;
-    END IF;
     RETURN NULL;
 END
 $$;

@@ -801,9 +801,6 @@ CREATE FUNCTION public.give_up_amendment() RETURNS trigger
 BEGIN
     UPDATE amendments a SET closed_at = NEW.updated_at, closing = 'given_up'
     WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL;
-    IF FOUND THEN
-        DELETE FROM document_keys k WHERE k.tenant_id = NEW.tenant_id AND k.document_id = NEW.entity_id;
-    END IF;
     RETURN NULL;
 END
 $$;

@@ -6,6 +6,7 @@ from tests.mutants.mutation import Mutation
 
 SIGNET = "shared/signet"
 ORIGINALS = "tests/integration/engine/documents/test_originals.py::test_"
+AMENDMENTS = "tests/integration/engine/documents/test_amendments.py::test_"
 PATCHES = "tests/integration/engine/access/test_named_things.py::test_"
 
 AMENDING: Sequence[Mutation] = (
@@ -23,8 +24,8 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "a second amendment of one document is let through",
         3,
-        f"{SIGNET}/engine/documents/originals.py",
-        "        if ids:\n",
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        "        if met:\n",
         "        if False:\n",
         (f"{ORIGINALS}one_is_open_at_a_time", f"{ORIGINALS}an_edit_of_what_is_settled_does_the_same"),
     ),
@@ -47,8 +48,8 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "an amendment settles beside its original",
         3,
-        f"{SIGNET}/engine/documents/originals.py",
-        "        change.further.append(end_original(of_original, original, detail, operation.reason))\n",
+        f"{SIGNET}/engine/documents/amendments.py",
+        "        change.further.append(end_original(of_original, original, detail, change.note.reason))\n",
         "",
         (f"{ORIGINALS}the_original_is_in_force_until_the_amendment_settles",),
     ),
@@ -74,7 +75,7 @@ AMENDING: Sequence[Mutation] = (
         f"{SIGNET}/engine/documents/amendments.py",
         "(not _is_suspended(context) or _interrupts(operation, context))",
         "True",
-        (f"{ORIGINALS}a_contract_may_suspend_the_original",),
+        (f"{AMENDMENTS}a_contract_may_suspend_the_original",),
     ),
     Mutation(
         "a key of the line is another document's",
@@ -82,7 +83,7 @@ AMENDING: Sequence[Mutation] = (
         f"{SIGNET}/store/documents/amendments.sql",
         "   OR EXISTS (SELECT FROM amendments a\n",
         "   OR false AND EXISTS (SELECT FROM amendments a\n",
-        (f"{ORIGINALS}the_key_belongs_to_the_line", f"{ORIGINALS}an_edit_hands_an_amendment_on"),
+        (f"{AMENDMENTS}the_key_belongs_to_the_line", f"{AMENDMENTS}an_edit_hands_an_amendment_on"),
     ),
     Mutation(
         "an incident outlives the workflow that an amendment ends",

@@ -1,15 +1,26 @@
-"""Amendments: the new document, what becomes of its original, and what is refused while one is open."""
+"""Amendments: the new document, what becomes of its original, and what is refused while one is open.
 
-from collections.abc import Mapping
+Amendments are read only where a decision depends on them. An original is locked only when one settles.
+"""
+
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.contract import AMENDED, Contract
-from signet.core.documents.amendments import keeps_original, settles
+from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.contracts.contract import AMENDED
+from signet.core.documents.amendments import (
+    ORIGINAL_MOVED_ON,
+    OriginalState,
+    find_movement,
+    keeps_original,
+    settles,
+)
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.personal_data import MASK
 from signet.core.errors import Rejected
 from signet.engine.documents.actions import MakeId
+from signet.engine.documents.business_keys import find_lost_key, list_business_keys
 from signet.engine.documents.change import (
     AuditNote,
     DocumentChange,
@@ -18,12 +29,27 @@ from signet.engine.documents.change import (
     NewContent,
     audit_only_change,
     cancel_instance,
+    diff_data,
     make_version,
     supersede_request,
     window_of,
 )
-from signet.engine.documents.commands import Amend, OfEdit, RequestTransition, Update
-from signet.store.documents.write import DocumentRow
+from signet.engine.documents.commands import (
+    Amend,
+    ConcludeTransition,
+    OfEdit,
+    RequestTransition,
+    Update,
+)
+from signet.store.database import Connection
+from signet.store.documents.amendments import (
+    AmendmentRow,
+    find_amendment,
+    hold_original,
+    list_foreign_keys,
+    list_open_amendments,
+)
+from signet.store.documents.write import DocumentRow, lock_documents
 
 START = "sys:start"
 
@@ -80,16 +106,8 @@ def describe_amendment(
     return {"amended_by": str(document_id), "diff": {**diff, **hidden}}
 
 
-def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that differ, each with its value before and after."""
-    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-    return {name: {"before": before.get(name), "after": after.get(name)} for name in sorted(differing)}
-
-
 def refuse_while_open(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Rejected | None:
-    """Refuse a second amendment while one is open, and more where the contract suspends the original."""
-    if context.open_amendment is None:
-        return None
+    """Refuse a second amendment beside the open one, and more where the contract suspends the original."""
     is_second = isinstance(operation, Amend) or (
         isinstance(operation, Update) and decide_edit(window_of(context, row)) is EditEffect.AMEND
     )
@@ -112,16 +130,6 @@ def is_edit_of_amendment(change: DocumentChange) -> bool:
     return change.note.action == "update" and not settles(change.contract.contract, before.status)
 
 
-def may_meet_amendment(operation: OfEdit, contract: Contract, row: DocumentRow) -> bool:
-    """Return whether the answer depends on an open amendment, so that it is read."""
-    if contract.amendment is None or not keeps_original(contract, row.status):
-        return False
-    if isinstance(operation, Amend) or contract.amendment.while_open == "suspended":
-        return True
-    window = row.edit_window or contract.states[row.status].edit
-    return isinstance(operation, Update) and window == "amend_only"
-
-
 def _is_suspended(context: MutationContext) -> bool:
     amendment = context.contract.contract.amendment
     return amendment is not None and amendment.while_open == "suspended"
@@ -140,3 +148,79 @@ def _refuse_under_way(row: DocumentRow) -> Rejected:
         f"an amendment would suspend the document, and its workflow {row.instance_id} is under way",
         remedy="Wait until that has ended, or have it ended.",
     )
+
+
+class Originals:
+    """The amendments that a transaction meets; `rows` are its documents, which the locked originals join."""
+
+    def __init__(self, connection: Connection, tenant_id: UUID, rows: dict[UUID, DocumentRow]) -> None:
+        self._connection = connection
+        self._tenant_id = tenant_id
+        self._rows = rows
+        self._amendments: dict[UUID, AmendmentRow | None] = {}
+        # The originals that were locked for their amendments.
+        self._locked: set[UUID] = set()
+
+    def list_open(self, document_ids: Iterable[UUID]) -> dict[UUID, UUID]:
+        """List the open amendment of each of these documents that has one."""
+        return list_open_amendments(self._connection, self._tenant_id, set(document_ids))
+
+    def hold(self, contract: CompiledContract, row: DocumentRow, to: str | None) -> bool:
+        """Lock the original that the document replaces in this status, if there is one.
+
+        Return False where another transaction holds it, or where this wave moves it: then a later one tries.
+        """
+        amendment = self._find_settling(contract, row, to)
+        if amendment is None or amendment.original_id in self._locked:
+            return True
+        original_id = amendment.original_id
+        if original_id in self._rows or not hold_original(self._connection, self._tenant_id, original_id):
+            return False
+        self._rows |= lock_documents(self._connection, [original_id], ()).rows
+        self._locked.add(original_id)
+        return True
+
+    def find_replaced(
+        self, operation: ConcludeTransition, contract: CompiledContract, row: DocumentRow
+    ) -> DocumentRow | None:
+        """Find the original whose place the document takes by this operation; `hold` has locked it."""
+        amendment = self._find_settling(contract, row, operation.to)
+        return None if amendment is None else self._rows[amendment.original_id]
+
+    def replace(
+        self, original: DocumentRow, of_original: MutationContext, change: DocumentChange
+    ) -> Rejected | None:
+        """Let an amendment that settles take the place of its original; refuse it where that moved on."""
+        moved = self._refuse_moved(original, of_original, change)
+        if moved is not None:
+            return moved
+        detail = describe_amendment(of_original, change.document_id, change.after.data)
+        change.further.append(end_original(of_original, original, detail, change.note.reason))
+        change.replaces = original
+        _, wanted = list_business_keys([change])
+        lost = list_foreign_keys(self._connection, self._tenant_id, wanted) if wanted else {}
+        return find_lost_key(change, lost)
+
+    def _refuse_moved(
+        self, original: DocumentRow, of_original: MutationContext, change: DocumentChange
+    ) -> Rejected | None:
+        """Refuse that an amendment replaces an original that is not what the amendment was made of."""
+        amendment = self._amendments[change.document_id]
+        if amendment is None:
+            return None
+        made_of = OriginalState(amendment.original_version, amendment.original_status)
+        is_deleted = original.deleted_at is not None
+        now = OriginalState(original.version, original.status, is_deleted, amendment.has_other)
+        movement = find_movement(of_original.contract.contract, made_of, now)
+        return None if movement is None else Rejected(ORIGINAL_MOVED_ON, movement)
+
+    def _find_settling(
+        self, contract: CompiledContract, row: DocumentRow, to: str | None
+    ) -> AmendmentRow | None:
+        """Find the amendment that settles in this status for the first time. Most documents are none."""
+        if row.amended_from_id is None or to is None or not settles(contract.contract, to):
+            return None
+        if row.id not in self._amendments:
+            self._amendments[row.id] = find_amendment(self._connection, self._tenant_id, row.id)
+        amendment = self._amendments[row.id]
+        return None if amendment is None or amendment.closing == "settled" else amendment

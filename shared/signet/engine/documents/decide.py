@@ -62,7 +62,9 @@ def decide_operation(
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
     if isinstance(operation, ConcludeTransition):
         return _conclude(operation, context, row)
-    refused = _refuse(operation, context, row) or refuse_while_open(operation, context, row)
+    refused = _refuse(operation, context, row)
+    if refused is None and context.open_amendment is not None:
+        refused = refuse_while_open(operation, context, row)
     if refused is not None:
         return refused
     if isinstance(operation, RunAction):

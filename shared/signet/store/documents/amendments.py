@@ -1,7 +1,7 @@
 """Amendments of settled documents: which one is open, and what it was made of."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +11,7 @@ from signet.store.database import Connection
 from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
-_SQL = Statements(__file__)
-_Rows = list[Mapping[str, Any]]
+SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +26,12 @@ class AmendmentRow:
     has_other: bool
 
 
-@dataclass(slots=True)
-class AmendmentRows:
-    """Rows of amendments by statement; empty lists are not sent."""
-
-    handed_on: _Rows = field(default_factory=list)
-    opened: _Rows = field(default_factory=list)
-    edited: _Rows = field(default_factory=list)
-    settled: _Rows = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.handed_on or self.opened or self.edited or self.settled)
-
-    def list_statements(self) -> list[tuple[str, _Rows]]:
-        return [
-            (_SQL.hand_on_amendments, self.handed_on),
-            (_SQL.insert_amendments, self.opened),
-            (_SQL.compare_amendments_anew, self.edited),
-            (_SQL.settle_amendments, self.settled),
-        ]
-
-
 def list_open_amendments(
     connection: Connection, tenant_id: UUID, original_ids: Collection[UUID]
 ) -> dict[UUID, UUID]:
     """List the open amendment of each of these documents that has one."""
     values = {"tenant_id": tenant_id, "ids": sorted(original_ids)}
-    rows: list[Any] = connection.execute(_SQL.list_open_amendments, values).fetchall()
+    rows: list[Any] = connection.execute(SQL.list_open_amendments, values).fetchall()
     return dict(rows)
 
 
@@ -61,13 +39,13 @@ def find_amendment(connection: Connection, tenant_id: UUID, document_id: UUID) -
     """Find what a document amends; None where its original ended with the edit, or where it has none."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
     with connection.cursor(row_factory=class_row(AmendmentRow)) as cursor:
-        return cursor.execute(_SQL.find_amendment, values).fetchone()
+        return cursor.execute(SQL.find_amendment, values).fetchone()
 
 
 def hold_original(connection: Connection, tenant_id: UUID, original_id: UUID) -> bool:
     """Lock an original until the end of the transaction; return False where another transaction holds it."""
     values = {"tenant_id": tenant_id, "original_id": original_id}
-    return connection.execute(_SQL.hold_original, values).fetchone() is not None
+    return connection.execute(SQL.hold_original, values).fetchone() is not None
 
 
 def list_keys_of_line(
@@ -75,7 +53,7 @@ def list_keys_of_line(
 ) -> set[tuple[UUID, str]]:
     """List which of these business keys the document's own line of amendments has already."""
     rows: list[Any] = connection.execute(
-        _SQL.list_keys_of_line, {"tenant_id": tenant_id, "rows": to_json(wanted)}
+        SQL.list_keys_of_line, {"tenant_id": tenant_id, "rows": to_json(wanted)}
     ).fetchall()
     return set(rows)
 
@@ -85,6 +63,6 @@ def list_foreign_keys(
 ) -> dict[UUID, str]:
     """List the documents that want a business key of a document outside their line, with its field."""
     rows: list[Any] = connection.execute(
-        _SQL.list_foreign_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)}
+        SQL.list_foreign_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)}
     ).fetchall()
     return dict(rows)

@@ -14,7 +14,7 @@ from signet.core.errors import Rejected, Transient
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
-from signet.store.documents.amendments import AmendmentRows, list_keys_of_line
+from signet.store.documents import amendments
 from signet.store.json_values import to_json
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.responsible_sets import keep_responsible
@@ -130,7 +130,10 @@ class WriteBatch:
     requests: list[Mapping[str, Any]] = field(default_factory=list)
     cancelled_instances: list[Mapping[str, Any]] = field(default_factory=list)
     instances: list[Mapping[str, Any]] = field(default_factory=list)
-    amendments: AmendmentRows = field(default_factory=AmendmentRows)
+    opened_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    handed_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    edited_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    settled_amendments: list[Mapping[str, Any]] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
     audit: list[AuditRow] = field(default_factory=list)
@@ -150,7 +153,8 @@ class WriteBatch:
             or self.requests
             or self.cancelled_instances
             or self.instances
-            or self.amendments
+            or self.edited_amendments
+            or self.settled_amendments
             or self.rule_executions
         )
 
@@ -246,13 +250,23 @@ def reserve_business_keys(
         taken = {(row["document_id"], row["field"]) for row in cursor.fetchall()}
     missed = [key for key in wanted if (key["document_id"], key["field"]) not in taken]
     if missed:
-        taken = list_keys_of_line(connection, tenant_id, missed)
+        taken = _take_over_keys(connection, tenant_id, missed)
     lost = {
         key["document_id"]: key["field"] for key in missed if (key["document_id"], key["field"]) not in taken
     }
     if lost and undo:
         connection.execute(_SQL.undo_keys)
     return lost
+
+
+def _take_over_keys(
+    connection: Connection, tenant_id: UUID, missed: Sequence[Mapping[str, Any]]
+) -> set[tuple[UUID, str]]:
+    """Take keys from amendments of the same line that were given up; return those that the line has now."""
+    values = {"tenant_id": tenant_id, "rows": to_json(missed)}
+    connection.execute(_SQL.take_over_keys, values)
+    connection.execute(_SQL.reserve_business_keys, values)
+    return amendments.list_keys_of_line(connection, tenant_id, missed)
 
 
 def write_batch(
@@ -286,7 +300,10 @@ def write_batch(
         (_SQL.end_requests, batch.ended_requests),
         (_SQL.insert_requests, batch.requests),
         # Before instances end: an amendment that is handed on or settles is not given up.
-        *batch.amendments.list_statements(),
+        (amendments.SQL.hand_on_amendments, batch.handed_amendments),
+        (amendments.SQL.insert_amendments, batch.opened_amendments),
+        (amendments.SQL.compare_amendments_anew, batch.edited_amendments),
+        (amendments.SQL.settle_amendments, batch.settled_amendments),
         (_SQL.cancel_instances, batch.cancelled_instances),
         (_SQL.insert_instances, batch.instances),
         (_SQL.insert_rule_executions, batch.rule_executions),

@@ -82,6 +82,18 @@ USING json_to_recordset(%(rows)s::json) AS row (entity_type text, field text, va
 WHERE k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field
   AND k.value = row.value AND k.document_id = row.document_id
 
+-- name: take_over_keys
+-- Take keys from amendments that were given up, where another document of their line wants them.
+DELETE FROM document_keys k
+USING json_to_recordset(%(rows)s::json) AS row (
+          entity_type text, field text, value text, document_id uuid, heir_of uuid),
+      amendments given_up
+WHERE k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field AND k.value = row.value
+  AND given_up.tenant_id = k.tenant_id AND given_up.document_id = k.document_id AND given_up.closing = 'given_up'
+  AND (given_up.original_id IN (row.document_id, row.heir_of)
+       OR EXISTS (SELECT FROM amendments a WHERE a.tenant_id = k.tenant_id AND a.original_id = given_up.original_id
+                                             AND a.document_id IN (row.document_id, row.heir_of)))
+
 -- name: insert_personal_values
 -- Write personal values apart from the documents that refer to them.
 INSERT INTO personal_values (tenant_id, id, document_id, field, salt, value, created_at)

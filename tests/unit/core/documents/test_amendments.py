@@ -1,4 +1,4 @@
-"""When an original stays in force, and when an amendment cannot take its place any more."""
+"""An original that stays in force, and one that no amendment can take the place of any more."""
 
 from json import dumps
 

@@ -24,7 +24,7 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.approvals.requests import LiveRequest
 
-# Whoever holds the original is about to be done.
+# The transaction that holds the original is about to end.
 ORIGINAL_HELD_DELAY = timedelta(milliseconds=50)
 
 

@@ -1,0 +1,142 @@
+"""Amendments while they are open: their keys, their edits, and what is refused meanwhile."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.engine.documents.commands import Amend, RunAction
+from tests.support.amended_documents import (
+    OPEN,
+    STRICT,
+    SUSPENDING,
+    amend,
+    answer,
+    delete,
+    end,
+    incidents,
+    keys,
+    line,
+    move_on,
+    of,
+    read,
+    refusal,
+    settle,
+    settled,
+    submit,
+)
+from tests.support.core.approval_policies import role
+from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        yield made
+
+
+# --- business keys ---
+
+
+def test_the_key_belongs_to_the_line(stage: WorkflowStage) -> None:
+    original = settled(stage)
+    name = read(stage, original).entity_type
+    amendment = amend(stage, original)
+    for number in ("R-2", "R-1", "R-3"):
+        stage.edit(amendment.id, number=number)
+    assert keys(stage, original) == [("R-1", original.id), ("R-3", amendment.id)]
+    with pytest.raises(Rejected, match="another document has this number"):
+        stage.create(name, number="R-1")
+    settle(stage, amendment)
+    assert keys(stage, original) == [("R-3", amendment.id)]
+    stage.create(name, number="R-1")
+
+
+def test_a_key_that_another_document_has_taken_holds_the_gate(stage: WorkflowStage) -> None:
+    """Let another amendment take its key over, and give that free again."""
+    original = settled(stage)
+    amendment = amend(stage, original, number="R-2")
+    stage.drain()
+    end(stage, amendment)
+    delete(stage, amend(stage, original, number="R-2"))
+    stage.create(read(stage, original).entity_type, number="R-2")
+    settle(stage, amendment)
+    ((code, *_),) = incidents(stage, amendment)
+    assert code == "KEY_TAKEN"
+    assert stage.status_of(original.id) == "active"
+
+
+def test_an_edit_hands_an_amendment_on(stage: WorkflowStage) -> None:
+    """Edit an amendment that may only be amended itself: the new one amends the same original."""
+    original = settled(stage, STRICT)
+    first = amend(stage, original, amount=2)
+    submit(stage, first)
+    move_on(stage, original)
+    second = of(stage.edit(first.id, amount=3))
+    assert (stage.status_of(original.id), stage.status_of(first.id)) == ("active", "amended")
+    assert line(stage, original) == (second.id, None, original.id)
+    assert line(stage, first) == (None, second.id, original.id)
+    assert keys(stage, original) == [("R-1", original.id)]
+    settle(stage, second)
+    assert (stage.status_of(original.id), stage.status_of(second.id)) == ("amended", "active")
+    assert line(stage, original) == (None, second.id, second.id)
+    assert line(stage, first) == (None, second.id, second.id)
+    assert keys(stage, original) == [("R-1", second.id)]
+
+
+# --- suspended ---
+
+
+def test_in_force_means_that_it_goes_on_as_if_none_were_open(stage: WorkflowStage) -> None:
+    original = settled(stage)
+    amend(stage, original)
+    stage.ask(original.id, "renew")
+    stage.drain()
+    assert stage.requests(original.id)[-1] == ("renew", "performed")
+
+
+def test_a_contract_may_suspend_the_original(stage: WorkflowStage) -> None:
+    original = settled(stage, SUSPENDING)
+    amendment = amend(stage, original)
+    version = stage.version_of(original.id)
+    refused = refusal(stage, RunAction(original.id, version, "post", {}))
+    assert refused.code == OPEN and "suspended" in refused.message
+    with pytest.raises(Rejected) as caught:
+        stage.ask(original.id, "renew")
+    assert caught.value.code == OPEN
+    assert refusal(stage, Amend(original.id, version, {})).code == OPEN
+    stage.ask(original.id, "cancel")
+    stage.drain()
+    assert stage.status_of(original.id) == "cancelled"
+    assert line(stage, original)[0] == amendment.id
+
+
+def test_what_is_suspended_comes_back(stage: WorkflowStage) -> None:
+    original = settled(stage, SUSPENDING)
+    delete(stage, amend(stage, original))
+    stage.ask(original.id, "renew")
+    stage.drain()
+    assert stage.requests(original.id)[-1] == ("renew", "performed")
+
+
+def test_what_is_under_way_is_not_suspended(stage: WorkflowStage) -> None:
+    original = settled(stage, SUSPENDING, posting={"nodes": [{**CALL, "id": "book"}]})
+    refused = refusal(stage, Amend(original.id, stage.version_of(original.id), {}))
+    assert refused.code == "AMENDMENT_NOT_POSSIBLE" and "under way" in refused.message
+    answer(stage, original)
+    amend(stage, original)
+
+
+def test_authors_of_the_original_are_editors_of_the_amendment(stage: WorkflowStage) -> None:
+    look = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
+    original = settled(stage, renewal={"nodes": [look]})
+    applied = stage.mutate(Amend(original.id, stage.version_of(original.id), {}), "mona")
+    (editors,) = stage.standing.row("SELECT editor_ids FROM documents WHERE id = %s", applied.document_id)
+    assert editors == ["carl"]
+
+
+def test_another_tenant_sees_none(stage: WorkflowStage) -> None:
+    amend(stage, settled(stage))
+    with stage.standing.company.database.transaction(uuid4()) as connection:
+        assert connection.execute("SELECT FROM amendments").fetchall() == []
