@@ -11,7 +11,10 @@ from signet.store.database import Connection
 from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
-SQL = Statements(__file__)
+_SQL = Statements(__file__)
+# Sent with the other rows of a mutation, in this order.
+HAND_ON, OPEN = _SQL.hand_on_amendments, _SQL.insert_amendments
+COMPARE_AGAIN, SETTLE = _SQL.compare_amendments_again, _SQL.settle_amendments
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ def list_open_amendments(
 ) -> dict[UUID, UUID]:
     """List the open amendment of each of these documents that has one."""
     values = {"tenant_id": tenant_id, "ids": sorted(original_ids)}
-    rows: list[Any] = connection.execute(SQL.list_open_amendments, values).fetchall()
+    rows: list[Any] = connection.execute(_SQL.list_open_amendments, values).fetchall()
     return dict(rows)
 
 
@@ -39,13 +42,13 @@ def find_amendment(connection: Connection, tenant_id: UUID, document_id: UUID) -
     """Find what a document amends; None where its original ended with the edit, or where it has none."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
     with connection.cursor(row_factory=class_row(AmendmentRow)) as cursor:
-        return cursor.execute(SQL.find_amendment, values).fetchone()
+        return cursor.execute(_SQL.find_amendment, values).fetchone()
 
 
 def hold_original(connection: Connection, tenant_id: UUID, original_id: UUID) -> bool:
     """Lock an original until the end of the transaction; return False where another transaction holds it."""
     values = {"tenant_id": tenant_id, "original_id": original_id}
-    return connection.execute(SQL.hold_original, values).fetchone() is not None
+    return connection.execute(_SQL.hold_original, values).fetchone() is not None
 
 
 def list_keys_of_line(
@@ -53,7 +56,7 @@ def list_keys_of_line(
 ) -> set[tuple[UUID, str]]:
     """List which of these business keys the document's own line of amendments has already."""
     rows: list[Any] = connection.execute(
-        SQL.list_keys_of_line, {"tenant_id": tenant_id, "rows": to_json(wanted)}
+        _SQL.list_keys_of_line, {"tenant_id": tenant_id, "rows": to_json(wanted)}
     ).fetchall()
     return set(rows)
 
@@ -63,6 +66,6 @@ def list_foreign_keys(
 ) -> dict[UUID, str]:
     """List the documents that want a business key of a document outside their line, with its field."""
     rows: list[Any] = connection.execute(
-        SQL.list_foreign_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)}
+        _SQL.list_foreign_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)}
     ).fetchall()
     return dict(rows)

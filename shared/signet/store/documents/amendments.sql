@@ -38,7 +38,7 @@ SELECT %(tenant_id)s, document_id, original_id, original_version, original_statu
 FROM json_to_recordset(%(rows)s::json) AS row (
     document_id uuid, original_id uuid, original_version bigint, original_status text)
 
--- name: compare_amendments_anew
+-- name: compare_amendments_again
 -- Let edited amendments stand for the originals as they are now: who edits answers for it, and people are asked again.
 UPDATE amendments a SET original_version = d.version, original_status = d.status
 FROM json_to_recordset(%(rows)s::json) AS row (document_id uuid), documents d
