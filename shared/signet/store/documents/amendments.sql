@@ -65,10 +65,14 @@ WHERE k.document_id = row.document_id
                 AND a.original_id = k.document_id AND a.closing IS NULL)
 
 -- name: list_foreign_keys
--- List which of these keys neither the document holds nor the one that it takes the place of.
+-- List which of these keys another document holds than the new one, its original, and amendments of that which were
+-- given up.
 SELECT row.document_id, row.field
 FROM json_to_recordset(%(rows)s::json) AS row (
     entity_type text, field text, value text, document_id uuid, heir_of uuid)
 JOIN document_keys k ON k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field
                     AND k.value = row.value
 WHERE k.document_id NOT IN (row.document_id, row.heir_of)
+  AND NOT EXISTS (SELECT FROM amendments a
+                  WHERE a.tenant_id = k.tenant_id AND a.document_id = k.document_id
+                    AND a.original_id = row.heir_of AND a.closing = 'given_up')

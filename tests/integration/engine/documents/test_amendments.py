@@ -67,6 +67,20 @@ def test_a_key_that_another_document_has_taken_holds_the_gate(stage: WorkflowSta
     assert stage.status_of(original.id) == "active"
 
 
+def test_a_key_comes_back_from_another_that_was_given_up(stage: WorkflowStage) -> None:
+    original = settled(stage)
+    first = amend(stage, original, number="R-2")
+    stage.drain()
+    end(stage, first)
+    second = amend(stage, original, number="R-2")
+    stage.drain()
+    assert keys(stage, original) == [("R-1", original.id), ("R-2", second.id)]
+    end(stage, second)
+    settle(stage, first)
+    assert (stage.status_of(original.id), stage.status_of(first.id)) == ("amended", "active")
+    assert keys(stage, original) == [("R-2", first.id)]
+
+
 def test_an_edit_hands_an_amendment_on(stage: WorkflowStage) -> None:
     """Edit an amendment that may only be amended itself: the new one amends the same original."""
     original = settled(stage, STRICT)

@@ -239,6 +239,20 @@ def test_a_rejection_that_is_not_for_good_keeps_it_open(stage: WorkflowStage) ->
     assert line(stage, original) == (amendment.id, None, original.id)
 
 
+def test_a_rejection_for_good_gives_the_original_back(stage: WorkflowStage) -> None:
+    transitions = AMENDABLE["transitions"]
+    approve = {**transitions["approve"], "rejected_to": "cancelled"}
+    original = settled(stage, {**AMENDABLE, "transitions": {**transitions, "approve": approve}})
+    amendment = amend(stage, original)
+    submit(stage, amendment)
+    instances, olga = operating_on(stage)
+    version = stage.instance(amendment.instance_id)["version"]
+    instances.cancel_token(olga, amendment.instance_id, version, "usr:approval:call", "not like this")
+    stage.drain()
+    assert (stage.status_of(original.id), stage.status_of(amendment.id)) == ("active", "cancelled")
+    assert line(stage, original) == (None, None, original.id)
+
+
 def test_an_amendment_that_begins_again_is_open_again(stage: WorkflowStage) -> None:
     original = settled(stage)
     amendment = amend(stage, original)
