@@ -1,13 +1,19 @@
 """Amendments while they are open: their keys, their edits, and what is refused meanwhile."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 from uuid import uuid4
 
 import pytest
 
+from bench.counting import count_wire
 from signet.core.errors import Rejected
-from signet.engine.documents.commands import Amend, RunAction
+from signet.engine.documents.commands import Amend, RequestTransition, RunAction, Update
+from signet.engine.documents.mutate import Documents
+from signet.store.database import Database, PoolSettings
 from tests.support.amended_documents import (
+    AMENDABLE,
     OPEN,
     STRICT,
     SUSPENDING,
@@ -27,6 +33,7 @@ from tests.support.amended_documents import (
     submit,
 )
 from tests.support.core.approval_policies import role
+from tests.support.database.runtime_roles import as_role
 from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
 
 
@@ -154,3 +161,22 @@ def test_another_tenant_sees_none(stage: WorkflowStage) -> None:
     amend(stage, settled(stage))
     with stage.standing.company.database.transaction(uuid4()) as connection:
         assert connection.execute("SELECT FROM amendments").fetchall() == []
+
+
+def test_where_none_is_open_nothing_is_asked(stage: WorkflowStage) -> None:
+    """Count the messages of an edit and of a request: a contract with amendments costs none more."""
+    company, counted = stage.standing.company, []
+    for contract in ({name: AMENDABLE[name] for name in AMENDABLE if name != "amendment"}, AMENDABLE):
+        draft, active = (settled(stage, contract) for _ in range(2))
+        stage.ask(draft.id, "reopen")
+        stage.drain()
+        edit = Update(draft.id, stage.version_of(draft.id), {"amount": 2})
+        renew = RequestTransition(active.id, stage.version_of(active.id), "renew")
+        with closing(Database(as_role(stage.standing.admin_url, "signet_api"), PoolSettings(size=1))) as api:
+            documents = Documents(api, stage.registry)
+            # The first of a process reads the contract.
+            documents.mutate(company.caller(), Update(edit.id, edit.expected_version, {"amount": 3}))
+            again = Update(edit.id, edit.expected_version + 1, {"amount": 4})
+            acts = [partial(documents.mutate, company.caller(), each) for each in (again, renew)]
+            counted.append([count_wire(api, act).statements for act in acts])
+    assert counted[0] == counted[1]
