@@ -4,6 +4,80 @@ CREATE FUNCTION public.current_tenant_id() RETURNS uuid
 
 ALTER FUNCTION public.current_tenant_id() OWNER TO signet_owner;
 
+CREATE TABLE public.amendments (
+    tenant_id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    original_id uuid NOT NULL,
+    original_version bigint NOT NULL,
+    original_status text NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    closing text,
+    CONSTRAINT amendments_check CHECK ((document_id <> original_id)),
+    CONSTRAINT amendments_check1 CHECK (((closed_at IS NULL) = (closing IS NULL))),
+    CONSTRAINT amendments_closing_check CHECK ((closing = ANY (ARRAY['settled'::text, 'handed_on'::text, 'given_up'::text]))),
+    CONSTRAINT amendments_original_version_check CHECK ((original_version >= 1))
+);
+
+ALTER TABLE ONLY public.amendments FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.amendments OWNER TO signet_owner;
+
+CREATE TABLE public.documents (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    entity_type text NOT NULL,
+    contract_version integer NOT NULL,
+    status text NOT NULL,
+    version bigint NOT NULL,
+    data jsonb NOT NULL,
+    amended_from_id uuid,
+    creator_id text NOT NULL,
+    editor_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    t1 text,
+    t2 text,
+    t3 text,
+    t4 text,
+    n1 bigint,
+    n2 bigint,
+    n3 bigint,
+    n4 bigint,
+    d1 timestamp with time zone,
+    d2 timestamp with time zone,
+    purged_at timestamp with time zone,
+    creator_responsible bytea,
+    editor_responsible bytea,
+    field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT documents_version_check CHECK ((version >= 1))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.documents OWNER TO signet_owner;
+
+CREATE FUNCTION public.amendment_in_place_of(document uuid) RETURNS uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT COALESCE(( SELECT a.document_id
+            FROM public.amendments a
+           WHERE ((a.tenant_id = public.current_tenant_id()) AND (a.original_id = amendment_in_place_of.document) AND (a.closing = 'settled'::text))), ( SELECT n.id
+            FROM (public.documents d
+              JOIN public.documents n ON (((n.tenant_id = d.tenant_id) AND (n.amended_from_id = d.id))))
+           WHERE ((d.tenant_id = public.current_tenant_id()) AND (d.id = amendment_in_place_of.document) AND (d.status = 'amended'::text) AND (NOT (EXISTS ( SELECT
+                    FROM public.amendments a
+                   WHERE ((a.tenant_id = n.tenant_id) AND (a.document_id = n.id) AND (a.original_id = d.id))))))
+           ORDER BY n.id
+          LIMIT 1)) AS "coalesce";
+END;
+
+ALTER FUNCTION public.amendment_in_place_of(document uuid) OWNER TO signet_owner;
+
 CREATE TABLE public.eligibility_changes (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -677,43 +751,6 @@ ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.document_keys OWNER TO signet_owner;
 
-CREATE TABLE public.documents (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    entity_type text NOT NULL,
-    contract_version integer NOT NULL,
-    status text NOT NULL,
-    version bigint NOT NULL,
-    data jsonb NOT NULL,
-    amended_from_id uuid,
-    creator_id text NOT NULL,
-    editor_ids text[] DEFAULT '{}'::text[] NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    deleted_at timestamp with time zone,
-    t1 text,
-    t2 text,
-    t3 text,
-    t4 text,
-    n1 bigint,
-    n2 bigint,
-    n3 bigint,
-    n4 bigint,
-    d1 timestamp with time zone,
-    d2 timestamp with time zone,
-    purged_at timestamp with time zone,
-    creator_responsible bytea,
-    editor_responsible bytea,
-    field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
-    CONSTRAINT documents_version_check CHECK ((version >= 1))
-)
-WITH (fillfactor='70');
-
-ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.documents OWNER TO signet_owner;
-
 CREATE TABLE public.left_document_keys (
     tenant_id uuid NOT NULL,
     key_hash bytea NOT NULL,
@@ -756,6 +793,30 @@ END
 $$;
 
 ALTER FUNCTION public.forget_left_keys() OWNER TO signet_owner;
+
+CREATE FUNCTION public.give_up_amendment() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    UPDATE amendments a SET closed_at = NEW.updated_at, closing = 'given_up'
+    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.give_up_amendment() OWNER TO signet_owner;
+
+CREATE FUNCTION public.guard_amendment() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the amendment % is closed', OLD.document_id USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+ALTER FUNCTION public.guard_amendment() OWNER TO signet_owner;
 
 CREATE FUNCTION public.guard_incident() RETURNS trigger
     LANGUAGE plpgsql
@@ -982,6 +1043,35 @@ CREATE FUNCTION public.lapse_approval_seats(seat_rows json) RETURNS void
 $$;
 
 ALTER FUNCTION public.lapse_approval_seats(seat_rows json) OWNER TO signet_owner;
+
+CREATE FUNCTION public.line_of_amendments(document uuid) RETURNS TABLE(amendment_open uuid, amended_by uuid, current_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    place uuid := document;
+    next  uuid;
+BEGIN
+    FOR step IN 1..1000 LOOP
+        -- What has not settled stands behind its original.
+        SELECT a.original_id INTO next FROM amendments a
+        WHERE a.tenant_id = current_tenant_id() AND a.document_id = place AND a.closing IS DISTINCT FROM 'settled';
+        next := coalesce(next, amendment_in_place_of(place));
+        EXIT WHEN next IS NULL;
+        place := next;
+    END LOOP;
+    RETURN QUERY
+    SELECT coalesce(
+               (SELECT a.document_id FROM amendments a
+                WHERE a.tenant_id = current_tenant_id() AND a.original_id = document AND a.closing IS NULL),
+               (SELECT a.document_id FROM amendments a
+                WHERE a.tenant_id = current_tenant_id() AND a.document_id = document AND a.closing IS NULL)),
+           amendment_in_place_of(document), CASE WHEN next IS NULL THEN place END;
+END
+$$;
+
+ALTER FUNCTION public.line_of_amendments(document uuid) OWNER TO signet_owner;
 
 CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
     LANGUAGE sql STABLE
@@ -1895,6 +1985,22 @@ END
 $$;
 
 ALTER FUNCTION public.reject_unversioned_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reopen_amendment() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    UPDATE amendments a SET closed_at = NULL, closing = NULL
+    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing = 'given_up'
+      AND NOT EXISTS (SELECT FROM amendments o
+                      WHERE o.tenant_id = a.tenant_id AND o.original_id = a.original_id
+                        AND (o.closing IS NULL OR o.closing = 'settled'));
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.reopen_amendment() OWNER TO signet_owner;
 
 CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -3347,6 +3453,9 @@ ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.wor
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
 
+ALTER TABLE ONLY public.amendments
+    ADD CONSTRAINT amendments_pkey PRIMARY KEY (tenant_id, document_id);
+
 ALTER TABLE ONLY public.api_key_owners
     ADD CONSTRAINT api_key_owners_pkey PRIMARY KEY (tenant_id, key_id, owner_id);
 
@@ -3535,6 +3644,8 @@ ALTER TABLE ONLY public.workflow_step_executions_default
 
 ALTER TABLE ONLY public.workflow_step_receipts
     ADD CONSTRAINT workflow_step_receipts_pkey PRIMARY KEY (tenant_id, instance_id, idempotency_key);
+
+CREATE UNIQUE INDEX amendments_by_original ON public.amendments USING btree (tenant_id, original_id) WHERE ((closing IS NULL) OR (closing = 'settled'::text));
 
 CREATE INDEX approval_decisions_by_person ON public.approval_decisions USING btree (tenant_id, decided_by, id) WHERE (decided_by IS NOT NULL);
 
@@ -3772,6 +3883,10 @@ CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EA
 
 CREATE TRIGGER forget_left_keys AFTER UPDATE OF purged_at ON public.documents FOR EACH ROW WHEN (((old.purged_at IS NULL) AND (new.purged_at IS NOT NULL))) EXECUTE FUNCTION public.forget_left_keys();
 
+CREATE TRIGGER give_up_amendment AFTER UPDATE OF status ON public.workflow_instances FOR EACH ROW WHEN (((old.status = ANY (ARRAY['running'::text, 'paused'::text])) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (new.birth <> 'created'::text) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.give_up_amendment();
+
+CREATE TRIGGER guard_change BEFORE UPDATE ON public.amendments FOR EACH ROW WHEN ((old.closing = ANY (ARRAY['settled'::text, 'handed_on'::text]))) EXECUTE FUNCTION public.guard_amendment();
+
 CREATE TRIGGER guard_change BEFORE UPDATE ON public.incidents FOR EACH ROW EXECUTE FUNCTION public.guard_incident();
 
 CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.keep_key_owner();
@@ -3872,6 +3987,8 @@ CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_ste
 
 CREATE CONSTRAINT TRIGGER reject_smaller_set_of_editors AFTER UPDATE OF editor_responsible ON public.documents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.editor_responsible IS DISTINCT FROM old.editor_responsible)) EXECUTE FUNCTION public.reject_smaller_set_of_editors();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.amendments FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.api_key_owners FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.approval_decisions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -3916,6 +4033,8 @@ CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version 
 
 CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reopen_amendment AFTER INSERT ON public.workflow_instances FOR EACH ROW WHEN (((new.birth = 'reentered'::text) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.reopen_amendment();
+
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
 
 CREATE TRIGGER restrict_definition_change BEFORE UPDATE OF definition_id, definition_version ON public.workflow_instances FOR EACH ROW WHEN (((new.definition_id IS DISTINCT FROM old.definition_id) OR (new.definition_version IS DISTINCT FROM old.definition_version))) EXECUTE FUNCTION public.restrict_definition_change();
@@ -3949,6 +4068,15 @@ CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_e
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = 'cancelled'::text) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
+
+ALTER TABLE ONLY public.amendments
+    ADD CONSTRAINT amendments_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
+
+ALTER TABLE ONLY public.amendments
+    ADD CONSTRAINT amendments_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.amendments
+    ADD CONSTRAINT amendments_tenant_id_original_id_fkey FOREIGN KEY (tenant_id, original_id) REFERENCES public.documents(tenant_id, id);
 
 ALTER TABLE ONLY public.api_key_owners
     ADD CONSTRAINT api_key_owners_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.api_keys(tenant_id, id);
@@ -4106,6 +4234,8 @@ ALTER TABLE ONLY public.workflow_instances
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE public.amendments ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.api_key_owners ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
@@ -4211,6 +4341,8 @@ ALTER TABLE public.secret_uses ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.service_accounts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenant_files ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.amendments USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.api_key_owners USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -4376,6 +4508,68 @@ GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_janitor;
 
 GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_dispatch;
 
+GRANT SELECT ON TABLE public.amendments TO signet_api;
+
+GRANT SELECT ON TABLE public.amendments TO signet_worker;
+
+GRANT INSERT(tenant_id) ON TABLE public.amendments TO signet_api;
+
+GRANT INSERT(tenant_id) ON TABLE public.amendments TO signet_worker;
+
+GRANT INSERT(document_id) ON TABLE public.amendments TO signet_api;
+
+GRANT INSERT(document_id) ON TABLE public.amendments TO signet_worker;
+
+GRANT INSERT(original_id) ON TABLE public.amendments TO signet_api;
+
+GRANT INSERT(original_id) ON TABLE public.amendments TO signet_worker;
+
+GRANT INSERT(original_version),UPDATE(original_version) ON TABLE public.amendments TO signet_api;
+
+GRANT INSERT(original_version),UPDATE(original_version) ON TABLE public.amendments TO signet_worker;
+
+GRANT INSERT(original_status),UPDATE(original_status) ON TABLE public.amendments TO signet_api;
+
+GRANT INSERT(original_status),UPDATE(original_status) ON TABLE public.amendments TO signet_worker;
+
+GRANT INSERT(opened_at) ON TABLE public.amendments TO signet_api;
+
+GRANT INSERT(opened_at) ON TABLE public.amendments TO signet_worker;
+
+GRANT UPDATE(closed_at) ON TABLE public.amendments TO signet_api;
+
+GRANT UPDATE(closed_at) ON TABLE public.amendments TO signet_worker;
+
+GRANT UPDATE(closing) ON TABLE public.amendments TO signet_api;
+
+GRANT UPDATE(closing) ON TABLE public.amendments TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT ON TABLE public.documents TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
+
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
+
+REVOKE ALL ON FUNCTION public.amendment_in_place_of(document uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_api;
+
 GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
 
 GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
@@ -4522,28 +4716,6 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
 
 GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
 
-GRANT SELECT,INSERT ON TABLE public.documents TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.documents TO signet_worker;
-
-GRANT SELECT ON TABLE public.documents TO signet_janitor;
-
-GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
-
-GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(contract_version) ON TABLE public.documents TO signet_worker;
-
-GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_api;
-
-GRANT UPDATE(updated_at) ON TABLE public.documents TO signet_worker;
-
-GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
-
-GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
-
-GRANT UPDATE(editor_responsible) ON TABLE public.documents TO signet_api;
-
 GRANT SELECT ON TABLE public.left_document_keys TO signet_api;
 
 GRANT SELECT ON TABLE public.left_document_keys TO signet_worker;
@@ -4557,6 +4729,10 @@ GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_api;
 GRANT ALL ON FUNCTION public.first_asked(document uuid) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.forget_left_keys() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.give_up_amendment() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.guard_amendment() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.guard_incident() FROM PUBLIC;
 
@@ -4591,6 +4767,10 @@ REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.line_of_amendments(document uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.line_of_amendments(document uuid) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.list_changed_pins(pins jsonb) FROM PUBLIC;
 
@@ -4705,6 +4885,8 @@ REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reopen_amendment() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) FROM PUBLIC;
 

@@ -67,8 +67,8 @@ MEETINGS = {
     "update, delete": MutationMeeting(update, delete, CONFLICT),
     "delete, update": MutationMeeting(delete, update, "DOCUMENT_NOT_FOUND"),
     "update, amend": MutationMeeting(update, amend, CONFLICT, "active"),
-    "amend, update": MutationMeeting(amend, update, CONFLICT, "active"),
-    "amend, amend": MutationMeeting(amend, amend, CONFLICT, "active"),
+    "amend, update": MutationMeeting(amend, update, 2, "active"),
+    "amend, amend": MutationMeeting(amend, amend, "AMENDMENT_OPEN", "active"),
     "edit that amends, edit that amends": MutationMeeting(
         update, update, CONFLICT, "submitted", "amend_only"
     ),

@@ -43,6 +43,7 @@ BODIES: Mapping[str, Any] = {
     "put_role": {"permissions": []},
     "put_manager": {"manager_id": "carl"},
     "change_tenant": {"name": "another"},
+    "publish_definition": {"replaces": "invoice_approval"},
     "archive_definition": {"accept": ["FALLS_BACK", "ASKS_NOBODY"]},
     "confirm_control_change": {"hash": "0" * 64},
     "reject_control_change": {"reason": "not ours"},

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.mutants.actors import ACTORS
+from tests.mutants.amending import AMENDING
 from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
@@ -49,4 +50,5 @@ MUTATIONS: Sequence[Mutation] = (
     *ACTORS,
     *ATTACKED,
     *HOLDING,
+    *AMENDING,
 )

@@ -14,6 +14,11 @@ SELECT content::jsonb ->> 'actor_id', content::jsonb -> 'after' ->> 'version', c
        content::jsonb -> 'detail' ->> 'diff'
 FROM audit_log WHERE subject_id = %s AND content::jsonb ->> 'action' = 'amended'
 """
+OPENED: LiteralString = """
+SELECT content::jsonb ->> 'actor_id', content::jsonb -> 'after' ->> 'version', content::jsonb ->> 'reason',
+       content::jsonb -> 'detail' ->> 'diff'
+FROM audit_log WHERE subject_id = %s AND content::jsonb ->> 'action' = 'amendment_opened' ORDER BY seq
+"""
 PENDING_CALL: LiteralString = """
 SELECT e.step_execution_id
 FROM workflow_side_effects_outbox e

@@ -29,7 +29,7 @@ from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
 from tests.support.company import EXAMPLES, Company
 from tests.support.database.runtime_roles import as_role
-from tests.support.document_records import AMENDED, DOCUMENT, ON_RECORD, PENDING_CALL, REQUESTS
+from tests.support.document_records import AMENDED, DOCUMENT, ON_RECORD, OPENED, PENDING_CALL, REQUESTS
 from tests.support.named_things import supply_mentioned
 from tests.support.shared_company import CompanyWithWorkers
 from tests.support.workflow_stage import CallAnswer, WorkflowStage
@@ -54,7 +54,7 @@ class Story:
     def author(self, user_id: str) -> Caller:
         return Caller(read_principal(self.company.database, self.company.tenant_id, user_id), via="test")
 
-    def publish(self, folder: str) -> None:
+    def publish(self, folder: str, *, replaces: str | None = None) -> None:
         """Publish the contract, chain and patch that are in an example's folder."""
         definitions, writer, publisher = self.company.definitions, self.author("sam"), self.author("ada")
         if (contract := _read(folder, "contract")) is not None:
@@ -68,7 +68,8 @@ class Story:
             assert isinstance(published, PublishedChain), published
         if (patch := _read(folder, "patch")) is not None:
             supply_mentioned(self.company.database, self.company.tenant_id, patch)
-            definitions.publish(publisher, definitions.create(writer, "org_patch", patch).id)
+            draft = definitions.create(writer, "org_patch", patch)
+            definitions.publish(publisher, draft.id, replaces=replaces)
 
     # --- acts of people; the worker follows at once unless `then_works` is false ---
 
@@ -154,6 +155,8 @@ class Story:
         yield from _say(rows(DOCUMENT, document_id))
         yield from ("", "Requests")
         yield from _say(rows(REQUESTS, document_id))
+        if told := list(_say(rows(OPENED, str(document_id)))):
+            yield from ("", "Amendment opened: by, at version, reason, diff", *told)
         if told := list(_say(rows(AMENDED, str(document_id)))):
             yield from ("", "Amended: by, at version, reason, diff", *told)
         for instance_id in self._list_instances(document_id):

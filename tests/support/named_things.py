@@ -125,11 +125,11 @@ def _publish_chain(connection: Connection, tenant_id: UUID, name: str, now: date
     publish_chain(connection, tenant_id, name, 1, Authorship(("test",), "test", ("test",)), now)
 
 
-def publish_patch(company: Company, patch: Mapping[str, Any]) -> Published:
+def publish_patch(company: Company, patch: Mapping[str, Any], *, replaces: str | None = None) -> Published:
     """Publish a patch in a company that has what it names."""
     supply_mentioned(company.database, company.tenant_id, patch)
     definitions, caller = company.definitions, company.caller()
-    return definitions.publish(caller, definitions.create(caller, "org_patch", patch).id)
+    return definitions.publish(caller, definitions.create(caller, "org_patch", patch).id, replaces=replaces)
 
 
 @pytest.fixture

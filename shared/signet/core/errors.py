@@ -46,6 +46,8 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "ACTION_NOT_LOADED": ErrorKind.NOT_FOUND,
         "ACTION_UNKNOWN": ErrorKind.NOT_FOUND,
         "AMENDMENT_NOT_POSSIBLE": ErrorKind.CONFLICT,
+        "AMENDMENT_OPEN": ErrorKind.CONFLICT,
+        "ANOTHER_WORKFLOW_ACTIVE": ErrorKind.CONFLICT,
         "API_KEY_ENDED": ErrorKind.CONFLICT,
         "API_KEY_NOT_FOUND": ErrorKind.NOT_FOUND,
         "API_KEY_OWNER_INACTIVE": ErrorKind.CONFLICT,

@@ -83,7 +83,7 @@ def test_time_asks_a_wider_circle(invoices: Story) -> None:
 def test_what_runs_keeps_the_definition_that_it_began_with(invoices: Story) -> None:
     """Publish a definition that asks no approval below a thousand; the old invoice keeps its chain."""
     old = submitted(invoices, "R-7", 60000)
-    invoices.publish("invoice_fast_track")
+    invoices.publish("invoice_fast_track", replaces="invoice_approval")
     new = submitted(invoices, "R-8", 60000)
     assert (invoices.stage.status_of(old), invoices.stage.status_of(new)) == ("submitted", "active")
     invoices.decide("anton", old)

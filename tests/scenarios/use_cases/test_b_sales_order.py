@@ -18,8 +18,9 @@ REFUSED = CallAnswer(error="the account is closed")
 @pytest.fixture
 def orders(story: Story) -> Story:
     load_extensions(["examples.sales_order.actions"], ActionRegistry())
-    for folder in ("customer", "sales_order", "sales_order_calls"):
+    for folder in ("customer", "sales_order"):
         story.publish(folder)
+    story.publish("sales_order_calls", replaces="order_fulfilment")
     return story
 
 

@@ -19,8 +19,8 @@ BILL = {
 
 @pytest.fixture
 def invoices(story: Story) -> Story:
-    for folder in ("invoice", "invoice_amendment"):
-        story.publish(folder)
+    story.publish("invoice")
+    story.publish("invoice_amendment", replaces="invoice_approval")
     return story
 
 
@@ -66,8 +66,22 @@ def test_an_amendment_of_what_is_active(invoices: Story, submitted: UUID) -> Non
     invoices.decide("frank", submitted)
     assert invoices.stage.status_of(submitted) == "active"
     amended = invoices.amend("carl", submitted, "the tax was forgotten", tax_total=1900)
+    assert invoices.stage.status_of(submitted) == "active", "it is in force until the new one is"
     approve_anew(invoices, amended.document_id)
+    assert invoices.stage.status_of(submitted) == "amended"
     invoices.check("c_amended_when_active.txt", submitted, amended.document_id)
+
+
+def test_an_amendment_that_is_given_up_leaves_what_is_active(invoices: Story, submitted: UUID) -> None:
+    invoices.decide("fiona", submitted)
+    invoices.decide("frank", submitted)
+    amended = invoices.amend("carl", submitted, "the tax was forgotten", tax_total=1900)
+    invoices.ask("carl", amended.document_id, "submit")
+    invoices.decide("fiona", amended.document_id, "rejected", "the vendor denies it")
+    invoices.ask("fiona", amended.document_id, "cancel", "the vendor denies it")
+    assert invoices.stage.status_of(submitted) == "active"
+    assert invoices.stage.status_of(amended.document_id) == "cancelled"
+    invoices.check("c_amendment_given_up.txt", submitted, amended.document_id)
 
 
 def test_the_manager_does_not_release_it(invoices: Story, submitted: UUID) -> None:

@@ -26,8 +26,8 @@ def invoices(story: Story) -> Story:
 
 @pytest.fixture
 def amendable(story: Story) -> Story:
-    for folder in ("invoice", "invoice_amendment"):
-        story.publish(folder)
+    story.publish("invoice")
+    story.publish("invoice_amendment", replaces="invoice_approval")
     return story
 
 

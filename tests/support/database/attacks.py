@@ -180,6 +180,10 @@ def fill_approvals(standing: CompanyWithWorkers) -> None:
         " FROM workflow_instances LIMIT 1"
     )
     standing.run(
+        "INSERT INTO amendments SELECT a.tenant_id, a.id, o.id, o.version, o.status, now()"
+        " FROM documents a JOIN documents o ON o.tenant_id = a.tenant_id AND o.id < a.id LIMIT 1"
+    )
+    standing.run(
         "INSERT INTO notifications SELECT tenant_id, gen_random_uuid(), 'mona', NULL, 'approval_wanted', id,"
         " '{}', now() FROM approval_requests"
     )

@@ -102,11 +102,13 @@ class DeclaredAction(Strict):
 class Amendment(Strict):
     """A new document that replaces a settled one.
 
-    `from` names the settled states where a person may ask for it.
+    `from` names the settled states where a person may ask for it. `while_open` says what the settled one is
+    until the new one settles: in force, as it also is where nothing is said, or suspended.
     """
 
     from_states: Annotated[tuple[Name, ...], Constraint(alias="from", max_length=MAX_STATES)] = ()
     permission: Permission | None = None
+    while_open: Annotated[Literal["in_force", "suspended"] | None, Constraint(exclude_if=is_absent)] = None
 
 
 class SeparationOfDuties(Strict):

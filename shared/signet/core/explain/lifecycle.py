@@ -47,6 +47,8 @@ def _describe_who_amends(outline: Outline) -> Iterator[str]:
     states = describe_list((outline.refer(state_node(state)) for state in amendment.from_states), "or")
     who = f" with the permission {amendment.permission}" if amendment.permission is not None else ""
     yield f"A person{who} may also ask for one in the state {states}."
+    is_suspended = amendment.while_open == "suspended"
+    yield f"Until it settles, the original is {'suspended' if is_suspended else 'in force'}."
 
 
 def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:

@@ -13,7 +13,8 @@ from signet.core.explain.vocabulary import Vocabulary, describe_name, escape
 WINDOWS = {
     "editable": "An edit changes the document itself.",
     "amend_only": "An edit does not change the document: it makes an amendment, a new document that begins"
-    " again and needs new approvals. The amended document then stays as it is for good.",
+    " again and needs new approvals. A settled document stays in force until its amendment settles; any other"
+    " is final at once.",
     "locked": "Nobody can edit the document.",
 }
 _OUTCOMES = {

@@ -49,6 +49,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "EFFECT_DEAD": IncidentKind.OUTSIDE,
         "GATE_HELD": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
+        "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
     }
 )

@@ -155,12 +155,20 @@ class Definitions:
             if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
                 raise Rejected("VERSION_FROZEN", f"'{definition.name}' is a default, which never changes")
 
-    def publish(self, caller: Caller, definition_id: UUID, expected_revision: int | None = None) -> Published:
+    def publish(
+        self,
+        caller: Caller,
+        definition_id: UUID,
+        expected_revision: int | None = None,
+        *,
+        replaces: str | None = None,
+    ) -> Published:
+        """Publish a draft; `replaces` names the patch that new documents of its type run until now."""
         with self._acting(caller, PUBLISH) as act:
             draft = _require(act, definition_id)
             if expected_revision is not None:
                 require_revision(draft.revision, expected_revision)
-            return publication.publish_draft(act, draft)
+            return publication.publish_draft(act, draft, replaces=replaces)
 
     def archive(
         self,

@@ -21,6 +21,7 @@ from signet.engine.control.four_eyes import join_authors, make_authorship, requi
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.engine.definitions.archive import KIND, PUBLISH, apply_archive, describe
 from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
+from signet.engine.definitions.replacement import put_out_of_force, require_replaced
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
@@ -90,9 +91,16 @@ def insert_draft(
 
 
 def publish_draft(
-    act: AdminTransaction, draft: DefinitionRow, *, barred: Sequence[str] | None = None
+    act: AdminTransaction,
+    draft: DefinitionRow,
+    *,
+    barred: Sequence[str] | None = None,
+    replaces: str | None = None,
 ) -> Published:
-    """Publish a draft; `barred` are those who may not where two people must, or else its authors."""
+    """Publish a draft; `barred` are those who may not where two people must, or else its authors.
+
+    `replaces` names the patch of the type that goes out of force by it.
+    """
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if draft.status != "draft":
         raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
@@ -106,11 +114,16 @@ def publish_draft(
     require_run_as(act, artifact)
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
+    replaced = require_replaced(act, draft, replaces) if is_patch else None
     store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else compiled))
     effective_id, version = draft.id, draft.version
     if is_patch:
         effective_id, version = _insert_effective(act, draft, artifact, authorship)
-    note(act, draft.id, "publish", compiled_hash=artifact.hash)
+    detail: dict[str, str | int] = {}
+    if replaced is not None:
+        detail = {"replaces": replaced.name, "replaced_version": replaced.version}
+        put_out_of_force(act, replaced, draft, artifact.content["contract"]["version"])
+    note(act, draft.id, "publish", compiled_hash=artifact.hash, **detail)
     return _show(act, effective_id, version, artifact, findings)
 
 
@@ -134,6 +147,7 @@ def recompile(
     """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     patch, artifact, findings = _compile_again(act, effective)
+    require_replaced(act, patch, None)
     if proposal is not None and artifact.hash != proposal.body["compiled_hash"]:
         raise change_is_stale(proposal, proposal.base_version)
     # Only the act is new. Who wrote the patch and who has it compiled again may be one person.
@@ -149,12 +163,15 @@ def recompile(
 
 def propose_roll_back(act: AdminTransaction, older: DefinitionRow) -> ControlChange:
     _parse_older(older)
+    if older.definition_kind == "org_patch":
+        require_replaced(act, older, None)
     body = {**describe(older), "document": older.body_patches_json}
     return _propose(act, older, "roll_back", body, _newest_version(act, older))
 
 
 def propose_recompile(act: AdminTransaction, effective: DefinitionRow) -> ControlChange:
-    _, artifact, _ = _compile_again(act, effective)
+    patch, artifact, _ = _compile_again(act, effective)
+    require_replaced(act, patch, None)
     body = {**describe(effective), "compiled_hash": artifact.hash}
     return _propose(act, effective, "recompile", body, _newest_version(act, effective))
 

@@ -1,32 +1,43 @@
 """Business keys that changes release and take, and the refusal of changes that lost one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import DocumentChange, refuse_created
+from signet.engine.documents.commands import Mode
+from signet.store.database import Connection
+from signet.store.documents.write import reserve_business_keys
 
 Row = dict[str, Any]
 
 
 def list_business_keys(changes: Iterable[DocumentChange]) -> tuple[list[Row], list[Row]]:
-    """List the business keys to release and to take; an amendment takes over those of its original."""
+    """List the business keys to release and to take.
+
+    Keys belong to a line of amendments. An original that stays in force keeps its own until the amendment
+    settles, which holds what it changes beside them. One that ends hands them over at once. `heir_of` is the
+    document that the new holder comes after.
+    """
     released: list[Row] = []
     wanted: list[Row] = []
     for change in changes:
-        holder = change.before or change.amended_from
+        holder = change.replaces or change.before or change.amended_from
+        takes_over = change.replaces or (change.amended_from if not change.original_stays else None)
         old, after = holder.data if holder else {}, change.after
         for field in change.contract.unique_fields:
             old_value, new_value = old.get(field), None if after.is_deleted else after.data.get(field)
-            if old_value == new_value and change.amended_from is None:
+            if old_value == new_value and takes_over is None:
                 continue
             entity_type = change.contract.contract.contract
-            if old_value is not None and holder is not None:
+            if old_value is not None and holder is not None and not change.original_stays:
                 released.append(_make_key(entity_type, field, old_value, holder.id))
             if new_value is not None:
-                wanted.append(_make_key(entity_type, field, new_value, change.document_id))
+                key = _make_key(entity_type, field, new_value, change.document_id)
+                of_line = change.replaces or change.amended_from
+                wanted.append({**key, "heir_of": of_line.id if of_line is not None else None})
     return released, wanted
 
 
@@ -51,3 +62,35 @@ def _key_taken(field: str) -> Rejected:
 
 def refuse_lost(change: ChangeOrRefusal, lost: Mapping[UUID, Rejected]) -> ChangeOrRefusal:
     return lost.get(change.document_id, change) if isinstance(change, DocumentChange) else change
+
+
+def reserve_keys(
+    connection: Connection, tenant_id: UUID, decided: Sequence[ChangeOrRefusal], mode: Mode
+) -> list[ChangeOrRefusal]:
+    """Reserve business keys and refuse the changes that lost one.
+
+    With `each`, those that are left try again until all of them have theirs.
+    """
+    left = list(decided)
+    while True:
+        changes = [change for change in left if isinstance(change, DocumentChange)]
+        lost = reserve(connection, tenant_id, changes, undo=mode == "each")
+        if not lost:
+            return left
+        left = [refuse_lost(change, lost) for change in left]
+        if mode == "all":
+            return left
+
+
+def reserve(
+    connection: Connection, tenant_id: UUID, changes: Sequence[DocumentChange], *, undo: bool
+) -> dict[UUID, Rejected]:
+    """Return a rejection for each change that lost a key; with `undo` no key was then reserved."""
+    released, wanted = list_business_keys([part for change in changes for part in change.parts])
+    if not released and not wanted:
+        return {}
+    lost = reserve_business_keys(connection, tenant_id, released, wanted, undo=undo)
+    if not lost:
+        return {}
+    rejections = ((change.document_id, find_lost_key(change, lost)) for change in changes)
+    return {document_id: rejected for document_id, rejected in rejections if rejected is not None}

@@ -104,6 +104,7 @@ class MutationContext:
     pins: Pins = field(default_factory=dict)
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
+    open_amendment: UUID | None = None  # where the decision depends on it
 
     @property
     def is_own_workflow(self) -> bool:
@@ -215,6 +216,9 @@ class DocumentChange:
     # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
     amended_from: DocumentRow | None = None
+    # Of an amendment: its original stays in force until it settles, and then it takes that one's place.
+    original_stays: bool = False
+    replaces: DocumentRow | None = None
     # The persons behind content that rules set or other documents gave: they count as editors.
     content_responsible: ResponsiblePersons = NOBODY
     # Evidence of the rules that ran, and the events that they emit.
@@ -259,6 +263,12 @@ class DocumentChange:
             return ()
         origin = self.amended_from
         return list(dict.fromkeys((origin.creator_id, *origin.editor_ids)))
+
+
+def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that differ, each with its value before and after."""
+    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    return {name: {"before": before.get(name), "after": after.get(name)} for name in sorted(differing)}
 
 
 def format_moment(moment: datetime) -> str:

@@ -6,10 +6,23 @@ from uuid import UUID
 
 import orjson
 
+from signet.core.contracts.contract import Contract
 from signet.core.errors import FieldError, Rejected
 from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
+from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import DocumentChange
-from signet.engine.documents.commands import Amend, Create, Operation, RequestTransition, RunAction, Update
+from signet.engine.documents.commands import (
+    Amend,
+    ConcludeTransition,
+    Create,
+    Operation,
+    Outcome,
+    Refused,
+    RequestTransition,
+    RunAction,
+    Update,
+)
+from signet.store.documents.write import DocumentRow
 
 MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
@@ -84,3 +97,40 @@ def _check_content(operation: Operation) -> Rejected | None:
 def _refuse(code: str, pointer: str, mistake: str, sentence: str) -> Rejected:
     where = pointer.removeprefix("/") or "the document"
     return Rejected(code, f"{where} {sentence}", fields=(FieldError(pointer, mistake, sentence),))
+
+
+def find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
+    return next((refused for refused in decided if not isinstance(refused, DocumentChange)), None)
+
+
+def refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
+    """Refuse the changes that could have been done, and name the refusal that prevents them."""
+    return [
+        type(first)(first.code, f"not done: {first.message}")
+        if isinstance(change, DocumentChange)
+        else change
+        for change in decided
+    ]
+
+
+def refuse_unknown(operation: Operation) -> Rejected:
+    if isinstance(operation, Create):
+        return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{operation.entity_type}'")
+    return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
+
+
+def is_refusal(operation: Operation, change: DocumentChange) -> bool:
+    """Return whether a request ends without a change of its document: no rule can be against that."""
+    is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
+    return is_refused and not change.writes_document
+
+
+def may_meet_amendment(operation: Operation, contract: Contract, row: DocumentRow) -> bool:
+    """Return whether the answer depends on an open amendment, so that it is read."""
+    state = contract.states.get(row.status)
+    if contract.amendment is None or state is None or not state.settled:
+        return False
+    if isinstance(operation, Amend) or contract.amendment.while_open == "suspended":
+        return True
+    window = row.edit_window or state.edit
+    return isinstance(operation, Update) and window == "amend_only"

@@ -7,15 +7,15 @@ from uuid import UUID
 from signet.authoring.actions import ActionRegistry
 from signet.core.approvals.eligibility import find_authors, separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.contracts.contract import AMENDED, Contract, EditWindow
+from signet.core.contracts.contract import Contract, EditWindow
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
-from signet.core.documents.personal_data import MASK
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.actions import ChangeOrRefusal, MakeId, run_action
+from signet.engine.documents.amendments import START, make_amendment, refuse_while_open
 from signet.engine.documents.change import (
     AuditNote,
     DocumentChange,
@@ -49,7 +49,7 @@ from signet.engine.documents.commands import (
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
 
-START, STATE = "sys:start", "sys:state:"
+STATE = "sys:state:"
 
 
 def decide_operation(
@@ -63,6 +63,8 @@ def decide_operation(
     if isinstance(operation, ConcludeTransition):
         return _conclude(operation, context, row)
     refused = _refuse(operation, context, row)
+    if refused is None and context.open_amendment is not None:
+        refused = refuse_while_open(operation, context, row)
     if refused is not None:
         return refused
     if isinstance(operation, RunAction):
@@ -210,7 +212,7 @@ def _update(
         case EditEffect.AMEND if data == context.data:
             return _nothing_to_amend()
         case EditEffect.AMEND:
-            return _make_amendment(context, row, data, operation.reason, make_id)
+            return make_amendment(context, row, data, operation.reason, make_id)
         case _:
             change = make_version(context, row, "update", data, operation.reason)
             trigger_workflow(change, row, "mutation", {"action": "update"})
@@ -247,40 +249,8 @@ def _amend_explicitly(
         )
     data = _patched(operation.patch, context, is_full=False)
     return (
-        data if isinstance(data, Rejected) else _make_amendment(context, row, data, operation.reason, make_id)
+        data if isinstance(data, Rejected) else make_amendment(context, row, data, operation.reason, make_id)
     )
-
-
-def _make_amendment(
-    context: MutationContext, row: DocumentRow, data: Mapping[str, Any], reason: str | None, make_id: MakeId
-) -> DocumentChange:
-    """Make a new document with the edited content, and end the original with its workflow and request."""
-    diff = diff_data(context.data, data)
-    hidden = {name: MASK for name in context.contract.personal_fields if name in diff}
-    document_id = make_id()
-    detail = {"amended_by": str(document_id), "diff": {**diff, **hidden}}
-    original = make_version(context, row, "amended", context.data, reason, status=AMENDED)
-    # The audit trail has the difference too, since an original without an instance has no step for it.
-    original.note.detail = detail
-    cancel_instance(original, row, AMENDED, detail)
-    supersede_request(original, row, "amended")
-    return DocumentChange(
-        document_id=document_id,
-        caller=context.caller,
-        contract=context.contract,
-        before=None,
-        after=NewContent(data, context.contract.contract.initial_state, 1),
-        note=AuditNote("amend", reason),
-        instance=InstanceStart(START, "amended"),
-        amended_from=row,
-        further=[original],
-    )
-
-
-def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that differ, each with its value before and after."""
-    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-    return {name: {"before": before.get(name), "after": after.get(name)} for name in sorted(differing)}
 
 
 def _request(

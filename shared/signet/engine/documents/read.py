@@ -12,6 +12,7 @@ from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import read_values
+from signet.store.documents.read import DocumentInLine as DocumentInLine
 from signet.store.documents.read import DocumentRecord as DocumentRecord
 from signet.store.documents.read import TransitionRequestRecord as TransitionRequestRecord
 from signet.store.documents.read import find_document, find_transition_request
@@ -21,7 +22,7 @@ from signet.store.documents.read import find_document, find_transition_request
 class DocumentsRead:
     database: Database
 
-    def read(self, principal: Principal, document_id: UUID) -> DocumentRecord:
+    def read(self, principal: Principal, document_id: UUID) -> DocumentInLine:
         """Read a document. Answer alike for a missing one and for one that the caller may not read."""
         with reading(self.database, principal) as read:
             document = find_document(read.connection, principal.tenant_id, document_id)

@@ -26,14 +26,14 @@ from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import begin
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.added_change import AddedChange, StoredVersion
+from signet.engine.documents.amendments import is_edit_of_amendment
 from signet.engine.documents.authorship import (
     join_editors,
     list_changed_fields,
     list_editors,
     persons_of_version,
 )
-from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
-from signet.engine.documents.decide import diff_data
+from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart, diff_data
 from signet.ids import created_at_of, make_id
 from signet.store.documents.write import TransactionContext, WriteBatch
 from signet.store.outbox.queue import make_trigger
@@ -70,6 +70,7 @@ class RowMaker:
             version = self._add_document(change)
         self._add_request(change)
         self._add_instance(change)
+        self._add_amendment(change)
         self._add_events(change)
         self.batch.rule_executions.extend(change.executions)
         return AddedChange(change, version, self._add_audit(change, version))
@@ -141,6 +142,20 @@ class RowMaker:
                 payload, version = {"birth": start.birth}, row["definition_version"]
                 event = make_event_row(change, start.id, "create_instance", payload, version)
                 self.batch.events.append(event | self._responsible_of(change))
+
+    def _add_amendment(self, change: DocumentChange) -> None:
+        """Add what the change opens, hands on, edits or settles; most changes do none of it."""
+        origin, before, batch = change.amended_from, change.before, self.batch
+        own = {"document_id": change.document_id}
+        if origin is not None and change.original_stays:
+            made_of = {"original_version": origin.version, "original_status": origin.status}
+            batch.opened_amendments.append({**own, "original_id": origin.id, **made_of})
+        elif origin is not None and origin.amended_from_id is not None:
+            batch.handed_amendments.append({"document_id": origin.id, "heir_id": change.document_id})
+        if change.replaces is not None:
+            batch.settled_amendments.append(own)
+        elif before is not None and before.amended_from_id is not None and is_edit_of_amendment(change):
+            batch.edited_amendments.append(own)
 
     def _add_events(self, change: DocumentChange) -> None:
         live = change.before.instance_id if change.before else None

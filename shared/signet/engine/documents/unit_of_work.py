@@ -6,6 +6,7 @@ sends its row once, and every version of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -15,15 +16,16 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
-from signet.core.errors import Rejected
+from signet.core.errors import Rejected, Transient
 from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
+from signet.engine.documents.amendments import Originals
 from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources
-from signet.engine.documents.business_keys import find_lost_key, list_business_keys, refuse_lost
+from signet.engine.documents.business_keys import reserve, reserve_keys
 from signet.engine.documents.change import (
     DocumentChange,
     InstanceStart,
@@ -33,7 +35,16 @@ from signet.engine.documents.change import (
     refuse_created,
     to_applied,
 )
-from signet.engine.documents.command_checks import check_operation, check_size, content_of
+from signet.engine.documents.command_checks import (
+    check_operation,
+    check_size,
+    content_of,
+    find_refused,
+    is_refusal,
+    may_meet_amendment,
+    refuse_all,
+    refuse_unknown,
+)
 from signet.engine.documents.commands import (
     Applied,
     ConcludeTransition,
@@ -41,7 +52,6 @@ from signet.engine.documents.commands import (
     Mode,
     Operation,
     Outcome,
-    Refused,
     RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
@@ -62,7 +72,6 @@ from signet.store.documents.write import (
     DocumentRow,
     TransactionContext,
     WriteBatch,
-    reserve_business_keys,
     write_batch,
 )
 from signet.store.pipeline import PipelinedTransaction
@@ -106,10 +115,15 @@ class DocumentUnitOfWork:
         self.refs = Refs(connection, tenant_id, self._rows)
         self.persons = PersonsBehindKeys(connection, tenant_id)
         self.pins = PinsInForce(connection, tenant_id)
+        self._open_amendments: dict[UUID, UUID] = {}
         self.transaction = transaction
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
         # Keys are reserved for changes that were then refused: only a rollback releases them.
         self.must_roll_back = False
+
+    @cached_property
+    def originals(self) -> Originals:
+        return Originals(self._connection, self._tenant_id, self._rows)
 
     @property
     def batch(self) -> WriteBatch:
@@ -148,6 +162,7 @@ class DocumentUnitOfWork:
             followed,
             self.pins.of(row.id) if row else {},
             self.persons.behind(principal.behind) if principal.is_key else None,
+            self._open_amendments.get(row.id) if row else None,
         )
 
     def read_refs(self, queries: Sequence[RefQuery]) -> None:
@@ -164,13 +179,14 @@ class DocumentUnitOfWork:
         """Decide on all operations, reserve their keys, apply the changes and write them."""
         self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
         self.pins.read_for(operations, self._rows, self._find_contract)
+        self._read_amendments(operations)
         decided = [self.decide(caller, operation) for operation in operations]
-        if mode == "all" and (refused := _find_refused(decided)):
-            return _refuse_all(decided, refused)
-        decided = self._reserve_keys(decided, mode)
-        if mode == "all" and (refused := _find_refused(decided)):
+        if mode == "all" and (refused := find_refused(decided)):
+            return refuse_all(decided, refused)
+        decided = reserve_keys(self._connection, self._tenant_id, decided, mode)
+        if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
-            return _refuse_all(decided, refused)
+            return refuse_all(decided, refused)
         outcomes: list[Outcome] = [
             self._apply_last(change) if isinstance(change, DocumentChange) else change for change in decided
         ]
@@ -182,7 +198,7 @@ class DocumentUnitOfWork:
         change = self.decide(caller, operation)
         if not isinstance(change, DocumentChange):
             return change
-        lost = self._reserve([change], undo=True)
+        lost = reserve(self._connection, self._tenant_id, [change], undo=True)
         return lost.get(change.document_id) or self.apply(change)
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
@@ -194,15 +210,17 @@ class DocumentUnitOfWork:
             return Rejected("DOCUMENT_EXISTS", f"there is a document {operation.id} already")
         contract = self._find_contract(operation, row)
         if contract is None:
-            return _unknown(operation)
+            return refuse_unknown(operation)
         context = self.make_context(caller, contract, row, list_followed(caller, operation, contract))
         change = decide_operation(operation, context, make_id, self._actions)
         if not isinstance(change, DocumentChange):
             return change
         if not self._pin_workflow(change):
-            return _unknown(operation)
-        if _is_refusal(operation, change):
+            return refuse_unknown(operation)
+        if is_refusal(operation, change):
             return change
+        if moved := self._replace_original(operation, row, change):
+            return moved
         change.content_responsible |= self._find_sources(operation, context)
         return (
             self._make_documents(change)
@@ -211,8 +229,34 @@ class DocumentUnitOfWork:
             or change
         )
 
+    def _read_amendments(self, operations: Sequence[Operation]) -> None:
+        """Read which documents are amended, where an answer depends on it; for most operations nothing."""
+        rows = {row.id: (operation, row) for operation in operations if (row := self._row_of(operation))}
+        met = [
+            row.id
+            for operation, row in rows.values()
+            if (contract := self._find_contract(operation, row)) is not None
+            and may_meet_amendment(operation, contract.contract, row)
+        ]
+        if met:
+            self._open_amendments = self.originals.list_open(met)
+
+    def _replace_original(
+        self, operation: Operation, row: DocumentRow | None, change: DocumentChange
+    ) -> Rejected | None:
+        """Let an amendment that settles take the place of its original."""
+        if row is None or row.amended_from_id is None or not isinstance(operation, ConcludeTransition):
+            return None
+        original = self.originals.find_replaced(operation, change.contract, row)
+        if original is None:
+            return None
+        of_original = self.make_context(change.caller, self.contract_of(original), original)
+        return self.originals.replace(original, of_original, change)
+
     def apply(self, change: DocumentChange) -> Applied:
         """Apply a decided change: the rest of this transaction sees it."""
+        if change.replaces is not None and reserve(self._connection, self._tenant_id, [change], undo=True):
+            raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
         self._rows |= advance(self._maker.add(change), self.transaction.now)
         for part in change.parts:
             if part.before is None:
@@ -308,7 +352,7 @@ class DocumentUnitOfWork:
             return rejected
         contract = self._definitions.find_newest_contract(operation.entity_type)
         if contract is None or self._definitions.workflow_of(contract) is None:
-            return _unknown(operation)
+            return refuse_unknown(operation)
         context = self.make_context(derive_caller(change), contract, None)
         pins, origin = self.pins.of(change.document_id), str(change.document_id)
         context = replace(context, pins=inherit_pins(pins, origin, contract, operation.data))
@@ -343,55 +387,3 @@ class DocumentUnitOfWork:
             or apply_after_rules(rules, context, change)
             or check_size(change)
         )
-
-    def _reserve_keys(self, decided: Sequence[ChangeOrRefusal], mode: Mode) -> list[ChangeOrRefusal]:
-        """Reserve business keys and refuse the changes that lost one.
-
-        With `each`, those that are left try again until all of them have theirs.
-        """
-        left = list(decided)
-        while True:
-            changes = [change for change in left if isinstance(change, DocumentChange)]
-            lost = self._reserve(changes, undo=mode == "each")
-            if not lost:
-                return left
-            left = [refuse_lost(change, lost) for change in left]
-            if mode == "all":
-                return left
-
-    def _reserve(self, changes: Sequence[DocumentChange], *, undo: bool) -> dict[UUID, Rejected]:
-        """Return a rejection for each change that lost a key; with `undo` no key was then reserved."""
-        released, wanted = list_business_keys([part for change in changes for part in change.parts])
-        if not released and not wanted:
-            return {}
-        lost = reserve_business_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
-        if not lost:
-            return {}
-        rejections = ((change.document_id, find_lost_key(change, lost)) for change in changes)
-        return {document_id: rejected for document_id, rejected in rejections if rejected is not None}
-
-
-def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
-    return next((refused for refused in decided if not isinstance(refused, DocumentChange)), None)
-
-
-def _refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
-    """Refuse the changes that could have been done, and name the refusal that prevents them."""
-    return [
-        type(first)(first.code, f"not done: {first.message}")
-        if isinstance(change, DocumentChange)
-        else change
-        for change in decided
-    ]
-
-
-def _unknown(operation: Operation) -> Rejected:
-    if isinstance(operation, Create):
-        return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{operation.entity_type}'")
-    return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
-
-
-def _is_refusal(operation: Operation, change: DocumentChange) -> bool:
-    """Return whether a request ends without a change of its document: no rule can be against that."""
-    is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
-    return is_refused and not change.writes_document

@@ -24,6 +24,7 @@ class KnownNames:
 
 @dataclass(frozen=True, slots=True)
 class PatchInForce:
+    id: UUID
     name: str
     version: int
 

@@ -10,7 +10,7 @@ SELECT ARRAY(SELECT role FROM roles WHERE tenant_id = %(tenant_id)s AND role = A
 
 -- name: find_patch_in_force
 -- Find the patch that new documents of a type run, if they run one.
-SELECT patch.name, patch.version
+SELECT patch.id, patch.name, patch.version
 FROM workflow_definitions effective
 JOIN workflow_definitions patch ON patch.tenant_id = effective.tenant_id AND patch.id = effective.source_id
 WHERE effective.tenant_id = %(tenant_id)s AND effective.entity_type = %(entity_type)s

@@ -232,6 +232,18 @@ def archive_definition(connection: Connection, tenant_id: UUID, definition_id: U
     return connection.execute(_SQL.archive_definition, values).rowcount == 1
 
 
+def archive_effective_of_name(
+    connection: Connection, tenant_id: UUID, entity_type: str, name: str, contract_version: int
+) -> None:
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "name": name,
+        "contract_version": contract_version,
+    }
+    connection.execute(_SQL.archive_effective_of_name, values)
+
+
 def find_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow | None:
     with connection.cursor(row_factory=class_row(DefinitionRow)) as cursor:
         return cursor.execute(_SQL.find_definition, {"tenant_id": tenant_id, "id": definition_id}).fetchone()

@@ -95,6 +95,12 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 UPDATE workflow_definitions SET status = 'archived', updated_at = now(), revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'published' AND NOT is_default
 
+-- name: archive_effective_of_name
+-- Archive the effective workflows of a patch, all its versions, for one version of the contract.
+UPDATE workflow_definitions SET status = 'archived', updated_at = now(), revision = revision + 1
+WHERE tenant_id = %(tenant_id)s AND definition_kind = 'effective' AND entity_type = %(entity_type)s
+  AND name = %(name)s AND contract_version = %(contract_version)s AND status = 'published'
+
 -- name: find_definition
 -- Find a definition with its body, without what it was compiled to.
 SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,

@@ -31,6 +31,18 @@ class DocumentRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentInLine(DocumentRecord):
+    """A document with its place in the line of its amendments.
+
+    They are the amendment that is open, the one that took its place, and the document that is in force.
+    """
+
+    amendment_open: UUID | None
+    amended_by: UUID | None
+    current_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
 class TransitionRequestRecord:
     """A request for a transition, with the present state of its document."""
 
@@ -49,9 +61,9 @@ class TransitionRequestRecord:
     version_now: int
 
 
-def find_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> DocumentRecord | None:
+def find_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> DocumentInLine | None:
     values = {"tenant_id": tenant_id, "document_id": document_id}
-    with connection.cursor(row_factory=class_row(DocumentRecord)) as cursor:
+    with connection.cursor(row_factory=class_row(DocumentInLine)) as cursor:
         return cursor.execute(_SQL.find_document, values).fetchone()
 
 

@@ -4,8 +4,10 @@ SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.a
        d.created_at, d.updated_at,
        (SELECT i.id FROM workflow_instances i
         WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
-          AND i.kind = 'envelope' AND i.status IN ('running', 'paused')) AS instance_id
+          AND i.kind = 'envelope' AND i.status IN ('running', 'paused')) AS instance_id,
+       line.amendment_open, line.amended_by, line.current_id
 FROM documents d
+CROSS JOIN LATERAL line_of_amendments(d.id) AS line
 WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND d.deleted_at IS NULL
 
 -- name: find_transition_request

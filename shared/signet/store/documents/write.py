@@ -14,6 +14,7 @@ from signet.core.errors import Rejected, Transient
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
+from signet.store.documents import amendments
 from signet.store.json_values import to_json
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.responsible_sets import keep_responsible
@@ -129,6 +130,10 @@ class WriteBatch:
     requests: list[Mapping[str, Any]] = field(default_factory=list)
     cancelled_instances: list[Mapping[str, Any]] = field(default_factory=list)
     instances: list[Mapping[str, Any]] = field(default_factory=list)
+    opened_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    handed_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    edited_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    settled_amendments: list[Mapping[str, Any]] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
     audit: list[AuditRow] = field(default_factory=list)
@@ -148,6 +153,8 @@ class WriteBatch:
             or self.requests
             or self.cancelled_instances
             or self.instances
+            or self.edited_amendments
+            or self.settled_amendments
             or self.rule_executions
         )
 
@@ -230,7 +237,8 @@ def reserve_business_keys(
 ) -> dict[UUID, str]:
     """Reserve business keys; return each document whose key is taken, with the field.
 
-    With `undo`, a lost key means that nothing was released or reserved.
+    What a document's own line of amendments holds is not taken. With `undo`, a lost key means that nothing
+    was released or reserved.
     """
     with connection.pipeline():
         if undo:
@@ -240,12 +248,25 @@ def reserve_business_keys(
         cursor = connection.cursor(row_factory=dict_row)
         cursor.execute(_SQL.reserve_business_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
         taken = {(row["document_id"], row["field"]) for row in cursor.fetchall()}
+    missed = [key for key in wanted if (key["document_id"], key["field"]) not in taken]
+    if missed:
+        taken = _take_over_keys(connection, tenant_id, missed)
     lost = {
-        key["document_id"]: key["field"] for key in wanted if (key["document_id"], key["field"]) not in taken
+        key["document_id"]: key["field"] for key in missed if (key["document_id"], key["field"]) not in taken
     }
     if lost and undo:
         connection.execute(_SQL.undo_keys)
     return lost
+
+
+def _take_over_keys(
+    connection: Connection, tenant_id: UUID, missed: Sequence[Mapping[str, Any]]
+) -> set[tuple[UUID, str]]:
+    """Take keys from amendments of the same line that were given up; return those that the line has now."""
+    values = {"tenant_id": tenant_id, "rows": to_json(missed)}
+    connection.execute(_SQL.take_over_keys, values)
+    connection.execute(_SQL.reserve_business_keys, values)
+    return amendments.list_keys_of_line(connection, tenant_id, missed)
 
 
 def write_batch(
@@ -278,6 +299,11 @@ def write_batch(
         (_SQL.insert_personal_values, batch.personal_values),
         (_SQL.end_requests, batch.ended_requests),
         (_SQL.insert_requests, batch.requests),
+        # Before instances end: an amendment that is handed on or settles is not given up.
+        (amendments.HAND_ON, batch.handed_amendments),
+        (amendments.OPEN, batch.opened_amendments),
+        (amendments.COMPARE_AGAIN, batch.edited_amendments),
+        (amendments.SETTLE, batch.settled_amendments),
         (_SQL.cancel_instances, batch.cancelled_instances),
         (_SQL.insert_instances, batch.instances),
         (_SQL.insert_rule_executions, batch.rule_executions),

@@ -82,6 +82,18 @@ USING json_to_recordset(%(rows)s::json) AS row (entity_type text, field text, va
 WHERE k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field
   AND k.value = row.value AND k.document_id = row.document_id
 
+-- name: take_over_keys
+-- Take keys from amendments that were given up, where another document of their line wants them.
+DELETE FROM document_keys k
+USING json_to_recordset(%(rows)s::json) AS row (
+          entity_type text, field text, value text, document_id uuid, heir_of uuid),
+      amendments given_up
+WHERE k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field AND k.value = row.value
+  AND given_up.tenant_id = k.tenant_id AND given_up.document_id = k.document_id AND given_up.closing = 'given_up'
+  AND (given_up.original_id IN (row.document_id, row.heir_of)
+       OR EXISTS (SELECT FROM amendments a WHERE a.tenant_id = k.tenant_id AND a.original_id = given_up.original_id
+                                             AND a.document_id IN (row.document_id, row.heir_of)))
+
 -- name: insert_personal_values
 -- Write personal values apart from the documents that refer to them.
 INSERT INTO personal_values (tenant_id, id, document_id, field, salt, value, created_at)
@@ -139,7 +151,7 @@ CROSS JOIN LATERAL (
 
 -- name: cancel_instances
 -- Cancel instances by their rows. Each gets its step, its waiting steps end, and its row says so: a rebuild would
--- find the same.
+-- find the same. Their incidents end with them.
 WITH ended AS (
     UPDATE workflow_instances i
     SET status = 'cancelled', reason = row.reason, version = i.version + 1, entity_version = row.entity_version,
@@ -156,6 +168,10 @@ WITH ended AS (
     SET status = 'cancelled', end_seq = ended.version, completed_at = %(now)s
     FROM ended
     WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ended.id AND s.status IN ('pending', 'running')
+), closed AS (
+    UPDATE incidents n SET closed_at = %(now)s, closing = 'ended', closed_by = ended.actor_id
+    FROM ended
+    WHERE n.tenant_id = %(tenant_id)s AND n.instance_id = ended.id AND n.closed_at IS NULL
 ), receipt AS (
     INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
     SELECT %(tenant_id)s, id, idempotency_key, step_id, %(now)s FROM ended

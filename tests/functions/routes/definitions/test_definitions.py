@@ -55,6 +55,18 @@ def test_a_patch_goes_from_draft_to_published(client: Client) -> None:
     assert client.post(f"{place}/publish", if_match='"3"').code == "VERSION_FROZEN"
 
 
+def test_another_patch_is_published_by_the_name_of_the_one_that_it_replaces(client: Client) -> None:
+    publish(client)
+    place = client.post(DEFINITIONS, patch(patch="another")).headers["location"]
+    refused = client.post(f"{place}/publish", if_match='"1"')
+    assert (refused.status, refused.code) == (409, "ANOTHER_WORKFLOW_ACTIVE")
+    wrong = client.post(f"{place}/publish", {"replaces": "no name"}, if_match='"1"')
+    assert wrong.status == 422
+    published = client.post(f"{place}/publish", {"replaces": "invoice_approval"}, if_match='"1"')
+    assert published.status == 200
+    assert [finding["code"] for finding in published.body["findings"]] == ["PATCH_OUT_OF_FORCE"]
+
+
 def test_an_automation_is_known_by_its_own_name(client: Client) -> None:
     made = client.post(DEFINITIONS, read_example("royalty/automation.yaml"))
     shown = client.get(made.headers["location"]).body

@@ -118,7 +118,11 @@ def test_a_settled_document_is_amended_by_a_new_one(client: Client, place: str, 
     assert amended.status == 201
     made = client.get(amended.headers["location"]).body
     assert (made["data"]["grand_total"], made["amended_from_id"]) == (5, place.rsplit("/", 1)[1])
-    assert client.get(place).body["status"] == "amended"
+    assert made["current_id"] == client.get(place).body["current_id"] == place.rsplit("/", 1)[1]
+    assert client.get(place).body["status"] == "active"
+    assert client.get(place).body["amendment_open"] == made["amendment_open"] == made["id"]
+    again = client.post(f"{place}/amendments", {"patch": {"grand_total": 6}}, if_match='"1"')
+    assert (again.status, again.code) == (409, "AMENDMENT_OPEN")
 
 
 ACTS: list[tuple[str, str, Any]] = [

@@ -147,11 +147,52 @@ def test_publishing_another_patch_names_the_one_that_goes_out_of_force(company: 
     first = publish_patch(company, make_patch(ask(CLERK), name="first"))
     again = publish_patch(company, make_patch(tell(CLERK), name="first"))
     assert first.findings == again.findings == ()
-    second = publish_patch(company, make_patch(ask(CLERK), name="second"))
+    second = publish_patch(company, make_patch(ask(CLERK), name="second"), replaces="first")
     (finding,) = second.findings
     assert (finding.code, finding.severity) == ("PATCH_OUT_OF_FORCE", "warning")
     assert "'first', version 2" in finding.sentence
     assert publish_patch(company, make_patch(ask(CLERK), name="second")).findings == ()
+
+
+def test_another_patch_wants_the_one_that_it_replaces_by_name(company: Company) -> None:
+    publish_patch(company, make_patch(ask(CLERK), name="first"))
+    for replaces in (None, "third"):
+        with pytest.raises(Rejected) as caught:
+            publish_patch(company, make_patch(tell(CLERK), name="second"), replaces=replaces)
+        assert caught.value.code == "ANOTHER_WORKFLOW_ACTIVE"
+        assert caught.value.details == {"active": "first", "version": 1}
+        assert "replaces: first" in (caught.value.remedy or "")
+
+
+def test_what_is_replaced_does_not_come_back(company: Company) -> None:
+    first = publish_patch(company, make_patch(ask(CLERK), name="first"))
+    publish_patch(company, make_patch(tell(CLERK), name="first"))
+    second = publish_patch(company, make_patch(ask(CLERK), name="second"), replaces="first")
+    with company.database.transaction(company.tenant_id) as connection:
+        published = connection.execute(
+            "SELECT id FROM workflow_definitions WHERE definition_kind = 'effective' AND status = 'published'"
+        ).fetchall()
+        noted = connection.execute(
+            "SELECT action, content::jsonb -> 'detail' FROM audit_log"
+            " WHERE action = 'replaced' OR content::jsonb -> 'detail' ? 'replaces' ORDER BY action"
+        ).fetchall()
+    assert published == [(second.definition_id,)]
+    (publication, replaced) = noted
+    assert publication[1]["replaces"] == "first" and publication[1]["replaced_version"] == 2
+    assert replaced[1] == {"name": "first", "version": 2, "by": "second", "by_version": 1}
+    with pytest.raises(Rejected) as caught:
+        company.definitions.recompile(company.caller(), first.definition_id)
+    assert caught.value.code == "ANOTHER_WORKFLOW_ACTIVE"
+
+
+def test_a_roll_back_replaces_no_other_patch(company: Company) -> None:
+    definitions, caller = company.definitions, company.caller()
+    draft = definitions.create(caller, "org_patch", make_patch(ask(CLERK), name="first"))
+    definitions.publish(caller, draft.id)
+    publish_patch(company, make_patch(ask(CLERK), name="second"), replaces="first")
+    with pytest.raises(Rejected) as caught:
+        definitions.roll_back(caller, draft.id)
+    assert caught.value.code == "ANOTHER_WORKFLOW_ACTIVE"
 
 
 def test_an_archived_patch_was_not_in_force(company: Company) -> None:

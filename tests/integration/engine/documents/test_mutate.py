@@ -243,7 +243,10 @@ def test_an_explicit_amendment_where_the_contract_allows_it(company: Company, ad
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
     amended = do(company, Amend(applied.document_id, 1, {"grand_total": 5}, "price"))
     assert amended.original_id == applied.document_id
-    assert row(admin, "SELECT status FROM documents WHERE id = %s", applied.document_id) == ("amended",)
+    assert row(admin, "SELECT status, version FROM documents WHERE id = %s", applied.document_id) == (
+        "active",
+        1,
+    )
 
 
 def test_a_request_is_open_until_something_ends_it(company: Company, admin: Admin) -> None:

@@ -100,6 +100,9 @@ def test_a_contract_without_amendment_and_without_permissions() -> None:
     assert "Amendment" not in text and "may be deleted" not in text and "holds only if" not in text
     open_to_all = make_contract(amendment={"from": ["active"]})
     assert "A person may also ask for one" in read(compile_patch(None, open_to_all), contract=open_to_all)
+    suspending = make_contract(amendment={"from": ["active"], "while_open": "suspended"})
+    text = read(compile_patch(None, suspending), contract=suspending)
+    assert "Until it settles, the original is suspended." in text
     from_nowhere = make_contract(amendment={})
     assert "may also ask for one" not in read(compile_patch(None, from_nowhere), contract=from_nowhere)
 

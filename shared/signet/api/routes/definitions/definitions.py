@@ -39,6 +39,12 @@ class Archiving(Strict):
     reason: str | None = None
 
 
+class Publishing(Strict):
+    """The name of the patch that goes out of force by it, where new documents run another one."""
+
+    replaces: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
+
+
 NodeName = Annotated[str, Field(pattern=r"^[!-~]{1,300}$")]
 Coordinate = Annotated[float, Field(ge=-MAX_PLACE, le=MAX_PLACE, allow_inf_nan=False)]
 Position = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
@@ -150,9 +156,19 @@ def _add_drafts(routes: Routes) -> None:
 
 def _add_acts(routes: Routes) -> None:
     @routes.post(f"{DEFINITION}/publish", "Compile and freeze a draft; new documents run it", Published)
-    def publish_definition(call: Call, definition_id: PathId, if_match: IfMatch = None) -> Published:
-        """Publish a draft and answer the definition that runs: for a patch, its effective workflow."""
-        return call.use.definitions.publish(call.caller, definition_id, require_version(if_match))
+    def publish_definition(
+        call: Call,
+        definition_id: PathId,
+        publishing: Annotated[Publishing | None, Body()] = None,
+        if_match: IfMatch = None,
+    ) -> Published:
+        """Publish a draft and answer the definition that runs: for a patch, its effective workflow.
+
+        One patch of a type is in force. Another one is published only where `replaces` names it.
+        """
+        replaces = publishing.replaces if publishing is not None else None
+        seen = require_version(if_match)
+        return call.use.definitions.publish(call.caller, definition_id, seen, replaces=replaces)
 
     @routes.post(
         f"{DEFINITION}/archive",

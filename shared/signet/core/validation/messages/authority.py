@@ -98,6 +98,6 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     "PATCH_OUT_OF_FORCE": (
         "warning",
         "New documents of '{entity_type}' no longer run the patch '{name}', version {version}.",
-        "Publish this only if it is to replace '{name}'; one patch of a type is in force at a time.",
+        "Publish this with replaces: {name}, if that is wanted; one patch of a type is in force at a time.",
     ),
 }

@@ -10,7 +10,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import LAST, ReadTransaction, bound_page, reading
 from signet.engine.approvals.comparison import FieldChange
-from signet.engine.documents.decide import diff_data
+from signet.engine.documents.change import diff_data
 from signet.engine.documents.read import document_not_found, may_read, resolve
 from signet.store.database import Database
 from signet.store.documents import versions as store

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
 from signet.core.approvals.pins import Pins
 from signet.core.approvals.proof import LapsedVote
-from signet.core.errors import Defect
+from signet.core.documents.amendments import ORIGINAL_MOVED_ON
+from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
@@ -23,6 +25,9 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.approvals.requests import LiveRequest
 
+# The transaction that holds the original is about to end.
+ORIGINAL_HELD_DELAY = timedelta(milliseconds=50)
+
 
 @dataclass(frozen=True, slots=True)
 class _VotesLapsed:
@@ -34,6 +39,11 @@ class _VotesLapsed:
 @dataclass(frozen=True, slots=True)
 class _VariablesChanged:
     """The plan of a gate whose wave has changed what was approved: the next wave asks people again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OriginalHeld:
+    """The plan of a gate whose amendment settles while its original is held: a later wave tries again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +84,11 @@ class LifecycleGateHandler:
         self, context: InstanceContext, node: WorkflowNode, decision: Decision
     ) -> ActionPlan | Blocked:
         operation = self._conclude(context, node, decision)
+        if not _holds_original(context, operation):
+            return ActionPlan(_OriginalHeld())
         change = context.documents.decide(context.caller_of(node), operation)
+        if isinstance(change, Rejected) and change.code == ORIGINAL_MOVED_ON:
+            return Blocked(change.message, {**decision.evidence, "code": change.code})
         if not isinstance(change, DocumentChange) and decision.outcome == "passed":
             decision = refuse_gate(node, change.message, {**decision.evidence, "code": change.code})
             if decision.outcome is None:
@@ -90,6 +104,8 @@ class LifecycleGateHandler:
             return _reopen(context, pending.plan.by_request)
         if isinstance(pending.plan, _VariablesChanged):
             return _wait_for_next_wave(context)
+        if isinstance(pending.plan, _OriginalHeld):
+            return _wait_for_next_wave(context, ORIGINAL_HELD_DELAY)
         return self._pass(context, pending.node, pending.step, pending.plan)
 
     def _pass(
@@ -102,7 +118,8 @@ class LifecycleGateHandler:
             if not isinstance(decided, DocumentChange):
                 raise Defect("GATE_OVERTAKEN", f"{node.id} could pass, and then could not: {decided}")
             change = decided
-        change.caller = caller
+        for part in change.parts:
+            part.caller = caller
         context.documents.apply(change)
         if passage.decision.outcome == "passed" and node.config["kind"] != "automatic":
             context.performed_for = context.execution.projection.actor
@@ -127,11 +144,8 @@ class LifecycleGateHandler:
         planned = self.prepare(context, node, token)
         if isinstance(planned, Blocked):
             return planned
-        if isinstance(planned.content, _VotesLapsed):
-            return _reopen(context, planned.content.by_request)
-        if isinstance(planned.content, _VariablesChanged):
-            return _wait_for_next_wave(context)
-        return self._pass(context, node, step, planned.content)
+        pending = PendingAction(node, step, planned.content, ())
+        return self.act(context, pending)
 
     def _conclude(
         self, context: InstanceContext, node: WorkflowNode, decision: Decision
@@ -191,9 +205,18 @@ def _reopen(context: InstanceContext, by_request: Mapping[UUID, Sequence[LapsedV
     return HandlerResult(None, resume_at=min((moment for moment in moments if moment), default=None))
 
 
-def _wait_for_next_wave(context: InstanceContext) -> HandlerResult:
-    context.approvals.wakes.append((context.row.id, context.now))
-    return HandlerResult(None, resume_at=context.now)
+def _wait_for_next_wave(context: InstanceContext, delay: timedelta = timedelta(0)) -> HandlerResult:
+    moment = context.now + delay
+    context.approvals.wakes.append((context.row.id, moment))
+    return HandlerResult(None, resume_at=moment)
+
+
+def _holds_original(context: InstanceContext, operation: ConcludeTransition) -> bool:
+    """Return whether what the passage ends besides is locked: the original of an amendment that settles."""
+    row = context.document
+    if row is None or row.amended_from_id is None:
+        return True
+    return context.documents.originals.hold(context.documents.contract_of(row), row, operation.to)
 
 
 def _has_rejected(context: InstanceContext, requests: Sequence[LiveRequest]) -> bool:

@@ -1,0 +1,115 @@
+"""Faults in amendments, and in which patch is in force (WF-03): nobody approved what would come of them."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+ORIGINALS = "tests/integration/engine/documents/test_originals.py::test_"
+AMENDMENTS = "tests/integration/engine/documents/test_amendments.py::test_"
+PATCHES = "tests/integration/engine/access/test_named_things.py::test_"
+
+AMENDING: Sequence[Mutation] = (
+    Mutation(
+        "an amendment ends what is in force at once",
+        3,
+        f"{SIGNET}/core/documents/amendments.py",
+        "    return state is not None and state.settled and not contract",
+        "    return state is None and not contract",
+        (
+            f"{ORIGINALS}the_original_is_in_force_until_the_amendment_settles",
+            f"{ORIGINALS}what_is_given_up_gives_the_original_back",
+        ),
+    ),
+    Mutation(
+        "a second amendment of one document is let through",
+        3,
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        "        if met:\n",
+        "        if False:\n",
+        (f"{ORIGINALS}one_is_open_at_a_time", f"{ORIGINALS}an_edit_of_what_is_settled_does_the_same"),
+    ),
+    Mutation(
+        "an original that moved on is replaced",
+        3,
+        f"{SIGNET}/core/documents/amendments.py",
+        "    if (made_of.version, made_of.status) == (now.version, now.status):\n",
+        "    if True:\n",
+        (f"{ORIGINALS}an_original_that_moved_on_holds_the_gate",),
+    ),
+    Mutation(
+        "an original that is settled no more is replaced",
+        3,
+        f"{SIGNET}/core/documents/amendments.py",
+        "    if not settles(contract, now.status):\n",
+        "    if False:\n",
+        (f"{ORIGINALS}an_original_that_is_not_settled_any_more_is_not_replaced",),
+    ),
+    Mutation(
+        "an amendment settles beside its original",
+        3,
+        f"{SIGNET}/engine/documents/amendments.py",
+        "        change.further.append(end_original(of_original, original, detail, change.note.reason))\n",
+        "",
+        (f"{ORIGINALS}the_original_is_in_force_until_the_amendment_settles",),
+    ),
+    Mutation(
+        "what is given up stays open",
+        3,
+        "migrations/0041_keep_originals_in_force.sql",
+        "a.document_id = NEW.entity_id AND a.closing IS NULL;",
+        "a.document_id = NEW.entity_id AND a.closing IS NULL AND false;",
+        (f"{ORIGINALS}what_is_given_up_gives_the_original_back",),
+    ),
+    Mutation(
+        "an amendment that begins again is not open again",
+        3,
+        "migrations/0041_keep_originals_in_force.sql",
+        "a.document_id = NEW.entity_id AND a.closing = 'given_up'",
+        "a.document_id = NEW.entity_id AND a.closing = 'handed_on'",
+        (f"{ORIGINALS}an_amendment_that_begins_again_is_open_again",),
+    ),
+    Mutation(
+        "a suspended document goes on",
+        3,
+        f"{SIGNET}/engine/documents/amendments.py",
+        "(not _is_suspended(context) or _interrupts(operation, context))",
+        "True",
+        (f"{AMENDMENTS}a_contract_may_suspend_the_original",),
+    ),
+    Mutation(
+        "a key of the line is another document's",
+        3,
+        f"{SIGNET}/store/documents/amendments.sql",
+        "   OR EXISTS (SELECT FROM amendments a\n",
+        "   OR false AND EXISTS (SELECT FROM amendments a\n",
+        (f"{AMENDMENTS}the_key_belongs_to_the_line", f"{AMENDMENTS}an_edit_hands_an_amendment_on"),
+    ),
+    Mutation(
+        "an incident outlives the workflow that an amendment ends",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "n.instance_id = ended.id AND n.closed_at IS NULL",
+        "n.instance_id = ended.id AND n.closed_at IS NULL AND false",
+        (f"{ORIGINALS}a_workflow_of_the_original_ends_with_it",),
+    ),
+    Mutation(
+        "another patch takes a type over in silence",
+        3,
+        f"{SIGNET}/engine/definitions/replacement.py",
+        "    if active.name != replaces:\n",
+        "    if False:\n",
+        (
+            f"{PATCHES}another_patch_wants_the_one_that_it_replaces_by_name",
+            f"{PATCHES}a_roll_back_replaces_no_other_patch",
+        ),
+    ),
+    Mutation(
+        "a patch that was replaced comes back",
+        3,
+        f"{SIGNET}/store/definitions/write.sql",
+        "  AND name = %(name)s AND contract_version = %(contract_version)s AND status = 'published'\n",
+        "  AND name = %(name)s AND contract_version = %(contract_version)s AND false\n",
+        (f"{PATCHES}what_is_replaced_does_not_come_back",),
+    ),
+)
