@@ -983,6 +983,60 @@ $$;
 
 ALTER FUNCTION public.lapse_approval_seats(seat_rows json) OWNER TO signet_owner;
 
+CREATE FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb, takes_permission boolean, is_given_up boolean)
+    LANGUAGE sql STABLE ROWS 1 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT DISTINCT ON (c.other_user_id, c.user_id, c.persons) c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id,
+     '{}'::text[] AS text,
+     newest.persons,
+     '{}'::jsonb AS jsonb,
+     false,
+     (EXISTS ( SELECT
+            FROM public.eligibility_changes a
+           WHERE ((a.tenant_id = c.tenant_id) AND (a.kind = 'manager_set'::text) AND (a.other_user_id = c.other_user_id) AND ("left"((a.id)::text, 19) = "left"((c.id)::text, 19)) AND (a.user_id = ANY (a.persons))))) AS "exists"
+    FROM (( SELECT l.tenant_id,
+             l.id,
+             l.changed_at,
+             l.kind,
+             l.user_id,
+             l.role,
+             l.other_user_id,
+             l.persons,
+             l.actor_id,
+             l.permissions
+            FROM public.eligibility_changes l
+           WHERE ((l.tenant_id = public.current_tenant_id()) AND (l.kind = 'manager_set'::text) AND (l.other_user_id = ANY (line_changes_since.lines)) AND (l.changed_at >= line_changes_since.since) AND (l.persons && line_changes_since.concerned))
+         UNION
+          SELECT m.tenant_id,
+             m.id,
+             m.changed_at,
+             m.kind,
+             m.user_id,
+             m.role,
+             m.other_user_id,
+             m.persons,
+             m.actor_id,
+             m.permissions
+            FROM public.eligibility_changes m
+           WHERE ((m.tenant_id = public.current_tenant_id()) AND (m.kind = 'manager_set'::text) AND (m.user_id = ANY (line_changes_since.managers)) AND (m.changed_at >= line_changes_since.since) AND (m.persons && line_changes_since.concerned))) c
+      CROSS JOIN LATERAL ( SELECT n.persons
+            FROM public.eligibility_changes n
+           WHERE ((n.tenant_id = c.tenant_id) AND (n.kind = 'manager_set'::text) AND (n.other_user_id = c.other_user_id) AND (n.changed_at >= line_changes_since.since))
+           ORDER BY n.changed_at DESC
+          LIMIT 1) newest)
+   WHERE (newest.persons && line_changes_since.concerned)
+   ORDER BY c.other_user_id, c.user_id, c.persons, c.changed_at DESC
+  LIMIT 1001;
+END;
+
+ALTER FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2399,8 +2453,11 @@ CREATE TABLE public.approval_delegations (
     created_by text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
+    given_by text[],
+    given_at timestamp with time zone,
     CONSTRAINT approval_delegations_check CHECK ((delegate_id <> user_id)),
     CONSTRAINT approval_delegations_check1 CHECK ((to_time > from_time)),
+    CONSTRAINT approval_delegations_given_by_check CHECK (((cardinality(given_by) >= 1) AND (cardinality(given_by) <= 200))),
     CONSTRAINT approval_delegations_reason_check CHECK ((char_length(reason) <= 4000))
 );
 
@@ -2423,8 +2480,10 @@ CREATE TABLE public.approval_seats (
     handed_over_from text,
     needed_role text,
     asked_at timestamp with time zone DEFAULT now() NOT NULL,
+    lines text[],
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_lines_check CHECK ((cardinality(lines) <= 1000)),
     CONSTRAINT approval_seats_needed_role_check CHECK (((needed_role IS NULL) OR (holder_user_id IS NOT NULL))),
     CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text, 'break_glass'::text]))),
     CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
@@ -3602,6 +3661,8 @@ CREATE INDEX documents_deleted ON public.documents USING btree (tenant_id, delet
 
 CREATE INDEX eligibility_changes_by_time ON public.eligibility_changes USING btree (tenant_id, changed_at);
 
+CREATE INDEX eligibility_changes_of_line ON public.eligibility_changes USING btree (tenant_id, other_user_id, changed_at) WHERE (kind = 'manager_set'::text);
+
 CREATE INDEX eligibility_changes_of_role ON public.eligibility_changes USING btree (tenant_id, role, changed_at) WHERE (role IS NOT NULL);
 
 CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btree (tenant_id, user_id, changed_at) WHERE (user_id IS NOT NULL);
@@ -4592,6 +4653,12 @@ GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.list_changed_pins(pins jsonb) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.list_changed_pins(pins jsonb) TO signet_api;
@@ -4895,6 +4962,8 @@ GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_api;
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
 
 GRANT INSERT(needed_role) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(lines) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 

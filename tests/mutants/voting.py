@@ -65,8 +65,8 @@ SEATS = (
         "explanations know no roles of a coming stage",
         3,
         "shared/signet/engine/approvals/coming_stage.py",
-        "ApproverData(values, managers, roles=roles)",
-        "ApproverData(values, managers)",
+        "ApproverData(values, managers, roles=roles, owners=owners)",
+        "ApproverData(values, managers, owners=owners)",
         (
             "tests/scenarios/authority/test_explanations.py::test_who_is_named_and_has_the_role_would_be_asked",
         ),

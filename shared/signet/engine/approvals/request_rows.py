@@ -71,6 +71,7 @@ def make_seat_row(request: LiveRequest, seat: Seat) -> Row:
         "holder_role": seat.holder_role,
         "needed_role": seat.needed_role,
         "origin": seat.origin,
+        "lines": list(seat.lines or ()),
     }
 
 

@@ -32,14 +32,15 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s)
 -- name: list_seats
 -- List the seats of these requests.
 SELECT request_id, stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
-       handed_over_from, asked_at
+       handed_over_from, asked_at, lines
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(ids)s)
 ORDER BY request_id, stage, position
 
 -- name: list_delegations
 -- List what these people may rely on now as delegates.
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time, created_by, coalesce(given_by, ARRAY[created_by]) AS given_by,
+       coalesce(given_at, created_at) AS given_at
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND delegate_id = ANY (%(people)s) AND revoked_at IS NULL
   AND from_time <= %(now)s AND to_time > %(now)s
