@@ -128,6 +128,30 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         (f"{CHANGED}a_rejection_is_shown_after_a_trivial_change",),
     ),
     Mutation(
+        "the times of voided approvals are told",
+        3,
+        f"{SIGNET}/core/explain/waits.py",
+        "        if not _is_time_of_approval(trigger) or trigger.due_at in awaited\n",
+        "",
+        (
+            "tests/unit/core/explain/test_times_of_approvals.py"
+            "::test_the_time_of_a_voided_approval_is_not_named",
+            "tests/scenarios/authority/test_explained_times.py"
+            "::test_only_the_times_of_the_open_request_are_told",
+        ),
+    ),
+    Mutation(
+        "a refusal by a condition is an expression",
+        3,
+        f"{SIGNET}/engine/cache.py",
+        "    return CompiledContract(contract, expected_hash, words.describe_condition)\n",
+        "    return CompiledContract(contract, expected_hash)\n",
+        (
+            "tests/scenarios/authority/test_conditions_in_words.py"
+            "::test_a_vote_and_a_request_are_refused_in_words",
+        ),
+    ),
+    Mutation(
         "an amendment hides who has said no",
         3,
         f"{SIGNET}/store/approvals/voters.sql",

@@ -155,6 +155,9 @@ def granting_probes() -> Iterator[Probe]:
     for index in ("of_user", "of_role"):
         yield Probe(f"{changes}_{index}", ELIGIBILITY["read_eligibility_changes"], since, API)
         yield Probe(f"{changes}_{index}", ELIGIBILITY["has_lost_holder"], since)
+    yield Probe(
+        f"{changes}_of_line", ELIGIBILITY["read_eligibility_changes"], {**since, "lines": ["u2"]}, API
+    )
     # the rows that prune_eligibility_changes() finds
     due = "changed_at < %(before)s"
     yield plain(f"{changes}_by_time", changes, due, f"ORDER BY changed_at {PAGE}", API, before=NEVER)
