@@ -5,6 +5,9 @@
 -- who gave it: a vote by it rests on that giving, and on no other between the same people.
 
 -- up
+-- Gives people the trail of the tenant itself. Rows of documents are not in it.
+CREATE INDEX audit_log_of_tenant ON audit_log (tenant_id, id) WHERE subject_type <> 'document';
+
 -- The people whose manager was asked for, from the lowest on. NULL: of an older release.
 ALTER TABLE approval_seats ADD COLUMN lines text[] CHECK (cardinality(lines) <= 1000);
 GRANT INSERT (lines) ON approval_seats TO signet_worker;
@@ -58,6 +61,7 @@ REVOKE EXECUTE ON FUNCTION line_changes_since(timestamptz, text[], text[], text[
 GRANT EXECUTE ON FUNCTION line_changes_since(timestamptz, text[], text[], text[]) TO signet_api, signet_worker;
 
 -- down
+DROP INDEX audit_log_of_tenant;
 DROP FUNCTION line_changes_since(timestamptz, text[], text[], text[]);
 DROP INDEX eligibility_changes_of_line;
 ALTER TABLE approval_delegations DROP COLUMN given_by, DROP COLUMN given_at;

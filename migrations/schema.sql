@@ -3621,6 +3621,8 @@ CREATE INDEX audit_log_by_transaction ON public.audit_log USING btree (tenant_id
 
 CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, subject_type, subject_id, seq) WHERE (seq IS NOT NULL);
 
+CREATE INDEX audit_log_of_tenant ON public.audit_log USING btree (tenant_id, id) WHERE (subject_type <> 'document'::text);
+
 CREATE INDEX break_glass_proposals_of_request ON public.break_glass_proposals USING btree (tenant_id, request_id, id) WHERE (request_id IS NOT NULL);
 
 CREATE INDEX break_glass_proposals_waiting ON public.break_glass_proposals USING btree (tenant_id, expires_at) WHERE (consented_at IS NULL);
