@@ -128,6 +128,28 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         (f"{CHANGED}a_rejection_is_shown_after_a_trivial_change",),
     ),
     Mutation(
+        "nobody reads by which key a document was created",
+        3,
+        f"{SIGNET}/engine/approvals/request_view.py",
+        "_show_responsible(found, name, labels.get(creator_id)),",
+        "_show_responsible(found, name, None),",
+        (
+            "tests/functions/routes/approvals/test_keys_and_approvals.py"
+            "::test_people_who_are_asked_see_whose_key_asked_them",
+        ),
+    ),
+    Mutation(
+        "a key of an older release has no name",
+        3,
+        f"{SIGNET}/engine/approvals/request_view.py",
+        "names = {**labels, **read_display_names(",
+        "names = {**read_display_names(",
+        (
+            "tests/functions/routes/approvals/test_keys_and_approvals.py"
+            "::test_a_key_of_an_older_release_is_named_by_its_label",
+        ),
+    ),
+    Mutation(
         "the times of voided approvals are told",
         3,
         f"{SIGNET}/core/explain/waits.py",

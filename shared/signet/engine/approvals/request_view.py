@@ -48,7 +48,7 @@ from signet.store.tenants.people import list_absent, read_display_names
 
 @dataclass(frozen=True, slots=True)
 class NamedPerson:
-    """A person with the name that the tenant shows; null where they are no member."""
+    """A person with the name that the tenant shows; null where they are no member. A key has its label."""
 
     user_id: str
     display_name: str | None
@@ -59,8 +59,12 @@ NamePerson = Callable[[str], NamedPerson]
 
 @dataclass(frozen=True, slots=True)
 class ResponsibleParts:
-    """The persons who may not decide, by their part. A contract may let a part decide."""
+    """The persons who may not decide, by their part. A contract may let a part decide.
 
+    `creator_label` is the key or service account that they created the document by.
+    """
+
+    creator_label: str | None
     creator: Sequence[NamedPerson]
     editors: Sequence[NamedPerson]
     requesters: Sequence[NamedPerson]
@@ -219,11 +223,14 @@ def _read_view(
     org = make_org(tenant_id, read.transaction)
     reader = VoteReader(connection, tenant_id, contracts, org, read.transaction.now)
     found = reader.read([record.id], [person])[record.id]
-    label = read_machine_labels(connection, tenant_id, [record.requester_id]).get(record.requester_id)
     rejected = list_rejected_before(connection, tenant_id, record.id)
     answers = list_answers_by_hand(connection, tenant_id, record.id)
-    others = [answer.answered_by for answer in answers] + ([] if label is None else [label.owner_id])
-    names = read_display_names(connection, tenant_id, {*_list_people(found, rejected), *others})
+    people = {*_list_people(found, rejected), *(answer.answered_by for answer in answers)}
+    creator_id = found.document.creator_id
+    machines = read_machine_labels(connection, tenant_id, {record.requester_id, creator_id, *people})
+    labels, label = {id: m.describe() for id, m in machines.items()}, machines.get(record.requester_id)
+    owners = () if label is None else (label.owner_id,)
+    names = {**labels, **read_display_names(connection, tenant_id, people.union(owners))}
     snapshot, control = json.loads(record.snapshot), _read_control(connection, tenant_id, record)
 
     def name(user_id: str) -> NamedPerson:
@@ -261,7 +268,7 @@ def _read_view(
         requester_label=None if label is None else label.describe(),
         requester_owner=None if label is None else name(label.owner_id),
         requester_has_left=bool(list_absent(connection, tenant_id, [record.requester_id])),
-        responsible=_show_responsible(found, name),
+        responsible=_show_responsible(found, name, labels.get(creator_id)),
         pins=_show_pins(found, name),
         variables=list_pinned_variables(connection, tenant_id, record.id),
         erased_fields=found.request.erased_fields,
@@ -286,15 +293,11 @@ def _find_people_behind(found: ReadRequest) -> PeopleBehind:
     return find_people_behind(found.document, found.request.requesters, found.request.pins)
 
 
-def _show_responsible(found: ReadRequest, name: NamePerson) -> ResponsibleParts:
+def _show_responsible(found: ReadRequest, name: NamePerson, label: str | None) -> ResponsibleParts:
     """Show those of the document and of the request; each pin shows its own."""
     document, requesters = found.document, _find_people_behind(found).requesters
-    return ResponsibleParts(
-        *(
-            [name(person) for person in sorted(part)]
-            for part in (document.creator_responsible, document.editor_responsible, requesters)
-        )
-    )
+    parts = document.creator_responsible, document.editor_responsible, requesters
+    return ResponsibleParts(label, *([name(person) for person in sorted(part)] for part in parts))
 
 
 def _show_pins(found: ReadRequest, name: NamePerson) -> list[PinnedReference]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+from tests.support.company import INVOICE
 from tests.support.http_client import Client
 
 
@@ -10,8 +11,8 @@ def test_the_trail_of_the_tenant_is_read_page_by_page(client: Client) -> None:
     for user_id in ("anna", "ben"):
         assert client.put(f"/v1/members/{user_id}", {"display_name": user_id, "roles": []}).status == 200
     assert client.put("/v1/org_chart/anna", {"manager_id": "ben"}).status == 200
-    data = {"number": "R-1"}
-    client.post("/v1/documents", {"entity_type": "invoice", "data": data})
+    made = client.post("/v1/documents", {"entity_type": "invoice", "data": INVOICE})
+    assert made.status == 201, made.text
     first = client.get("/v1/audit", query={"limit": 2}).body
     told = [(row["action"], row["subject_type"], row["subject_id"]) for row in first["items"]]
     assert told == [("set_manager", "member", "anna"), (told[1][0], "member", "ben")]
