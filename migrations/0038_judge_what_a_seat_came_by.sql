@@ -17,6 +17,14 @@ ALTER TABLE approval_delegations
     ADD COLUMN given_by text[] CHECK (cardinality(given_by) BETWEEN 1 AND 200),
     ADD COLUMN given_at timestamptz;
 
+-- The content without the fields that only one document of a type may have: a copy under another number says the same.
+-- NULL: there is no such field, or the request is of an older release.
+ALTER TABLE approval_requests ADD COLUMN likeness_hash text CHECK (likeness_hash ~ '^[0-9a-f]{64}$');
+CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON approval_requests FOR EACH ROW
+    WHEN (NEW.likeness_hash IS DISTINCT FROM OLD.likeness_hash)
+    EXECUTE FUNCTION reject_identity_change();
+CREATE INDEX approval_requests_by_likeness ON approval_requests (tenant_id, likeness_hash) WHERE status = 'rejected';
+
 -- Finds who has changed the manager of a person.
 CREATE INDEX eligibility_changes_of_line ON eligibility_changes (tenant_id, other_user_id, changed_at)
     WHERE kind = 'manager_set';
@@ -64,6 +72,9 @@ GRANT EXECUTE ON FUNCTION line_changes_since(timestamptz, text[], text[], text[]
 DROP INDEX audit_log_of_tenant;
 DROP FUNCTION line_changes_since(timestamptz, text[], text[], text[]);
 DROP INDEX eligibility_changes_of_line;
+DROP INDEX approval_requests_by_likeness;
+DROP TRIGGER reject_likeness_hash_change ON approval_requests;
+ALTER TABLE approval_requests DROP COLUMN likeness_hash;
 ALTER TABLE approval_delegations DROP COLUMN given_by, DROP COLUMN given_at;
 REVOKE INSERT (lines) ON approval_seats FROM signet_worker;
 ALTER TABLE approval_seats DROP COLUMN lines;

@@ -650,10 +650,12 @@ CREATE TABLE public.approval_requests (
     asked_since timestamp with time zone,
     variables jsonb,
     content_hash text,
+    likeness_hash text,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
     CONSTRAINT approval_requests_content_hash_check CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT approval_requests_likeness_hash_check CHECK ((likeness_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
     CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
@@ -3607,6 +3609,8 @@ CREATE INDEX approval_requests_by_document ON public.approval_requests USING btr
 
 CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
+CREATE INDEX approval_requests_by_likeness ON public.approval_requests USING btree (tenant_id, likeness_hash) WHERE (status = 'rejected'::text);
+
 CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
 
 CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
@@ -3908,6 +3912,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id
 CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
 
 CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approval_requests FOR EACH ROW WHEN ((new.asked_since IS DISTINCT FROM old.asked_since)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON public.approval_requests FOR EACH ROW WHEN ((new.likeness_hash IS DISTINCT FROM old.likeness_hash)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
 

@@ -17,6 +17,14 @@ MOVES = "tests/integration/engine/instances/test_moves_and_pins.py::test_"
 
 PINNING: Sequence[Mutation] = (
     Mutation(
+        "a copy of a rejected document looks like any other",
+        3,
+        f"{SIGNET}/engine/approvals/request_rows.py",
+        "about.document.data, about.contract.unique_fields",
+        "about.document.data, ()",
+        (f"{AGAIN}a_copy_under_another_number_shows_the_rejection",),
+    ),
+    Mutation(
         "a content that was rejected is found by its document alone",
         3,
         f"{SIGNET}/store/approvals/requests.sql",
@@ -346,8 +354,8 @@ PINNING: Sequence[Mutation] = (
         "a move takes a definition that reads what nobody has approved",
         3,
         f"{SIGNET}/engine/instances/moves.py",
-        "            unpinned = list_unpinned_reads(left, old_contract, taken, new_contract, document.status)\n",
-        "            pass\n",
+        "unpinned = list_unpinned_reads(left, old_contract, taken, new_contract, document.status)",
+        "pass",
         (f"{MOVES}what_only_the_newer_definition_reads_holds_the_move_back",),
     ),
     Mutation(

@@ -93,7 +93,8 @@ class PinnedReference:
 class EarlierRejection:
     """A vote that rejected the document before, or one that it amends.
 
-    `is_same_content` says that neither its data nor the pinned values have changed since.
+    `is_same_content` says that neither its data nor the pinned values have changed since. `is_look_alike`: it
+    was about another document, which says the same under another number.
     """
 
     request_id: UUID
@@ -105,6 +106,7 @@ class EarlierRejection:
     reason: str | None
     at: datetime
     is_same_content: bool
+    is_look_alike: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +231,8 @@ def _read_view(
     creator_id = found.document.creator_id
     machines = read_machine_labels(connection, tenant_id, {record.requester_id, creator_id, *people})
     labels, label = {id: m.describe() for id, m in machines.items()}, machines.get(record.requester_id)
-    owners = () if label is None else (label.owner_id,)
-    names = {**labels, **read_display_names(connection, tenant_id, people.union(owners))}
+    people.update(() if label is None else (label.owner_id,))
+    names = {**labels, **read_display_names(connection, tenant_id, people)}
     snapshot, control = json.loads(record.snapshot), _read_control(connection, tenant_id, record)
 
     def name(user_id: str) -> NamedPerson:
@@ -295,8 +297,8 @@ def _find_people_behind(found: ReadRequest) -> PeopleBehind:
 
 def _show_responsible(found: ReadRequest, name: NamePerson, label: str | None) -> ResponsibleParts:
     """Show those of the document and of the request; each pin shows its own."""
-    document, requesters = found.document, _find_people_behind(found).requesters
-    parts = document.creator_responsible, document.editor_responsible, requesters
+    asking, of = _find_people_behind(found).requesters, found.document
+    parts = of.creator_responsible, of.editor_responsible, asking
     return ResponsibleParts(label, *([name(person) for person in sorted(part)] for part in parts))
 
 
@@ -328,6 +330,7 @@ def _show_rejection(row: RejectionRow, name: NamePerson) -> EarlierRejection:
         reason=row.reason,
         at=row.created_at,
         is_same_content=row.is_same_content,
+        is_look_alike=row.is_look_alike,
     )
 
 
@@ -343,17 +346,14 @@ def _show_answer(row: AnswerRow, name: NamePerson) -> AnswerByHand:
 
 
 def _list_needs(reader: VoteReader, found: ReadRequest) -> list[VoterNeed]:
-    document = found.document
-    contract = reader.contracts.read(
-        reader.connection, reader.tenant_id, document.entity_type, document.contract_version
-    )
+    document, read = found.document, reader.contracts.read
+    contract = read(reader.connection, reader.tenant_id, document.entity_type, document.contract_version)
     declared = contract.contract if contract is not None else None
     words = Vocabulary(document.entity_type, declared)
     needs = []
     for permission in found.request.voter_permissions or ():
         condition = declared.conditions.get(permission) if declared is not None else None
-        text = None if condition is None else words.describe_condition(condition)
-        needs.append(VoterNeed(permission, condition, text))
+        needs.append(VoterNeed(permission, condition, condition and words.describe_condition(condition)))
     return needs
 
 

@@ -280,17 +280,17 @@ ON CONFLICT DO NOTHING
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, escalate_at, expire_at,
+    voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, likeness_hash, escalate_at, expire_at,
     trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, escalate_at, expire_at,
+       voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, likeness_hash, escalate_at, expire_at,
        trace_id, %(now)s, least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
     chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
-    variables jsonb, repeats_request_id uuid, content_hash text, escalate_at timestamptz, expire_at timestamptz,
+    variables jsonb, repeats_request_id uuid, content_hash text, likeness_hash text, escalate_at timestamptz, expire_at timestamptz,
     trace_id text)
 
 -- name: insert_seats
