@@ -131,8 +131,8 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         "nobody reads by which key a document was created",
         3,
         f"{SIGNET}/engine/approvals/request_view.py",
-        "_show_responsible(found, name, labels.get(creator_id)),",
-        "_show_responsible(found, name, None),",
+        "_show_responsible(found, names.name, names.label_of(creator_id)),",
+        "_show_responsible(found, names.name, None),",
         (
             "tests/functions/routes/approvals/test_keys_and_approvals.py"
             "::test_people_who_are_asked_see_whose_key_asked_them",
@@ -141,9 +141,9 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
     Mutation(
         "a key of an older release has no name",
         3,
-        f"{SIGNET}/engine/approvals/request_view.py",
-        "names = {**labels, **read_display_names(",
-        "names = {**read_display_names(",
+        f"{SIGNET}/engine/approvals/shown_names.py",
+        "self.people.get(user_id) or self.label_of(user_id))",
+        "self.people.get(user_id))",
         (
             "tests/functions/routes/approvals/test_keys_and_approvals.py"
             "::test_a_key_of_an_older_release_is_named_by_its_label",

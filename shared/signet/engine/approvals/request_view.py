@@ -22,6 +22,8 @@ from signet.engine.approvals.comparison import (
     compare_with_last_approved,
     compare_with_last_asked,
 )
+from signet.engine.approvals.shown_names import NamedPerson as NamedPerson
+from signet.engine.approvals.shown_names import read_names
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
 from signet.engine.cache import ContractCache
 from signet.engine.control.authorship import read_control_of_request
@@ -42,17 +44,7 @@ from signet.store.approvals.voters import (
 )
 from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
-from signet.store.tenants.machine_labels import read_machine_labels
-from signet.store.tenants.people import list_absent, read_display_names
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPerson:
-    """A person with the name that the tenant shows; null where they are no member. A key has its label."""
-
-    user_id: str
-    display_name: str | None
-
+from signet.store.tenants.people import list_absent
 
 NamePerson = Callable[[str], NamedPerson]
 
@@ -228,15 +220,9 @@ def _read_view(
     rejected = list_rejected_before(connection, tenant_id, record.id)
     answers = list_answers_by_hand(connection, tenant_id, record.id)
     people = {*_list_people(found, rejected), *(answer.answered_by for answer in answers)}
-    creator_id = found.document.creator_id
-    machines = read_machine_labels(connection, tenant_id, {record.requester_id, creator_id, *people})
-    labels, label = {id: m.describe() for id, m in machines.items()}, machines.get(record.requester_id)
-    people.update(() if label is None else (label.owner_id,))
-    names = {**labels, **read_display_names(connection, tenant_id, people)}
+    requester_id, creator_id = record.requester_id, found.document.creator_id
+    names = read_names(connection, tenant_id, people, (requester_id, creator_id))
     snapshot, control = json.loads(record.snapshot), _read_control(connection, tenant_id, record)
-
-    def name(user_id: str) -> NamedPerson:
-        return NamedPerson(user_id, names.get(user_id))
 
     return ApprovalRequest(
         id=record.id,
@@ -267,15 +253,15 @@ def _read_view(
         break_glass=list_seated(connection, tenant_id, record.id),
         control=control,
         seated_authors=_list_seated_authors(connection, tenant_id, record, seats, control),
-        requester_label=None if label is None else label.describe(),
-        requester_owner=None if label is None else name(label.owner_id),
+        requester_label=names.label_of(requester_id),
+        requester_owner=names.owner_of(requester_id),
         requester_has_left=bool(list_absent(connection, tenant_id, [record.requester_id])),
-        responsible=_show_responsible(found, name, labels.get(creator_id)),
-        pins=_show_pins(found, name),
+        responsible=_show_responsible(found, names.name, names.label_of(creator_id)),
+        pins=_show_pins(found, names.name),
         variables=list_pinned_variables(connection, tenant_id, record.id),
         erased_fields=found.request.erased_fields,
-        rejected_before=[_show_rejection(row, name) for row in rejected],
-        answered_by_hand=[_show_answer(row, name) for row in answers],
+        rejected_before=[_show_rejection(row, names.name) for row in rejected],
+        answered_by_hand=[_show_answer(row, names.name) for row in answers],
         voters_need=_list_needs(reader, found),
         standing=found.stand(person),
         last_approved=None,
