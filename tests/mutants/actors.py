@@ -42,7 +42,7 @@ ANSWERS = (
         "an answer by hand is not shown",
         3,
         "shared/signet/engine/approvals/request_view.py",
-        "        answered_by_hand=[_show_answer(row, name) for row in answers],",
+        "        answered_by_hand=[_show_answer(row, names.name) for row in answers],",
         "        answered_by_hand=[],",
         (f"{ANSWERED}those_who_decide_see_what_was_answered",),
     ),

@@ -164,8 +164,8 @@ BARRED_VOTES = (
         "a vote is not judged by what was granted",
         3,
         f"{CORE}/approvals/entitlement.py",
-        "            find_barring_grant=self._find_barring_grant if self.changes else None,\n",
-        "",
+        "self._find_barring_grant if self.changes or self.delegations else None",
+        "None",
         (f"{SCENES}a_role_that_the_author_gives_the_voter", f"{SCENES}clearing_the_bench"),
     ),
     Mutation(
@@ -212,9 +212,11 @@ BARRED_VOTES = (
         "a delegation by the delegate counts",
         3,
         CHANGES,
-        "        givers = basis.concerned - {basis.represented}\n",
-        "        givers = frozenset(basis.responsible)\n",
-        (f"{BARRING}a_delegation_bars_unless_the_delegator_gave_it",),
+        "    if (basis.concerned - {basis.represented}).isdisjoint(given.given_by):\n",
+        "    if frozenset(basis.responsible).isdisjoint(given.given_by):\n",
+        (
+            "tests/unit/core/approvals/test_barring_lines.py::test_a_delegation_bars_unless_the_delegator_gave_it",
+        ),
     ),
     Mutation(
         "roles are given without a record",

@@ -13,8 +13,17 @@ SENT_BACK = "tests/scenarios/authority/test_sent_back.py::test_"
 BY_HAND = "tests/scenarios/authority/test_actions_by_hand.py::test_"
 DERIVED = "tests/scenarios/authority/test_derived_documents.py::test_"
 AGAIN = "tests/scenarios/authority/test_made_again.py::test_"
+MOVES = "tests/integration/engine/instances/test_moves_and_pins.py::test_"
 
 PINNING: Sequence[Mutation] = (
+    Mutation(
+        "a copy of a rejected document looks like any other",
+        3,
+        f"{SIGNET}/engine/approvals/request_rows.py",
+        "about.document.data, about.contract.unique_fields",
+        "about.document.data, ()",
+        (f"{AGAIN}a_copy_under_another_number_shows_the_rejection",),
+    ),
     Mutation(
         "a content that was rejected is found by its document alone",
         3,
@@ -340,5 +349,32 @@ PINNING: Sequence[Mutation] = (
             "tests/scenarios/authority/test_deciding_requests.py"
             "::test_who_changed_the_account_does_not_accept_the_payment",
         ),
+    ),
+    Mutation(
+        "a move takes a definition that reads what nobody has approved",
+        3,
+        f"{SIGNET}/engine/instances/moves.py",
+        "unpinned = list_unpinned_reads(left, old_contract, taken, new_contract, document.status)",
+        "pass",
+        (f"{MOVES}what_only_the_newer_definition_reads_holds_the_move_back",),
+    ),
+    Mutation(
+        "a move takes a definition that reads more variables",
+        3,
+        f"{SIGNET}/core/approvals/unpinned_reads.py",
+        "    variables = _list_variables(new) - _list_variables(old)\n",
+        "    variables = frozenset[str]()\n",
+        (
+            f"{MOVES}what_only_the_newer_definition_reads_holds_the_move_back",
+            "tests/unit/core/approvals/test_unpinned_reads.py::test_so_is_a_variable_that_is_read_as_it_was",
+        ),
+    ),
+    Mutation(
+        "no move is possible before the approval",
+        3,
+        f"{SIGNET}/core/approvals/unpinned_reads.py",
+        "if not old.has_approvals or not old.is_behind_approvals(status):",
+        "if not old.has_approvals:",
+        (f"{MOVES}before_the_approval_it_is_taken_too",),
     ),
 )

@@ -259,4 +259,27 @@ TOKENS_FOR_TRYING = (
     ),
 )
 
-SURROUNDINGS = (*PATHS, *NAMES, *COMMAND_LINE, *FILES, *SECRETS, *TOKENS_FOR_TRYING)
+TRAIL = "tests/functions/routes/tenants/test_audit.py::test_"
+TENANT_TRAIL = (
+    Mutation(
+        "anybody reads the trail of the tenant",
+        9,
+        f"{ENGINE}/tenants/trail.py",
+        "            read.require(READ_TRAIL)\n",
+        "",
+        (f"{TRAIL}it_wants_its_own_permission",),
+    ),
+    Mutation(
+        "the trail of the tenant shows documents",
+        9,
+        "shared/signet/store/audit/tenant_trail.sql",
+        " AND subject_type <> 'document'",
+        "",
+        (
+            f"{TRAIL}the_trail_of_the_tenant_is_read_page_by_page",
+            "tests/integration/cli/test_audit.py::test_the_rows_about_the_tenant_are_listed_newest_first",
+        ),
+    ),
+)
+
+SURROUNDINGS = (*PATHS, *NAMES, *COMMAND_LINE, *FILES, *SECRETS, *TOKENS_FOR_TRYING, *TENANT_TRAIL)

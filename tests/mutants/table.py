@@ -15,6 +15,7 @@ from tests.mutants.engine import ENGINE
 from tests.mutants.granting import GRANTING
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
+from tests.mutants.lines import LINES
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
@@ -36,6 +37,7 @@ MUTATIONS: Sequence[Mutation] = (
     *DECIDING_MUTATIONS,
     *GRANTING,
     *BENCHES,
+    *LINES,
     *AUTHORITY_MUTATIONS,
     *LEAVING,
     *TWO_PEOPLE,

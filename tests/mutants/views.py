@@ -128,6 +128,52 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         (f"{CHANGED}a_rejection_is_shown_after_a_trivial_change",),
     ),
     Mutation(
+        "nobody reads by which key a document was created",
+        3,
+        f"{SIGNET}/engine/approvals/request_view.py",
+        "_show_responsible(found, names.name, names.label_of(creator_id)),",
+        "_show_responsible(found, names.name, None),",
+        (
+            "tests/functions/routes/approvals/test_keys_and_approvals.py"
+            "::test_people_who_are_asked_see_whose_key_asked_them",
+        ),
+    ),
+    Mutation(
+        "a key of an older release has no name",
+        3,
+        f"{SIGNET}/engine/approvals/shown_names.py",
+        "self.people.get(user_id) or self.label_of(user_id))",
+        "self.people.get(user_id))",
+        (
+            "tests/functions/routes/approvals/test_keys_and_approvals.py"
+            "::test_a_key_of_an_older_release_is_named_by_its_label",
+        ),
+    ),
+    Mutation(
+        "the times of voided approvals are told",
+        3,
+        f"{SIGNET}/core/explain/waits.py",
+        "        if not _is_time_of_approval(trigger) or trigger.due_at in awaited\n",
+        "",
+        (
+            "tests/unit/core/explain/test_times_of_approvals.py"
+            "::test_the_time_of_a_voided_approval_is_not_named",
+            "tests/scenarios/authority/test_explained_times.py"
+            "::test_only_the_times_of_the_open_request_are_told",
+        ),
+    ),
+    Mutation(
+        "a refusal by a condition is an expression",
+        3,
+        f"{SIGNET}/engine/cache.py",
+        "    return CompiledContract(contract, expected_hash, words.describe_condition)\n",
+        "    return CompiledContract(contract, expected_hash)\n",
+        (
+            "tests/scenarios/authority/test_conditions_in_words.py"
+            "::test_a_vote_and_a_request_are_refused_in_words",
+        ),
+    ),
+    Mutation(
         "an amendment hides who has said no",
         3,
         f"{SIGNET}/store/approvals/voters.sql",

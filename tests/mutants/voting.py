@@ -65,8 +65,8 @@ SEATS = (
         "explanations know no roles of a coming stage",
         3,
         "shared/signet/engine/approvals/coming_stage.py",
-        "ApproverData(values, managers, roles=roles)",
-        "ApproverData(values, managers)",
+        "ApproverData(values, managers, roles=roles, owners=owners)",
+        "ApproverData(values, managers, owners=owners)",
         (
             "tests/scenarios/authority/test_explanations.py::test_who_is_named_and_has_the_role_would_be_asked",
         ),
@@ -315,6 +315,28 @@ BARS = (
         "              AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))\n",
         "",
         ("tests/integration/store/tenants/test_eligibility.py::test_what_cannot_bar_a_vote_is_not_read",),
+    ),
+    Mutation(
+        "a purge keeps the keys that a document has left",
+        3,
+        "migrations/0034_remember_earlier_askings.sql",
+        "DELETE FROM left_document_keys l WHERE l.tenant_id = NEW.tenant_id AND l.document_id = NEW.id;",
+        "",
+        (
+            "tests/integration/engine/housekeeping/test_pruning.py"
+            "::test_a_purge_forgets_the_keys_that_a_document_has_left",
+        ),
+    ),
+    Mutation(
+        "a purge forgets the keys of all documents",
+        3,
+        "migrations/0034_remember_earlier_askings.sql",
+        "l.tenant_id = NEW.tenant_id AND l.document_id = NEW.id;",
+        "l.tenant_id = NEW.tenant_id;",
+        (
+            "tests/integration/engine/housekeeping/test_pruning.py"
+            "::test_a_purge_forgets_the_keys_that_a_document_has_left",
+        ),
     ),
     Mutation(
         "more changes than can be judged bar nothing",

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from signet.engine.tenants.roles import Roles
     from signet.engine.tenants.service_accounts import ServiceAccounts
     from signet.engine.tenants.settings import TenantAdmin
+    from signet.engine.tenants.trail import TenantTrail
 
 # Checks a URL against the hosts that a tenant allows.
 CheckUrl = Callable[[str, Sequence[str]], object]
@@ -98,6 +99,7 @@ class UseCases:
         "signet.engine.documents.queries.versions:DocumentHistory"
     )
     erasures: "UseCase[Erasures]" = UseCase("signet.engine.documents.erase:Erasures")
+    tenant_trail: "UseCase[TenantTrail]" = UseCase("signet.engine.tenants.trail:TenantTrail")
     document_timeline: "UseCase[DocumentLife]" = UseCase(
         "signet.engine.documents.queries.timeline:DocumentLife",
         parts=["database", "documents.caches.contracts"],

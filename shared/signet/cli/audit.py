@@ -15,13 +15,15 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, deliver, stop, write
 from signet.core.errors import SignetError
-from signet.core.explain.phrases import end_sentence
+from signet.core.explain.phrases import describe_time, end_sentence
 from signet.core.explain.vocabulary import escape
 from signet.engine.access.command_line import read_command_line_caller
+from signet.engine.access.read import MAX_PAGE
 from signet.engine.audit.export import export_bundle
 from signet.engine.audit.trail import begin_new_epoch, list_seals, seal_tenant
 from signet.engine.audit.verify import verify_tenant
 from signet.engine.documents.erase import erase_personal
+from signet.engine.tenants.trail import list_trail
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
 
@@ -77,6 +79,21 @@ def _read_anchor(path: Path | None) -> list[str]:
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         stop(f"{path} cannot be read: {error}")
+
+
+@app.command(name="list")
+def list_rows(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    before: Annotated[UUID | None, typer.Option(help="Only rows before the one with this id.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MAX_PAGE, help="At most so many.")] = 50,
+) -> None:
+    """List what was done to the tenant itself, to its members and the like, the newest first."""
+    with _open(database_url) as database:
+        rows = list_trail(database, tenant, before=before, limit=limit)
+    for row in rows:
+        what = f"{row.action} {row.subject_type} {row.subject_id}"
+        write(f"{describe_time(row.created_at)}  {escape(row.actor_id)}  {escape(what)}  [{row.id}]")
 
 
 @app.command()

@@ -81,6 +81,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "DEFINITION_NOT_FOUND": ErrorKind.NOT_FOUND,
         "DELEGATION_CYCLE": ErrorKind.CONFLICT,
         "DELEGATION_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "DELEGATION_OVERLAPS": ErrorKind.CONFLICT,
         "DELEGATION_TOO_MANY": ErrorKind.CONFLICT,
         "DELETE_NOT_POSSIBLE": ErrorKind.CONFLICT,
         "DOCUMENT_EXISTS": ErrorKind.CONFLICT,

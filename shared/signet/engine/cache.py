@@ -11,6 +11,7 @@ from signet.core.compiler.artifact import parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Defect, Rejected
+from signet.core.explain.vocabulary import Vocabulary
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.strict_model import parse_strictly
 from signet.store.database import Connection
@@ -48,7 +49,8 @@ def load_contract(body: str, expected_hash: str) -> CompiledContract:
     contract, findings = parse_strictly(Contract, json.loads(body))
     if contract is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored contract cannot be read: {findings[0].sentence}")
-    return CompiledContract(contract, expected_hash)
+    words = Vocabulary(contract.contract, contract)
+    return CompiledContract(contract, expected_hash, words.describe_condition)
 
 
 class TypeDefinitions:

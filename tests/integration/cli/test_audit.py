@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from signet.core.audit.trail import AuditEntry
+from signet.engine.audit.trail import append_administration
+from signet.ids import make_id
 from tests.support.audited_tenant import Admin, Audited, make_document, tamper
 from tests.support.database.runtime_roles import as_role
 
@@ -40,6 +44,30 @@ def test_seal_anchor_verify_export(audited: Audited, signet: Signet, tmp_path: P
     assert "sound" in signet("verify", "--anchor", str(tmp_path / "anchor"))
     assert "manifest" in signet("export", str(tmp_path / "bundle"))
     assert "not empty" in signet("export", str(tmp_path / "bundle"), exit_code=2)
+
+
+def test_the_rows_about_the_tenant_are_listed_newest_first(audited: Audited, signet: Signet) -> None:
+    make_document(audited, 2)
+    assert signet("list") == "", "nothing but documents"
+    for action in ("set_manager", "change\x1b[2J"):
+        entry = AuditEntry(
+            id=make_id(),
+            tenant_id=audited.tenant_id,
+            subject_type="member",
+            subject_id="anna",
+            action=action,
+            actor_id="root",
+            via="test",
+            at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+        )
+        with audited.api.transaction(audited.tenant_id) as connection:
+            append_administration(connection, audited.tenant_id, [entry])
+    newest, older = signet("list").splitlines()
+    assert "root  change\\u001b[2J member anna" in newest and "2026-01-02" in newest
+    assert "root  set_manager member anna" in older
+    assert signet("list", "--limit", "1").splitlines() == [newest]
+    before = newest.rpartition("[")[2].rstrip("]")
+    assert signet("list", "--before", before).splitlines() == [older]
 
 
 def test_a_broken_trail_is_exit_code_1_and_the_row_is_named(

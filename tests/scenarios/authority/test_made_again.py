@@ -66,6 +66,23 @@ def test_an_instance_that_was_ended_is_no_way_around_the_rejecter(stage: Workflo
     assert vote(stage, document.id, "app1") == "approved"
 
 
+def test_a_copy_under_another_number_shows_the_rejection(stage: WorkflowStage) -> None:
+    """People who are asked read it. A second order may say the same, so that nobody is bound by it."""
+    entity_type, company = numbered(stage), stage.standing.company
+    first = rejected_thing(stage, entity_type, number="R-1", amount=7)
+    rejected_thing(stage, entity_type, number="R-9", amount=8)
+    copy = stage.create(entity_type, "carl", number="R-2", amount=7)
+    submit(stage, copy, "carl")
+    assert list_asked(stage, copy) == ["@voter"]
+    approvals = Approvals(company.database, stage.caches())
+    (seen,) = approvals.read_request(company.caller("app2"), newest(stage, copy.id)).rejected_before
+    assert (seen.document_id, seen.is_look_alike, seen.is_same_content) == (first.id, True, False)
+    assert vote(stage, copy.id, "app2", "rejected") == "rejected"
+    submit(stage, copy, "carl")
+    shown = approvals.read_request(company.caller("app2"), newest(stage, copy.id)).rejected_before
+    assert [(seen.document_id, seen.is_look_alike) for seen in shown] == [(copy.id, False), (first.id, True)]
+
+
 def test_a_document_that_is_deleted_and_made_again_goes_to_who_rejected_it(stage: WorkflowStage) -> None:
     entity_type = numbered(stage)
     data = {"number": "R-1", "amount": 7, "contact": "Erna"}

@@ -119,6 +119,32 @@ def make_another_the_manager(scene: AuthorityScene) -> Iterator[str]:
     OrgChart(scene.database).set_manager(scene.caller(scene.person), scene.clerk, third)
     yield scene.vote(third)
     yield refusal(lambda: _disable(scene, scene.lawful, heir=scene.person))
+    yield from change_the_line_below(scene)
+
+
+def change_the_line_below(scene: AuthorityScene) -> Iterator[str]:
+    """Change a line below the one who is asked, so that another is asked next time.
+
+    The lawful person manages the manager of the clerk, and the other one manages a fifth.
+    """
+    chart, middle, fifth = OrgChart(scene.database), scene.hire("middle"), scene.hire("fifth")
+    for user_id, above in ((scene.clerk, middle), (middle, scene.lawful), (fifth, scene.other)):
+        chart.set_manager(scene.caller(scene.boss), user_id, above)
+    scene.submit(Plan(approval=approvers(manager(f"'{scene.clerk}'", levels=2), role(BOARD))))
+    chart.set_manager(scene.caller(scene.person), scene.clerk, fifth)
+    yield scene.vote(scene.other)
+    scene.edit(scene.made, scene.caller(scene.clerk))
+    scene.stage.drain()
+    yield scene.vote(scene.other)
+
+
+def vote_when_the_line_is_set(scene: AuthorityScene) -> str:
+    """Vote when an administrator without a part has set the line again."""
+    chart, middle = OrgChart(scene.database), scene.named("middle")
+    chart.set_manager(scene.caller(scene.boss), scene.clerk, middle)
+    scene.edit(scene.made, scene.caller(scene.clerk))
+    scene.stage.resume(scene.made, scene.caller(scene.boss))
+    return scene.vote(scene.lawful)
 
 
 def install_the_manager(scene: AuthorityScene) -> Iterator[str]:
@@ -144,7 +170,10 @@ MANAGER_LINE: Mapping[str, Cell] = {
                 *lines(DUTIES),
                 ("makes a third person the manager while the approval waits, who votes", NOT_ASKED),
                 ("hands the seats and lines of a disabled approver over to themselves", SELF),
+                ("changes a line below the manager who is asked, and lets another one vote", GRANTED),
+                ("has it asked about again, and lets the one vote who is above the changed line", CLOSED),
             ),
+            vote_when_the_line_is_set,
         ),
         *RESPONSIBLE,
     ),

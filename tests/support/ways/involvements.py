@@ -11,7 +11,7 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import ContractCache
 from signet.engine.definitions.rules import Rules
 from tests.support.core.approval_policies import role, user
-from tests.support.ways.scene import FINANCE, AuthorityScene, Plan, approvers
+from tests.support.ways.scene import FINANCE, AuthorityScene, Plan, approvers, refusal
 from tests.support.workflow_stage import Made
 
 DUTIES, SAME, GRANTED = "SEPARATION_OF_DUTIES", "APPROVAL_SAME_PERSON", "VOTE_BARRED_BY_GRANT"
@@ -107,7 +107,9 @@ class Delegator(Involvement):
         return replace(plan, first=[{"id": "first", "type": "approval", "config": seats}])
 
     def create(self, scene: AuthorityScene, entity_type: str, plan: Plan) -> Made:
-        scene.delegate(scene.caller(scene.person), scene.person, scene.hire("delegate"))
+        # For a second document it is given already.
+        delegate = scene.hire("delegate")
+        refusal(lambda: scene.delegate(scene.caller(scene.person), scene.person, delegate))
         return super().create(scene, entity_type, plan)
 
     def bind(self, scene: AuthorityScene) -> None:

@@ -135,9 +135,10 @@ class AuthorityScene:
         member = Member(user_id=user_id, display_name=user_id, roles=(*roles, "voter", "admin"))
         Members(self.database).save(by, member, status, succession=Succession(heir))
 
-    def delegate(self, by: Caller, user_id: str, delegate_id: str) -> None:
+    def delegate(self, by: Caller, user_id: str, delegate_id: str, *, entity_type: str | None = None) -> None:
         now = datetime.now(UTC)
         terms: dict[str, Any] = {"from_time": now, "to_time": now + timedelta(days=1)}
+        terms["entity_type"] = entity_type
         Delegations(self.database).delegate(by, user_id, delegate_id, **terms)
 
     # --- documents ---

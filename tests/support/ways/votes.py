@@ -1,6 +1,7 @@
 """Ways to vote: by oneself, in bulk, and by delegations."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from tests.support.core.approval_policies import VOTES, role
 from tests.support.ways.cells import Cell, Play, Played, same
@@ -75,6 +76,17 @@ def give_the_voice_of_another(scene: AuthorityScene) -> Iterator[str]:
     third = scene.hire("third")
     scene.delegate(scene.caller(scene.person), scene.lawful, third)
     yield scene.vote(third)
+    entity_type, fourth = scene.type_of_document(), scene.hire("fourth")
+    scene.delegate(scene.caller(scene.lawful), scene.lawful, fourth, entity_type=entity_type)
+    again = partial(scene.delegate, scene.caller(scene.person), scene.lawful, fourth)
+    yield refusal(lambda: again(entity_type=entity_type))
+    # For all types it is no repetition: it bars nobody either.
+    again()
+
+
+def vote_by_delegation(scene: AuthorityScene) -> str:
+    """Vote as the delegate that the lawful person has chosen."""
+    return scene.vote(scene.named("fourth"))
 
 
 def delegate_by_command_line(scene: AuthorityScene) -> Iterator[str]:
@@ -108,8 +120,19 @@ ASKED_FIRST = (
 VOTE = {**cast(vote, "votes", approve), "requester": Played(ask_first, (EACH, ASKED_FIRST))}
 BULK = cast(vote_in_bulk, "votes among many decisions", approve_in_bulk)
 FOR_A_THIRD = ("as an administrator gives the lawful voice to a third person, who votes", GRANTED)
+ONCE_MORE = (
+    "gives the voice of the lawful person once more to the delegate that they have chosen",
+    "DELEGATION_OVERLAPS",
+)
 DELEGATE: Mapping[str, Cell] = {
-    **same(Played(give_the_voice_of_another, (*between(DUTIES), FOR_A_THIRD)), *RESPONSIBLE),
+    **same(
+        Played(
+            give_the_voice_of_another,
+            (*between(DUTIES), FOR_A_THIRD, ONCE_MORE),
+            vote_by_delegation,
+        ),
+        *RESPONSIBLE,
+    ),
     "delegator": Played(vote_for_each_other, between(SAME)),
     "granter": Played(vote_for_each_other, between(GRANTED)),
     "operator": Played(

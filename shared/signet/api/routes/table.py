@@ -51,6 +51,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Service accounts", "tenants.service_accounts.add_service_account_routes"),
     ("Templates", "definitions.templates.add_template_routes"),
     ("Tenant", "tenants.own.add_tenant_routes"),
+    ("Tenant", "tenants.audit.add_tenant_audit_routes"),
     ("Trials", "definitions.preview.add_trial_routes"),
 )
 _TAGS = {group: tag for tag, group in GROUPS}

@@ -5,10 +5,12 @@ a person who is responsible for the document, gave that after the approval was a
 what the person would have the seat and the permission without: so nobody is barred by a gift. It is barred
 too where one of them took the eligibility of others that the stage asks: clearing the bench. They may take
 the seat, or by any role the permission that votes need. Giving it to others bars nobody but those others. A
-delegation of one's own voice is the lawful way, and bars nothing.
+delegation of one's own voice is the lawful way, and bars nothing. A vote rests on the one delegation that it
+is given by: that others have given the same once more bars nobody.
 
 Two givings bar the whole stage like a taking, because they may take a vote. One is a role, where a condition
-on the voter reads roles. The other is a line that a seat of the stage came by.
+on the voter reads roles. The other is a line that a seat of the stage came by. That is each one that was
+climbed to its holder, or that led to nobody.
 
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
 themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
@@ -19,6 +21,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from signet.core.approvals.eligibility import Delegation
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
 
@@ -43,7 +46,6 @@ _SENTENCES: Mapping[str, str] = {
     "member_enabled": "{actor} made {user} an active member",
     "member_disabled": "{actor} disabled {user}",
     "manager_set": "{actor} changed who manages {other}",
-    "delegation_given": "{actor} gave {user} a delegation",
     "seat_given": "{actor} gave {user} a seat",
     "role_permissions_changed": "{actor} changed the role '{role}'",
     "role_widened": "{actor} added permissions to the role '{role}'",
@@ -52,6 +54,7 @@ _SENTENCES: Mapping[str, str] = {
 _GIVE_BACK = "a person without a part in the document gives it back, and takes it again if they agree with it"
 _TAKE_AWAY = "a person without a part in the document takes it away, and gives it again if they agree with it"
 _SET_LINE = "a person without a part in the document sets the manager again"
+_GIVE_OWN_VOICE = "{user} votes themselves, or gives their voice by a delegation of their own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class VoteBasis:
     own_seat_roles: Collection[str]
     is_by_line: bool
     is_seated: bool
-    # The people and roles that hold the seats of the stage, and who of them came by a reporting line.
+    # The people and roles that hold the seats of the stage. Then those holders who came by a reporting line,
+    # where their seats do not tell which.
     holder_ids: Collection[str]
     seat_roles: Collection[str]
     line_holders: Collection[str]
@@ -81,6 +85,11 @@ class VoteBasis:
     asked_since: datetime
     # What was taken from others is judged at the vote alone.
     judges_takings: bool = True
+    # The people whose reporting lines led to the seat, and to any seat of the stage.
+    own_lines: Collection[str] = ()
+    lines: Collection[str] = ()
+    # The delegation that a delegate votes by.
+    delegation: Delegation | None = None
 
     @property
     def voting_people(self) -> frozenset[str]:
@@ -98,10 +107,13 @@ class VoteBasis:
 
 
 def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]) -> Denial | None:
-    """Return why the vote is barred: the first change that bars it, in the order of time.
+    """Return why the vote is barred: its delegation, or the first change that bars it in the order of time.
 
     More changes than can be judged bar it too. Else a person could hide one behind many others.
     """
+    barred = _find_barring_delegation(basis)
+    if barred is not None:
+        return barred
     for change in sorted(changes, key=lambda change: change.changed_at):
         if change.changed_at < basis.asked_since or not _bars(basis, change, changes):
             continue
@@ -112,12 +124,21 @@ def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]
     return None
 
 
+def _find_barring_delegation(basis: VoteBasis) -> Denial | None:
+    """Return that the delegation was given after the asking, by a person who may not have done it.
+
+    The delegator may give their own voice. The delegate and the document's people may not.
+    """
+    given = basis.delegation
+    if given is None or given.given_at is None or given.given_at < basis.asked_since:
+        return None
+    if (basis.concerned - {basis.represented}).isdisjoint(given.given_by):
+        return None
+    act = f"{given.created_by} gave {given.delegate_id} a delegation of {given.user_id}"
+    return Denial(CODE, f"{_say_when(act, given.given_at)}: {_GIVE_OWN_VOICE.format(user=given.user_id)}")
+
+
 def _bars(basis: VoteBasis, change: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
-    if change.kind == "delegation_given":
-        # The delegator may give their own voice: the delegate and the document's people may not have done it.
-        givers = basis.concerned - {basis.represented}
-        sides = {change.user_id, change.other_user_id}
-        return sides == {basis.voter, basis.represented} and not givers.isdisjoint(change.persons)
     if basis.concerned.isdisjoint(change.persons):
         return False
     return _rests_on(basis, change, changes) or (basis.judges_takings and _clears_bench(basis, change))
@@ -126,9 +147,10 @@ def _bars(basis: VoteBasis, change: EligibilityChange, changes: Collection[Eligi
 def _clears_bench(basis: VoteBasis, change: EligibilityChange) -> bool:
     """Return whether the change may have taken a vote from others that the stage asks."""
     if change.kind == "manager_set":
-        # Who gives up a line of their own takes a vote from nobody else.
-        is_of_another = change.user_id in basis.line_holders and change.user_id not in change.persons
-        return is_of_another and not _is_given_by_others(basis, change)
+        is_led = change.other_user_id in basis.lines or change.user_id in basis.line_holders
+        # Who gives up the line by which they are asked takes a vote from nobody else.
+        is_own = change.is_given_up and not frozenset(basis.holder_ids).isdisjoint(change.persons)
+        return is_led and not is_own and not _is_given_by_others(basis, change)
     if change.kind == "member_disabled" and change.user_id in basis.holder_ids:
         return True
     return change.takes_permission or (change.kind in _TAKING and change.role in basis.seat_roles)
@@ -143,8 +165,10 @@ def _rests_on(basis: VoteBasis, change: EligibilityChange, changes: Collection[E
             holding = [person for person in basis.voting_people if change.role in basis.roles.get(person, ())]
             return any(_rests_on_grant(basis, person, change, changes) for person in holding)
         case "manager_set":
-            is_own = basis.is_by_line and change.user_id == basis.holder
-            return is_own and not _is_given_by_others(basis, change)
+            is_own = change.other_user_id in basis.own_lines
+            # A seat of an older release tells its holder alone.
+            is_own = is_own or (change.user_id == basis.holder and not basis.own_lines)
+            return basis.is_by_line and is_own and not _is_given_by_others(basis, change)
         case "seat_given":
             return basis.is_seated and change.user_id == basis.holder
         case "member_enabled":
@@ -242,10 +266,13 @@ def _describe(change: EligibilityChange) -> str:
     act = _SENTENCES[change.kind].format(
         actor=change.actor_id, user=change.user_id, role=change.role, other=change.other_user_id
     )
-    at = change.changed_at.astimezone(UTC)
-    sentence = f"{act} at {at:%Y-%m-%d %H:%M:%S} UTC, after this approval was asked for"
+    sentence = _say_when(act, change.changed_at)
     if change.kind == "manager_set":
         return f"{sentence}: {_SET_LINE}"
     if change.kind not in _UNDOING or (change.kind == "role_given" and not change.takes_permission):
         return sentence
     return f"{sentence}: {_GIVE_BACK if change.kind in _TAKING else _TAKE_AWAY}"
+
+
+def _say_when(act: str, moment: datetime) -> str:
+    return f"{act} at {moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, after this approval was asked for"

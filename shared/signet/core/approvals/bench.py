@@ -19,6 +19,9 @@ class Bench:
     needed: Collection[str] = ()
     # The permissions whose condition reads the roles of the voter.
     by_roles: Collection[str] = ()
+    # The people whose manager was asked for, and the named holders of seats that do not tell it.
+    lines: Collection[str] = ()
+    line_holders: Collection[str] = ()
 
 
 NO_BENCH = Bench()
@@ -29,4 +32,6 @@ def find_bench(
 ) -> Bench:
     """Return the bench of a stage that asks these roles and has these seats."""
     holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    return Bench(holders, seat_roles, needed, contract.permissions_by_roles)
+    lines = {line for seat in seats for line in seat.lines or ()}
+    untold = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None and seat.lines is None}
+    return Bench(holders, seat_roles, needed, contract.permissions_by_roles, lines, untold)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from signet.core.approvals.pins import Pins, list_pinned_persons
@@ -22,7 +22,7 @@ SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed", "lap
 # The code of a person without a voice in the stage.
 NOT_ASKED = "APPROVAL_NOT_YOURS"
 ConflictCheck = Callable[[str], Denial | None]
-GrantCheck = Callable[[str, str | None, "Seat"], Denial | None]
+GrantCheck = Callable[[str, "Delegation | None", "Seat"], Denial | None]
 
 
 class AuthoredDocument(Protocol):
@@ -106,6 +106,9 @@ class Seat:
     handed_over_from: str | None = None
     # The role that a named holder must have besides, when they vote and when a gate uses the vote.
     needed_role: str | None = None
+    # The people whose manager was asked for, from the lowest on: the holder has the seat by their lines. Also
+    # those who have no manager to ask. None in a seat of an older release.
+    lines: Sequence[str] | None = ()
     # The database sets it: the beginning of the transaction that wrote the row. None in memory.
     asked_at: datetime | None = None
 
@@ -126,10 +129,20 @@ class Delegation:
     from_time: datetime
     to_time: datetime
     is_revoked: bool = False
+    # Who gave it, with the persons who are responsible for that, and when. A vote by it rests on this giving.
+    created_by: str | None = None
+    given_by: Sequence[str] = ()
+    given_at: datetime | None = None
 
     def covers(self, entity_type: str | None, now: datetime) -> bool:
         is_in_scope = self.entity_type is None or self.entity_type == entity_type
         return is_in_scope and not self.is_revoked and self.from_time <= now < self.to_time
+
+
+def parse_delegation(stored: Mapping[str, Any]) -> Delegation:
+    """Parse a delegation that a statement about votes brings along as JSON."""
+    moments = {name: datetime.fromisoformat(stored[name]) for name in ("from_time", "to_time", "given_at")}
+    return Delegation(**{**stored, **moments, "id": UUID(stored["id"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +283,7 @@ def _find_obstacle(
         if conflict is not None:
             return conflict
     if voting.find_barring_grant is not None:
-        represented = claim.delegation.user_id if claim.delegation is not None else None
-        barred = voting.find_barring_grant(person, represented, claim.seat)
+        barred = voting.find_barring_grant(person, claim.delegation, claim.seat)
         if barred is not None:
             return barred
     counted = list_counted(seats)

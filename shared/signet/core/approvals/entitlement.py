@@ -208,7 +208,13 @@ class VoteCheck:
                 found[seat.position] = reason
         return found
 
-    def find_lapse(self, voter: str, represented: str | None, seat: Seat | None) -> Denial | None:
+    def find_lapse(
+        self,
+        voter: str,
+        represented: str | None,
+        seat: Seat | None,
+        delegation: Delegation | None = None,
+    ) -> Denial | None:
         """Return why a vote that counted may not be used any more: a gate asks this, and explanations.
 
         To take a role from others after the vote helps it in nothing, and before the vote it was refused.
@@ -222,7 +228,8 @@ class VoteCheck:
             return Denial(NO_LONGER_VALID, f"{voices[-1]} does not hold the role '{needed_role}' any more")
         denials = (self._find_conflict_of(voice) for voice in voices)
         first = next((denial for denial in denials if denial is not None), None)
-        basis = replace(self._make_basis(voter, represented, seat), judges_takings=False)
+        basis = self._make_basis(voter, represented, seat)
+        basis = replace(basis, judges_takings=False, delegation=delegation)
         return first or find_barring_change(basis, self.changes)
 
     def _find_conflict_of(self, person: str) -> Denial | None:
@@ -245,7 +252,7 @@ class VoteCheck:
             delegations=self.delegations,
             find_conflict=check_all(self.make_conflict_check(), entitlement.find_denial),
             approved_elsewhere=self.approved_elsewhere,
-            find_barring_grant=self._find_barring_grant if self.changes else None,
+            find_barring_grant=self._find_barring_grant if self.changes or self.delegations else None,
         )
 
     def make_conflict_check(self) -> ConflictCheck:
@@ -274,9 +281,10 @@ class VoteCheck:
     def _make_env_of_member(self, person: str) -> Environment:
         return self.make_voter_env(person, self.roles.get(person, ()))
 
-    def _find_barring_grant(self, voter: str, represented: str | None, seat: Seat) -> Denial | None:
+    def _find_barring_grant(self, voter: str, delegation: Delegation | None, seat: Seat) -> Denial | None:
         """Return why the vote rests on what its own people granted or took since it was asked for."""
-        return find_barring_change(self._make_basis(voter, represented, seat), self.changes)
+        basis = self._make_basis(voter, delegation.user_id if delegation is not None else None, seat)
+        return find_barring_change(replace(basis, delegation=delegation), self.changes)
 
     def find_bar(self, person: str, roles: Collection[str]) -> Denial | None:
         """Return the change that would bar the vote of a person who is given these roles."""
@@ -287,21 +295,24 @@ class VoteCheck:
         """Make what a vote from this seat rests on. Without one it is any that is asked by a role."""
         voices = {voter, represented or voter}
         asked_roles = list_asked_roles(self.stage, self.seats)
+        is_by_line = seat is not None and comes_by_line(self.stage, seat)
         seat_roles = asked_roles if seat is None else (seat.holder_role, seat.needed_role)
         return VoteBasis(
             voter=voter,
             represented=represented,
             roles={voice: self.roles.get(voice, ()) for voice in voices},
             own_seat_roles=[role for role in seat_roles if role is not None],
-            is_by_line=seat is not None and comes_by_line(self.stage, seat),
+            is_by_line=is_by_line,
             is_seated=seat is not None and is_handed(seat),
             holder_ids={seat.holder_user_id for seat in self.seats if seat.holder_user_id is not None},
             seat_roles=asked_roles,
             line_holders={
                 each.holder_user_id
                 for each in self.seats
-                if each.holder_user_id is not None and comes_by_line(self.stage, each)
+                if each.holder_user_id is not None and each.lines is None and comes_by_line(self.stage, each)
             },
+            own_lines=(seat.lines or ()) if seat is not None and is_by_line else (),
+            lines={line for each in self.seats for line in each.lines or ()},
             responsible=self.find_people_behind().everyone,
             needed_permissions=self.needed_permissions,
             reads_roles=any(

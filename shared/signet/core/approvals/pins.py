@@ -3,7 +3,7 @@
 People see these values, and everything behind the gate reads them: what is used is what was approved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -61,6 +61,13 @@ def hash_content(entity_type: str, data: Mapping[str, Any]) -> str:
     """Hash what a document says, whichever document says it; each keeps its personal values for itself."""
     kept = {name: value for name, value in data.items() if value is not None and not is_reference(value)}
     return hash_bytes(canonical_bytes({"entity_type": entity_type, "data": kept}))
+
+
+def hash_likeness(entity_type: str, data: Mapping[str, Any], unique_fields: Collection[str]) -> str | None:
+    """Hash what a copy under another number says too; None where no field is of one document alone."""
+    if not unique_fields:
+        return None
+    return hash_content(entity_type, {name: data[name] for name in data if name not in unique_fields})
 
 
 def list_changed_variables(

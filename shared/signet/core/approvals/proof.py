@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
-from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.approvals.policy import Policy
 from signet.core.approvals.seats import is_drawn
 from signet.core.approvals.votes import count_votes
@@ -45,6 +45,8 @@ class RecordedVote:
     on_behalf_of: str | None
     subject: PinnedSubject
     audited: Mapping[str, Any] | None
+    # The delegation that it was given by.
+    delegation: Delegation | None = None
 
     @property
     def represented_people(self) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ from signet.core.validation.strict_model import parse_duration_seconds
 # Of one stage, however long the lists are that its expressions give.
 MAX_SEATS = 100
 MAX_USER_ID_CHARACTERS = 200
+# The people whose manager was asked for, from the lowest on.
+Lines = tuple[str, ...]
 
 
 class UnseatedReason(StrEnum):
@@ -54,6 +56,8 @@ class UnseatedApprover:
     approver: int
     gap: UnseatedReason
     who: str
+    # The lines that led to no seat of their own.
+    lines: Lines = ()
 
     @property
     def sentence(self) -> str:
@@ -112,6 +116,8 @@ class ApproverData:
     roles: Mapping[str, Collection[str]] = field(default_factory=dict)
     # People barred by separation of duties; they are never given a turn.
     barred: Collection[str] = ()
+    # Of a key that expressions name, the member whose reporting line it has.
+    owners: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,10 @@ class SeatAssignment:
     seats: tuple[Seat, ...]
     missing: tuple[UnseatedApprover, ...]
     deadlock: Deadlock | None
+
+    @property
+    def in_vain(self) -> Lines:
+        return tuple(line for unseated in self.missing for line in unseated.lines)
 
 
 def list_needs(approvers: Sequence[Approver]) -> ApproverQueries:
@@ -150,10 +160,17 @@ def seat_stage(number: int, stage: Stage, approver_data: ApproverData) -> SeatAs
 
 
 def seat_escalation(
-    number: int, escalation: Escalation, approver_data: ApproverData, seats: Sequence[Seat]
+    number: int,
+    escalation: Escalation,
+    approver_data: ApproverData,
+    seats: Sequence[Seat],
+    in_vain: Lines = (),
 ) -> SeatAssignment:
-    """Make the seats to add to those of the stage; any one of them decides it."""
-    added, missing = _make_seats(number, (escalation.to,), approver_data, "escalated", seats)
+    """Make the seats to add to those of the stage; any one of them decides it.
+
+    `in_vain` are the lines that led to no seat of a stage which could not begin.
+    """
+    added, missing = _make_seats(number, (escalation.to,), approver_data, "escalated", seats, in_vain)
     if any(unseated.gap is UnseatedReason.TOO_MANY for unseated in missing):
         return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
     return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
@@ -255,6 +272,7 @@ class _Holder:
     user_id: str | None = None
     role: str | None = None
     needed_role: str | None = None
+    lines: Lines = ()
 
 
 def _make_seats(
@@ -263,12 +281,22 @@ def _make_seats(
     approver_data: ApproverData,
     origin: Origin,
     existing: Sequence[Seat],
+    in_vain: Lines = (),
 ) -> tuple[tuple[Seat, ...], tuple[UnseatedApprover, ...]]:
     seated = {seat.holder_user_id for seat in existing if seat.holder_user_id is not None}
     holders, missing = _resolve_holders(approvers, approver_data, seated)
     first = max((seat.position for seat in existing), default=0) + 1
+    in_vain += tuple(line for unseated in missing for line in unseated.lines)
     seats = (
-        Seat(number, position, holder.user_id, holder.role, origin, needed_role=holder.needed_role)
+        Seat(
+            number,
+            position,
+            holder.user_id,
+            holder.role,
+            origin,
+            needed_role=holder.needed_role,
+            lines=tuple(dict.fromkeys((*holder.lines, *in_vain))),
+        )
         for position, holder in enumerate(holders, first)
     )
     return tuple(seats), tuple(missing)
@@ -289,7 +317,9 @@ def _resolve_holders(
             if isinstance(holder, UnseatedApprover):
                 missing[holder] = None
             elif holder.user_id in people:
-                missing[UnseatedApprover(index, UnseatedReason.TWICE, str(holder.user_id))] = None
+                missing[UnseatedApprover(index, UnseatedReason.TWICE, str(holder.user_id), holder.lines)] = (
+                    None
+                )
             elif len(holders) >= MAX_SEATS:
                 missing[UnseatedApprover(index, UnseatedReason.TOO_MANY, f"approver {index + 1}")] = None
                 break
@@ -333,11 +363,14 @@ def _climb(index: int, approver: ByManager, approver_data: ApproverData) -> _Hol
     if not _is_user_id(person):
         return UnseatedApprover(index, UnseatedReason.NOT_A_USER, approver.of)
     manager: str | None = person
+    lines: list[str] = []
     for _ in range(approver.levels):
-        manager = approver_data.managers.get(manager) if manager is not None else None
+        if manager is not None:
+            lines.append(approver_data.owners.get(manager, manager))
+            manager = approver_data.managers.get(manager)
     if manager is None:
-        return UnseatedApprover(index, UnseatedReason.NO_MANAGER, person)
-    return _Holder(user_id=manager)
+        return UnseatedApprover(index, UnseatedReason.NO_MANAGER, person, tuple(lines))
+    return _Holder(user_id=manager, lines=tuple(lines))
 
 
 def _read_people(

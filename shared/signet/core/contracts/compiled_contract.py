@@ -1,6 +1,6 @@
 """A published contract ready for mutate(): its expressions are closures, its fields know their columns."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -60,6 +60,8 @@ class CompiledContract:
 
     contract: Contract
     hash: str
+    # Puts the text of a condition into words, with the labels of the contract.
+    describe_condition: Callable[[str], str] = str
 
     @cached_property
     def indexed_columns(self) -> Mapping[str, str]:
@@ -147,7 +149,7 @@ class CompiledContract:
         condition = self.conditions.get(permission)
         if condition is None:
             return None
-        sentence = f"'{permission}' is given only where {condition.text}"
+        sentence = f"'{permission}' is given only where {self.describe_condition(condition.text)}"
         if condition.value(env) is not True:
             return Denial("PERMISSION_CONDITION", sentence)
         against = find_person_against(condition, env, list_behind) if list_behind is not None else None

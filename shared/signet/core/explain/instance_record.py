@@ -88,6 +88,8 @@ class TriggerRecord:
     max_attempts: int
     due_at: datetime
     error: str | None
+    # It was made for a later moment.
+    is_scheduled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

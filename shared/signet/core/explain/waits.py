@@ -131,9 +131,29 @@ def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     else:
         yield "Nothing: it is over."
         yield from _describe_restart(outline, record)
-    for trigger in record.triggers:
+    for trigger in _list_triggers(record):
         if instance.status in LIVE or trigger.status == "dead_letter":
             yield f"The trigger {escape(trigger.event_type)} [{trigger.id}] {_describe_delivery(trigger)}"
+
+
+def _list_triggers(record: InstanceRecords) -> list[TriggerRecord]:
+    """List the triggers that are for something: the times of approvals that are over do nothing."""
+    awaited = {
+        moment
+        for request in record.approvals
+        if request.status == "open"
+        for moment in (request.escalate_at, request.expire_at)
+    }
+    return [
+        trigger
+        for trigger in record.triggers
+        if not _is_time_of_approval(trigger) or trigger.due_at in awaited
+    ]
+
+
+def _is_time_of_approval(trigger: TriggerRecord) -> bool:
+    is_first_try = trigger.status == "pending" and trigger.attempts == 0
+    return trigger.event_type == "continue" and trigger.is_scheduled and is_first_try
 
 
 def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterator[str]:
@@ -180,7 +200,7 @@ def _is_paused_by_person(record: InstanceRecords) -> bool:
 
 def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     tokens = [token for token in record.instance.active_tokens if "hold" not in token]
-    on_its_way = any(trigger.status != "dead_letter" for trigger in record.triggers)
+    on_its_way = any(trigger.status != "dead_letter" for trigger in _list_triggers(record))
     if len(tokens) < len(record.instance.active_tokens):
         yield "What is held goes on when it is retried."
     if any(token["state"] == "ready" for token in tokens):

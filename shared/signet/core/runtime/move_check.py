@@ -55,6 +55,8 @@ class MoveInput:
     agrees_with_steps: bool = True
     # The tenant wants two people for each change of the control.
     wants_two_people: bool = False
+    # What only the new definition reads, though an approval has pinned what the old one does.
+    unpinned_reads: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,10 @@ def assess(old: Definition, new: Definition, position: MoveInput) -> Report:
             f"'{new.name}' version {new.version} asks for other approvals; one person may not choose them"
         )
         obstacles.append(Obstacle("APPROVALS_CHANGED", sentence, _BEGIN_AGAIN))
+    if position.unpinned_reads:
+        read = ", ".join(position.unpinned_reads[:MAX_NAMED])
+        sentence = f"'{new.name}' version {new.version} reads {read}, which no approval has pinned"
+        obstacles.append(Obstacle("READS_UNPINNED", sentence, _BEGIN_AGAIN))
     assessments = tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens)
     return Report(assessments, tuple(obstacles), changes_approvals)
 

@@ -52,6 +52,8 @@ class EligibilityChange:
     granting: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # People who are asked may lack a permission by it that their votes need.
     takes_permission: bool = False
+    # The manager of a reporting line has given it up by it themselves.
+    is_given_up: bool = False
 
 
 def parse_change(stored: Mapping[str, Any]) -> EligibilityChange:

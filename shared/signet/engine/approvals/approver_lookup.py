@@ -87,10 +87,10 @@ def evaluate_texts(needs: ApproverQueries, env: Environment) -> dict[str, Any]:
 
 def read_managers_of(
     connection: Connection, tenant_id: UUID, values: Mapping[str, Any], needs: ApproverQueries
-) -> Mapping[str, str]:
-    """Read the managers of the people that expressions name."""
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Read the managers of the people that expressions name, and the owners whose line a key has."""
     people = {value for text in needs.managers_of if isinstance(value := values[text], str)}
-    return read_managers(connection, tenant_id, people, MAX_LEVELS) if people else {}
+    return read_managers(connection, tenant_id, people, MAX_LEVELS) if people else ({}, {})
 
 
 def list_people_of(values: Mapping[str, Any], needs: ApproverQueries) -> list[str]:
@@ -126,7 +126,7 @@ class ApproverLookup:
         """Gather everything that makes seats of the approvers."""
         needs = list_needs(approvers)
         values = evaluate_texts(needs, about.env)
-        managers = read_managers_of(self._connection, self._tenant_id, values, needs)
+        managers, owners = read_managers_of(self._connection, self._tenant_id, values, needs)
         members: dict[str, Collection[str]] = {}
         turns: dict[str, int] = {}
         barred: set[str] = set()
@@ -140,7 +140,7 @@ class ApproverLookup:
         if named:
             self._lock_roles()
         roles = read_roles_of(self._connection, self._tenant_id, named)
-        return ApproverData(values, managers, members, turns, roles, barred)
+        return ApproverData(values, managers, members, turns, roles, barred, owners)
 
     def take_turns(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> None:
         """Count the turns of roles that the document asks for the first time."""

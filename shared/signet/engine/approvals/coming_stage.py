@@ -77,10 +77,10 @@ def seat_coming_stage(reader: VoteReader, number: int, stage: Stage, env: Enviro
     approvers = tuple(map(_ask_all, stage.approvers))
     needs = list_needs(approvers)
     values = evaluate_texts(needs, env)
-    managers = read_managers_of(reader.connection, reader.tenant_id, values, needs)
+    managers, owners = read_managers_of(reader.connection, reader.tenant_id, values, needs)
     asked = stage.model_copy(update={"approvers": approvers})
     roles = read_roles_of(reader.connection, reader.tenant_id, list_people_of(values, needs))
-    return seat_stage(number, asked, ApproverData(values, managers, roles=roles))
+    return seat_stage(number, asked, ApproverData(values, managers, roles=roles, owners=owners))
 
 
 def read_pins(

@@ -55,7 +55,18 @@ class Delegations:
         """Let `delegate_id` decide for `user_id` for a time, by default from now on."""
         with administering(self._database, caller) as act:
             begin = act.now if from_time is None else from_time
-            new = Delegation(make_id(), user_id, delegate_id, entity_type, begin, to_time)
+            author = author_of(caller)
+            new = Delegation(
+                make_id(),
+                user_id,
+                delegate_id,
+                entity_type,
+                begin,
+                to_time,
+                created_by=author.actor_id,
+                given_by=author.persons,
+                given_at=act.now,
+            )
             _require_giver(act, new)
             _require_terms(new, reason, act.now)
             new = replace(new, from_time=max(new.from_time, act.now))
@@ -63,13 +74,14 @@ class Delegations:
             # Two delegations at once could close a circle that neither sees, so each waits for the other.
             lock_administration(act.connection, tenant_id)
             _require_people(act, new)
+            _require_no_other(act, new)
             _require_no_circle(act, new)
             store.insert_delegation(
                 act.connection,
                 tenant_id,
                 new,
                 reason=reason,
-                author=author_of(caller),
+                author=author,
                 now=act.now,
             )
             _note(act, new, "delegate", reason)
@@ -185,6 +197,19 @@ def _require_people(act: AdminTransaction, new: Delegation) -> None:
     if max(given, taken) >= MAX_OPEN:
         sentence = f"a person gives or takes at most {MAX_OPEN} delegations at a time"
         raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Revoke one first.")
+
+
+def _require_no_other(act: AdminTransaction, new: Delegation) -> None:
+    """Refuse what the delegate may do already by another delegation for a part of the time.
+
+    A person may give their own voice, also where others have given it: a vote may need that it is theirs.
+    """
+    is_own = new.user_id in new.given_by
+    other = store.find_overlapping(act.connection, act.caller.principal.tenant_id, new, only_own=is_own)
+    if other is not None:
+        times = f"from {format_moment(other.from_time)} to {format_moment(other.to_time)}"
+        sentence = f"{new.delegate_id} may decide for {new.user_id} {times} by the delegation {other.id}"
+        raise Rejected("DELEGATION_OVERLAPS", sentence, remedy="Revoke that one, or begin when it ends.")
 
 
 def _require_no_circle(act: AdminTransaction, new: Delegation) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
+from signet.core.approvals.bench import Bench
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_content
 from signet.core.approvals.policy import Stage
@@ -68,6 +69,7 @@ def read_rejecter_standing(
         user_ids={*people, *approved_elsewhere},
         roles=own.union(rejecter.needed_role for rejecter in rejecters if rejecter.needed_role is not None),
         concerned=behind,
+        bench=Bench(line_holders=people),
     )
     return RejecterStanding(roles, approved_elsewhere, changes)
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.pins import hash_content
+from signet.core.approvals.pins import hash_content, hash_likeness
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.proof import RecordedVote
 from signet.core.approvals.rejecters import RejectedRequest
@@ -44,6 +44,9 @@ def make_request_row(
         "variables": request.variables,
         "repeats_request_id": rejected[0].id if rejected else None,
         "content_hash": hash_content(about.document.entity_type, about.document.data),
+        "likeness_hash": hash_likeness(
+            about.document.entity_type, about.document.data, about.contract.unique_fields
+        ),
         "escalate_at": request.escalate_at,
         "expire_at": request.expire_at,
         "trace_id": about.trace_id,
@@ -71,6 +74,7 @@ def make_seat_row(request: LiveRequest, seat: Seat) -> Row:
         "holder_role": seat.holder_role,
         "needed_role": seat.needed_role,
         "origin": seat.origin,
+        "lines": list(seat.lines or ()),
     }
 
 

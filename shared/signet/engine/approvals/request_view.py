@@ -22,6 +22,8 @@ from signet.engine.approvals.comparison import (
     compare_with_last_approved,
     compare_with_last_asked,
 )
+from signet.engine.approvals.shown_names import NamedPerson as NamedPerson
+from signet.engine.approvals.shown_names import read_names
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
 from signet.engine.cache import ContractCache
 from signet.engine.control.authorship import read_control_of_request
@@ -42,25 +44,19 @@ from signet.store.approvals.voters import (
 )
 from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
-from signet.store.tenants.machine_labels import read_machine_labels
-from signet.store.tenants.people import list_absent, read_display_names
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPerson:
-    """A person with the name that the tenant shows; null where they are no member."""
-
-    user_id: str
-    display_name: str | None
-
+from signet.store.tenants.people import list_absent
 
 NamePerson = Callable[[str], NamedPerson]
 
 
 @dataclass(frozen=True, slots=True)
 class ResponsibleParts:
-    """The persons who may not decide, by their part. A contract may let a part decide."""
+    """The persons who may not decide, by their part. A contract may let a part decide.
 
+    `creator_label` is the key or service account that they created the document by.
+    """
+
+    creator_label: str | None
     creator: Sequence[NamedPerson]
     editors: Sequence[NamedPerson]
     requesters: Sequence[NamedPerson]
@@ -89,7 +85,8 @@ class PinnedReference:
 class EarlierRejection:
     """A vote that rejected the document before, or one that it amends.
 
-    `is_same_content` says that neither its data nor the pinned values have changed since.
+    `is_same_content` says that neither its data nor the pinned values have changed since. `is_look_alike`: it
+    was about another document, which says the same under another number.
     """
 
     request_id: UUID
@@ -101,6 +98,7 @@ class EarlierRejection:
     reason: str | None
     at: datetime
     is_same_content: bool
+    is_look_alike: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,15 +217,12 @@ def _read_view(
     org = make_org(tenant_id, read.transaction)
     reader = VoteReader(connection, tenant_id, contracts, org, read.transaction.now)
     found = reader.read([record.id], [person])[record.id]
-    label = read_machine_labels(connection, tenant_id, [record.requester_id]).get(record.requester_id)
     rejected = list_rejected_before(connection, tenant_id, record.id)
     answers = list_answers_by_hand(connection, tenant_id, record.id)
-    others = [answer.answered_by for answer in answers] + ([] if label is None else [label.owner_id])
-    names = read_display_names(connection, tenant_id, {*_list_people(found, rejected), *others})
+    people = {*_list_people(found, rejected), *(answer.answered_by for answer in answers)}
+    requester_id, creator_id = record.requester_id, found.document.creator_id
+    names = read_names(connection, tenant_id, people, (requester_id, creator_id))
     snapshot, control = json.loads(record.snapshot), _read_control(connection, tenant_id, record)
-
-    def name(user_id: str) -> NamedPerson:
-        return NamedPerson(user_id, names.get(user_id))
 
     return ApprovalRequest(
         id=record.id,
@@ -258,15 +253,15 @@ def _read_view(
         break_glass=list_seated(connection, tenant_id, record.id),
         control=control,
         seated_authors=_list_seated_authors(connection, tenant_id, record, seats, control),
-        requester_label=None if label is None else label.describe(),
-        requester_owner=None if label is None else name(label.owner_id),
+        requester_label=names.label_of(requester_id),
+        requester_owner=names.owner_of(requester_id),
         requester_has_left=bool(list_absent(connection, tenant_id, [record.requester_id])),
-        responsible=_show_responsible(found, name),
-        pins=_show_pins(found, name),
+        responsible=_show_responsible(found, names.name, names.label_of(creator_id)),
+        pins=_show_pins(found, names.name),
         variables=list_pinned_variables(connection, tenant_id, record.id),
         erased_fields=found.request.erased_fields,
-        rejected_before=[_show_rejection(row, name) for row in rejected],
-        answered_by_hand=[_show_answer(row, name) for row in answers],
+        rejected_before=[_show_rejection(row, names.name) for row in rejected],
+        answered_by_hand=[_show_answer(row, names.name) for row in answers],
         voters_need=_list_needs(reader, found),
         standing=found.stand(person),
         last_approved=None,
@@ -286,15 +281,11 @@ def _find_people_behind(found: ReadRequest) -> PeopleBehind:
     return find_people_behind(found.document, found.request.requesters, found.request.pins)
 
 
-def _show_responsible(found: ReadRequest, name: NamePerson) -> ResponsibleParts:
+def _show_responsible(found: ReadRequest, name: NamePerson, label: str | None) -> ResponsibleParts:
     """Show those of the document and of the request; each pin shows its own."""
-    document, requesters = found.document, _find_people_behind(found).requesters
-    return ResponsibleParts(
-        *(
-            [name(person) for person in sorted(part)]
-            for part in (document.creator_responsible, document.editor_responsible, requesters)
-        )
-    )
+    asking, of = _find_people_behind(found).requesters, found.document
+    parts = of.creator_responsible, of.editor_responsible, asking
+    return ResponsibleParts(label, *([name(person) for person in sorted(part)] for part in parts))
 
 
 def _show_pins(found: ReadRequest, name: NamePerson) -> list[PinnedReference]:
@@ -325,6 +316,7 @@ def _show_rejection(row: RejectionRow, name: NamePerson) -> EarlierRejection:
         reason=row.reason,
         at=row.created_at,
         is_same_content=row.is_same_content,
+        is_look_alike=row.is_look_alike,
     )
 
 
@@ -340,17 +332,14 @@ def _show_answer(row: AnswerRow, name: NamePerson) -> AnswerByHand:
 
 
 def _list_needs(reader: VoteReader, found: ReadRequest) -> list[VoterNeed]:
-    document = found.document
-    contract = reader.contracts.read(
-        reader.connection, reader.tenant_id, document.entity_type, document.contract_version
-    )
+    document, read = found.document, reader.contracts.read
+    contract = read(reader.connection, reader.tenant_id, document.entity_type, document.contract_version)
     declared = contract.contract if contract is not None else None
     words = Vocabulary(document.entity_type, declared)
     needs = []
     for permission in found.request.voter_permissions or ():
         condition = declared.conditions.get(permission) if declared is not None else None
-        text = None if condition is None else words.describe_condition(condition)
-        needs.append(VoterNeed(permission, condition, text))
+        needs.append(VoterNeed(permission, condition, condition and words.describe_condition(condition)))
     return needs
 
 

@@ -13,7 +13,7 @@ from signet.core.approvals.pins import hash_content, hash_pins, list_changed_var
 from signet.core.approvals.policy import Policy, Stage, hash_policy
 from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.rejecters import RejectedRequest
-from signet.core.approvals.seats import Deadlock, seat_escalation, seat_stage
+from signet.core.approvals.seats import Deadlock, Lines, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
 from signet.core.runtime.execution import InstanceExecution
@@ -187,7 +187,7 @@ class ApprovalRequests:
             return deadlock
         if self.has_lost_holder(about, stage, seats):
             return list(seats)  # and wait for the time of the escalation
-        return self.escalate(about, stage, number, list(seats))
+        return self.escalate(about, stage, number, list(seats), assignment.in_vain)
 
     def _find_rejected(self, about: ApprovalSubject) -> Sequence[RejectedRequest]:
         document, node_id = about.document, about.node_id
@@ -200,12 +200,12 @@ class ApprovalRequests:
         return self._rejected[key]
 
     def escalate(
-        self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat]
+        self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat], in_vain: Lines = ()
     ) -> list[Seat] | Deadlock:
         if stage.escalate is None:
             return Deadlock.NOBODY_ELIGIBLE
         approver_data = self._approvers.gather(about, (stage.escalate.to,))
-        added = seat_escalation(number, stage.escalate, approver_data, seats)
+        added = seat_escalation(number, stage.escalate, approver_data, seats, in_vain)
         wider = [*seats, *added.seats]
         if added.deadlock is not None:
             return added.deadlock

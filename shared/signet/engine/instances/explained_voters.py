@@ -258,7 +258,7 @@ def _find_unopened(record: InstanceRecords, workflow: Workflow) -> Iterator[str]
 def _explain_request(request: ApprovalRecord, found: ReadRequest | None) -> ApprovalRecord:
     lapsed = [
         LapsedVoteRecord(
-            seat.stage, seat.position, seat.decided_by, seat.on_behalf_of, _find_lapse(seat, found)
+            seat.stage, seat.position, seat.decided_by, seat.on_behalf_of, _find_lapse(request, seat, found)
         )
         for seat in request.seats
         if seat.status == "lapsed" and seat.decided_by is not None
@@ -273,11 +273,13 @@ def _explain_request(request: ApprovalRecord, found: ReadRequest | None) -> Appr
     return replace(request, voters=_list_voters(found.check))
 
 
-def _find_lapse(seat: Seat, found: ReadRequest | None) -> str | None:
+def _find_lapse(request: ApprovalRecord, seat: Seat, found: ReadRequest | None) -> str | None:
     """Return why the people of a lapsed vote may not give it now, where that is known."""
     if found is None or found.check is None or seat.decided_by is None:
         return None
-    lapse = found.check.find_lapse(seat.decided_by, seat.on_behalf_of, seat)
+    place = seat.stage, seat.position
+    delegation = next((d.delegation for d in request.decisions if (d.stage, d.position) == place), None)
+    lapse = found.check.find_lapse(seat.decided_by, seat.on_behalf_of, seat, delegation)
     return lapse.sentence if lapse is not None else None
 
 

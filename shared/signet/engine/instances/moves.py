@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
-from signet.core.contracts.contract import Contract
+from signet.core.approvals.unpinned_reads import list_unpinned_reads
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected, Transient
 from signet.core.runtime.move_check import Definition, MoveInput, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
@@ -190,24 +191,30 @@ class InstanceMoves:
         target = _find_target(
             connection, tenant_id, pinned.entity_type, name, wanted.version, pinned.definition_kind
         )
-        workflow = self._compiled.read(connection, tenant_id, target.id, target.version)
+        taken = self._compiled.read(connection, tenant_id, target.id, target.version)
+        left = context.execution.workflow
+        old_contract = self._read_contract(connection, context, left)
+        new_contract = self._read_contract(connection, context, taken)
         old = Definition(
             str(pinned.id),
             pinned.name,
             pinned.version,
             pinned.published_at,
-            context.execution.workflow,
-            self._read_contract(connection, context, context.execution.workflow),
+            left,
+            old_contract.contract if old_contract is not None else None,
         )
         new = Definition(
             str(target.id),
             target.name,
             target.version,
             target.published_at,
-            workflow,
-            self._read_contract(connection, context, workflow),
+            taken,
+            new_contract.contract if new_contract is not None else None,
         )
         document = context.document
+        unpinned: Sequence[str] = ()
+        if document is not None and old_contract is not None and new_contract is not None:
+            unpinned = list_unpinned_reads(left, old_contract, taken, new_contract, document.status)
         position = MoveInput(
             context.execution.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
@@ -217,19 +224,19 @@ class InstanceMoves:
             document.status if document is not None else None,
             agrees_with_steps,
             read_four_eyes(connection, tenant_id),
+            unpinned,
         )
         return _Assessed(old, new, target, assess(old, new, position))
 
     def _read_contract(
         self, connection: Connection, context: InstanceContext, workflow: Workflow
-    ) -> Contract | None:
+    ) -> CompiledContract | None:
         pinned = workflow.content.get("contract")
         if pinned is None:
             return None
-        loaded = self._caches.contracts.read(
+        return self._caches.contracts.read(
             connection, context.tenant_id, workflow.content["entity_type"], pinned["version"]
         )
-        return loaded.contract if loaded is not None else None
 
 
 @dataclass(frozen=True, slots=True)

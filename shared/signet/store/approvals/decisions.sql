@@ -89,7 +89,8 @@ FOR NO KEY UPDATE
 -- name: lock_delegations
 -- Share-lock what a delegate may rely on. A revocation waits for the decisions that it allowed, and later ones do
 -- not find it here.
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time, created_by, coalesce(given_by, ARRAY[created_by]) AS given_by,
+       coalesce(given_at, created_at) AS given_at
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS NULL
   AND from_time <= %(now)s AND to_time > %(now)s
@@ -141,6 +142,12 @@ SELECT active.user_id,
                       ARRAY(SELECT s.holder_user_id FROM approval_seats s
                             WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
                               AND s.holder_user_id IS NOT NULL) AS holders,
+                      ARRAY(SELECT unnest(s.lines) FROM approval_seats s
+                            WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage) AS lines,
+                      -- Seats of an older release.
+                      ARRAY(SELECT s.holder_user_id FROM approval_seats s
+                            WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
+                              AND s.holder_user_id IS NOT NULL AND s.lines IS NULL) AS line_holders,
                       ARRAY(SELECT asked.role FROM approval_seats s
                             CROSS JOIN LATERAL unnest(ARRAY[s.holder_role, s.needed_role]) AS asked (role)
                             WHERE s.tenant_id = q.tenant_id AND s.request_id = q.id AND s.stage = q.stage
@@ -159,16 +166,21 @@ SELECT active.user_id,
                           || %(responsible)s::text[] || q.requester_id AS behind
            ) AS asked
            CROSS JOIN LATERAL (
-               SELECT c.*, false AS takes_permission
+               SELECT c.*, false AS takes_permission, false AS is_given_up
                FROM barring_changes_since(
                    coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
                    asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
                                              WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
                    asked.people || asked.behind, q.voter_permissions, %(own_resources)s::text[]) AS c
+               WHERE c.kind NOT IN ('manager_set', 'delegation_given')
+               UNION ALL
+               SELECT l.*
+               FROM line_changes_since(coalesce(q.asked_since, q.created_at), asked.lines, asked.line_holders,
+                                       asked.people || asked.behind) AS l
                UNION ALL
                SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
                       last_giving(coalesce(q.asked_since, q.created_at), t.changed_at, t.kind, t.user_id, t.role),
-                      '{}', t.takes_permission
+                      '{}', t.takes_permission, false
                FROM permission_takings_since(
                    coalesce(q.asked_since, q.created_at), asked.people || asked.behind, asked.holders,
                    asked.seat_roles, q.voter_permissions, %(by_roles)s::text[], %(own_resources)s::text[]) AS t
@@ -298,7 +310,7 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 -- name: read_seats
 -- Read all seats of a request, stage by stage.
 SELECT stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
-       handed_over_from, asked_at
+       handed_over_from, asked_at, lines
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, position

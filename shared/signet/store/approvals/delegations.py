@@ -43,6 +43,23 @@ def count_open(
     return row[0], row[1]
 
 
+def find_overlapping(
+    connection: Connection, tenant_id: UUID, new: Delegation, *, only_own: bool
+) -> Delegation | None:
+    """Find another delegation that allows the same for a part of the time; perhaps only one of their own."""
+    values = {
+        "tenant_id": tenant_id,
+        "user_id": new.user_id,
+        "delegate_id": new.delegate_id,
+        "entity_type": new.entity_type,
+        "from_time": new.from_time,
+        "to_time": new.to_time,
+        "only_own": only_own,
+    }
+    with connection.cursor(row_factory=class_row(Delegation)) as cursor:
+        return cursor.execute(_SQL.find_overlapping, values).fetchone()
+
+
 def list_linked(connection: Connection, tenant_id: UUID, new: Delegation, *, limit: int) -> list[Delegation]:
     values = {
         "tenant_id": tenant_id,
@@ -74,7 +91,6 @@ def insert_delegation(
         "from_time": new.from_time,
         "to_time": new.to_time,
         "reason": reason,
-        "created_by": author.actor_id,
         "now": now,
         **describe_author(author),
     }

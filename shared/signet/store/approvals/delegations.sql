@@ -17,6 +17,18 @@ SELECT (SELECT count(*) FROM approval_delegations
         WHERE tenant_id = %(tenant_id)s AND delegate_id = %(delegate_id)s AND revoked_at IS NULL
           AND to_time > %(now)s)
 
+-- name: find_overlapping
+-- Find a delegation from one person to the other that allows the same for a part of the time. One for all types allows
+-- each of them. Perhaps only those count that the person has given themselves.
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+FROM approval_delegations
+WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND delegate_id = %(delegate_id)s AND revoked_at IS NULL
+  AND from_time < %(to_time)s AND to_time > %(from_time)s
+  AND (entity_type IS NULL OR entity_type = %(entity_type)s::text)
+  AND (NOT %(only_own)s OR created_by = %(user_id)s)
+ORDER BY id
+LIMIT 1
+
 -- name: list_linked
 -- List the delegations that lead on from a person while the new one would hold. A circle can only be among these.
 WITH RECURSIVE reached AS (
@@ -36,12 +48,13 @@ WHERE d.revoked_at IS NULL AND d.from_time < %(to_time)s AND d.to_time > %(from_
 LIMIT %(limit)s
 
 -- name: insert_delegation
--- Write a delegation. Both sides are noted.
+-- Write a delegation with the persons who are responsible for it, by the clock: a transaction may have begun before
+-- the approval was asked for. Both sides are noted.
 WITH given AS (
     INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, entity_type, from_time, to_time, reason,
-                                      created_by, created_at)
+                                      created_by, created_at, given_by, given_at)
     VALUES (%(tenant_id)s, %(id)s, %(user_id)s, %(delegate_id)s, %(entity_type)s, %(from_time)s, %(to_time)s,
-            %(reason)s, %(created_by)s, %(now)s)
+            %(reason)s, %(actor_id)s, %(now)s, %(persons)s::text[], clock_timestamp())
     RETURNING user_id, delegate_id
 )
 {note_changes}, 'delegation_given', side.user_id, NULL, side.other_user_id

@@ -111,6 +111,8 @@ class VoteRow:
     policy_hash: str
     pins_hash: str | None
     audited: dict[str, Any] | None
+    # As JSON: the delegation that it was given by.
+    delegation: dict[str, Any] | None
     voters: list[dict[str, Any]] | None
     # As JSON: the changes of eligibility that may bar it.
     changes: list[dict[str, Any]] | None
@@ -305,9 +307,12 @@ def read_holders(
 
 def read_managers(
     connection: Connection, tenant_id: UUID, user_ids: Collection[str], levels: int
-) -> dict[str, str]:
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Read who manages these people and the people above them, and of keys whose line they have."""
     values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "levels": levels}
-    return {str(row[0]): str(row[1]) for row in connection.execute(_SQL.read_managers, values).fetchall()}
+    rows: list[Any] = connection.execute(_SQL.read_managers, values).fetchall()
+    owners = {user_id: owner_id for user_id, _, owner_id in rows if user_id != owner_id}
+    return {user_id: manager_id for user_id, manager_id, _ in rows}, owners
 
 
 def read_turns(

@@ -14,7 +14,8 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
                  'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status,
-                 'decided_by', s.decided_by, 'on_behalf_of', s.on_behalf_of, 'handed_over_from', s.handed_over_from)
+                 'decided_by', s.decided_by, 'on_behalf_of', s.on_behalf_of, 'handed_over_from', s.handed_over_from,
+                 'lines', s.lines)
              FROM approval_seats s
              WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id
              ORDER BY s.stage, s.position) AS seats
@@ -30,7 +31,8 @@ SELECT alike.id,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
                  'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status,
-                 'decided_by', s.decided_by, 'on_behalf_of', s.on_behalf_of, 'handed_over_from', s.handed_over_from)
+                 'decided_by', s.decided_by, 'on_behalf_of', s.on_behalf_of, 'handed_over_from', s.handed_over_from,
+                 'lines', s.lines)
              FROM approval_seats s
              WHERE s.tenant_id = %(tenant_id)s AND s.request_id = alike.id AND s.status = 'rejected'
              ORDER BY s.stage, s.position)
@@ -237,7 +239,7 @@ LIMIT %(limit)s
 -- Read the lines of the org chart above these people, no further up than a request may ask. A key has the line of its
 -- owner.
 WITH RECURSIVE above AS (
-    SELECT asked.user_id, c.manager_id, 1 AS level
+    SELECT asked.user_id, c.manager_id, c.user_id AS owner_id, 1 AS level
     FROM unnest(%(user_ids)s::text[]) AS asked (user_id)
     LEFT JOIN api_keys k
       ON k.tenant_id = %(tenant_id)s
@@ -245,11 +247,11 @@ WITH RECURSIVE above AS (
                      THEN substr(asked.user_id, 5)::uuid END
     JOIN org_chart c ON c.tenant_id = %(tenant_id)s AND c.user_id = coalesce(k.owner_id, asked.user_id)
     UNION
-    SELECT c.user_id, c.manager_id, above.level + 1 FROM above
+    SELECT c.user_id, c.manager_id, c.user_id, above.level + 1 FROM above
     JOIN org_chart c ON c.tenant_id = %(tenant_id)s AND c.user_id = above.manager_id
     WHERE above.level < %(levels)s
 )
-SELECT DISTINCT user_id, manager_id FROM above
+SELECT DISTINCT user_id, manager_id, owner_id FROM above
 
 -- name: read_turns
 -- Read the turn of each role: the one that the document has taken before, or else how often the role was asked.
@@ -278,26 +280,27 @@ ON CONFLICT DO NOTHING
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-    voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, escalate_at, expire_at,
+    voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, likeness_hash, escalate_at, expire_at,
     trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
-       voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, escalate_at, expire_at,
+       voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, likeness_hash, escalate_at, expire_at,
        trace_id, %(now)s, least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
     chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
-    variables jsonb, repeats_request_id uuid, content_hash text, escalate_at timestamptz, expire_at timestamptz,
+    variables jsonb, repeats_request_id uuid, content_hash text, likeness_hash text, escalate_at timestamptz, expire_at timestamptz,
     trace_id text)
 
 -- name: insert_seats
 -- Write the seats of a wave in one statement.
-INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, needed_role, origin)
-SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, needed_role, origin
+INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, needed_role, origin,
+                            lines)
+SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, needed_role, origin, lines
 FROM json_to_recordset(%(rows)s::json) AS row (
     request_id uuid, stage integer, position integer, holder_user_id text, holder_role text, needed_role text,
-    origin text)
+    origin text, lines text[])
 
 -- name: move_requests
 -- Write what became of the requests of a wave. What has ended keeps its first moment.
@@ -346,22 +349,42 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
                                         WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id)))
         FROM members m
         WHERE m.tenant_id = v.tenant_id AND m.user_id IN (v.decided_by, v.on_behalf_of) AND m.status = 'active') AS voters,
+       (SELECT json_build_object('id', g.id, 'user_id', g.user_id, 'delegate_id', g.delegate_id,
+                                 'entity_type', g.entity_type, 'from_time', g.from_time, 'to_time', g.to_time,
+                                 'created_by', g.created_by, 'given_by', coalesce(g.given_by, ARRAY[g.created_by]),
+                                 'given_at', coalesce(g.given_at, g.created_at))
+        FROM approval_delegations g
+        WHERE g.tenant_id = v.tenant_id AND g.id = v.delegation_id) AS delegation,
        (SELECT json_agg(change)
-        FROM (SELECT made.*
-              FROM barring_changes_since(
-            coalesce(r.asked_since, r.created_at), voice.people,
-            ARRAY(SELECT h.role FROM member_roles h WHERE h.tenant_id = v.tenant_id AND h.user_id = ANY (voice.people)),
-            voice.people || d.editor_ids || d.creator_id || r.requester_id
-            || ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
-                     WHERE p.tenant_id = d.tenant_id
-                       AND p.hash IN (d.creator_responsible, d.editor_responsible, r.responsible))
-            || ARRAY(SELECT unnest(p.persons || q.actor_id) FROM transition_requests q
-                     JOIN responsible_sets p ON p.tenant_id = q.tenant_id AND p.hash = q.responsible
-                     WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open')
-            || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
-                     FROM jsonb_each(r.pins) AS pin)
-            || earlier_requesters(d.id),
-            r.voter_permissions, %(own_resources)s::text[]) AS made) AS change) AS changes,
+        FROM (
+            SELECT voice.people || d.editor_ids || d.creator_id || r.requester_id
+                   || ARRAY(SELECT unnest(p.persons) FROM responsible_sets p
+                            WHERE p.tenant_id = d.tenant_id
+                              AND p.hash IN (d.creator_responsible, d.editor_responsible, r.responsible))
+                   || ARRAY(SELECT unnest(p.persons || q.actor_id) FROM transition_requests q
+                            JOIN responsible_sets p ON p.tenant_id = q.tenant_id AND p.hash = q.responsible
+                            WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open')
+                   || ARRAY(SELECT jsonb_array_elements_text(coalesce(pin.value -> 'responsible', '[]'))
+                            FROM jsonb_each(r.pins) AS pin)
+                   || earlier_requesters(d.id) AS people
+        ) AS concerned
+        CROSS JOIN LATERAL (
+            SELECT made.*, false AS takes_permission, false AS is_given_up
+            FROM barring_changes_since(
+                coalesce(r.asked_since, r.created_at), voice.people,
+                ARRAY(SELECT h.role FROM member_roles h
+                      WHERE h.tenant_id = v.tenant_id AND h.user_id = ANY (voice.people)),
+                concerned.people, r.voter_permissions, %(own_resources)s::text[]) AS made
+            WHERE made.kind NOT IN ('manager_set', 'delegation_given')
+            UNION ALL
+            SELECT line.*
+            FROM approval_seats s
+            CROSS JOIN LATERAL line_changes_since(
+                coalesce(r.asked_since, r.created_at), s.lines, CASE WHEN s.lines IS NULL THEN voice.people END,
+                concerned.people) AS line
+            WHERE s.tenant_id = v.tenant_id AND s.request_id = v.request_id AND s.stage = v.stage
+              AND s.position = v.position
+        ) AS change) AS changes,
        EXISTS (SELECT FROM transition_requests q
                WHERE q.tenant_id = r.tenant_id AND q.document_id = r.document_id AND q.actor_id = r.requester_id
                  AND q.status = 'performed')

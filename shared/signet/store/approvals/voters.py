@@ -65,6 +65,8 @@ class RejectionRow:
     reason: str | None
     created_at: datetime
     is_same_content: bool
+    # Another document says the same but for its number.
+    is_look_alike: bool
 
 
 @dataclass(frozen=True, slots=True)

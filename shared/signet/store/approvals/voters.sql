@@ -32,14 +32,15 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s)
 -- name: list_seats
 -- List the seats of these requests.
 SELECT request_id, stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by, on_behalf_of,
-       handed_over_from, asked_at
+       handed_over_from, asked_at, lines
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(ids)s)
 ORDER BY request_id, stage, position
 
 -- name: list_delegations
 -- List what these people may rely on now as delegates.
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time, created_by, coalesce(given_by, ARRAY[created_by]) AS given_by,
+       coalesce(given_at, created_at) AS given_at
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND delegate_id = ANY (%(people)s) AND revoked_at IS NULL
   AND from_time <= %(now)s AND to_time > %(now)s
@@ -67,10 +68,10 @@ LIMIT %(limit)s
 
 -- name: list_rejected_before
 -- List the rejections of a document, of those that it amends, and of others with its content, before a request; the newest
--- first. Say of each whether people are asked about the same content again: the same data, and the same values of other
+-- first. Behind them come others that say the same but for their number. Say of each whether people are asked about the same content again: the same data, and the same values of other
 -- documents.
 WITH RECURSIVE asked AS (
-    SELECT r.id, r.document_id, v.snapshot::jsonb -> 'data' AS data, r.pins, r.content_hash
+    SELECT r.id, r.document_id, v.snapshot::jsonb -> 'data' AS data, r.pins, r.content_hash, r.likeness_hash
     FROM approval_requests r
     JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id
     WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
@@ -81,19 +82,25 @@ WITH RECURSIVE asked AS (
     FROM line JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.id = line.id
     WHERE d.amended_from_id IS NOT NULL AND line.distance < %(limit)s
 ), earlier AS (
-    SELECT q.id FROM line
+    SELECT q.id, false AS is_look_alike FROM line
     JOIN approval_requests q ON q.tenant_id = %(tenant_id)s AND q.document_id = line.id AND q.id < %(id)s
     UNION
-    SELECT q.id FROM asked
+    SELECT q.id, false FROM asked
     JOIN approval_requests q
       ON q.tenant_id = %(tenant_id)s AND q.content_hash = asked.content_hash AND q.status = 'rejected' AND q.id < %(id)s
+    UNION
+    SELECT q.id, true FROM asked
+    JOIN approval_requests q
+      ON q.tenant_id = %(tenant_id)s AND q.likeness_hash = asked.likeness_hash AND q.status = 'rejected' AND q.id < %(id)s
+     AND q.content_hash <> asked.content_hash AND q.document_id NOT IN (SELECT line.id FROM line)
 ), rejected AS (
     SELECT q.id AS request_id, q.document_id, q.document_version, q.snapshot_version_id, q.pins, q.content_hash,
+           earlier.is_look_alike,
            v.id AS decision_id, v.stage, v.decided_by, v.on_behalf_of, v.reason, v.created_at
     FROM earlier
     JOIN approval_requests q ON q.tenant_id = %(tenant_id)s AND q.id = earlier.id
     JOIN approval_decisions v ON v.tenant_id = q.tenant_id AND v.request_id = q.id AND v.decision = 'rejected'
-    ORDER BY v.created_at DESC, v.id DESC
+    ORDER BY earlier.is_look_alike, v.created_at DESC, v.id DESC
     LIMIT %(limit)s
 )
 SELECT rejected.request_id, rejected.document_id, rejected.document_version, rejected.stage, rejected.decided_by,
@@ -103,7 +110,8 @@ SELECT rejected.request_id, rejected.document_id, rejected.document_version, rej
                           WHERE v.tenant_id = %(tenant_id)s AND v.id = rejected.snapshot_version_id)
             OR (asked.content_hash = rejected.content_hash AND asked.document_id <> rejected.document_id))
            AND jsonb_path_query_array(coalesce(asked.pins, '{}'), '$.*.values')
-               = jsonb_path_query_array(coalesce(rejected.pins, '{}'), '$.*.values'), false) AS is_same_content
+               = jsonb_path_query_array(coalesce(rejected.pins, '{}'), '$.*.values'), false) AS is_same_content,
+       rejected.is_look_alike
 FROM rejected CROSS JOIN asked
 ORDER BY rejected.created_at DESC, rejected.decision_id DESC
 

@@ -27,7 +27,18 @@ from signet.store.statements import Statements
 MAX_STEPS = 100
 MAX_OTHERS = 20
 # In the order of the class's fields.
-_DELEGATION = ("delegation_id", "user_id", "delegate_id", "entity_type", "from_time", "to_time", "is_revoked")
+_DELEGATION = (
+    "delegation_id",
+    "user_id",
+    "delegate_id",
+    "entity_type",
+    "from_time",
+    "to_time",
+    "is_revoked",
+    "created_by",
+    "given_by",
+    "given_at",
+)
 _SQL = Statements(__file__)
 _Row = TypeVar("_Row")
 

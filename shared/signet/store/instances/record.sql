@@ -50,9 +50,10 @@ WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = '
 
 -- name: list_triggers
 -- List the newest triggers that are not done, in the order of time.
-SELECT id, event_type, status, attempts, max_attempts, due_at, error
+SELECT id, event_type, status, attempts, max_attempts, due_at, error, is_scheduled
 FROM (
-    SELECT id, event_type, status, attempts, max_attempts, due_at, error
+    SELECT id, event_type, status, attempts, max_attempts, due_at, error,
+           due_at > created_at + interval '1 second' AS is_scheduled
     FROM workflow_events_outbox
     WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status <> 'completed'
     ORDER BY id DESC
@@ -102,7 +103,7 @@ ORDER BY id
 -- name: list_seats
 -- List the seats of these requests.
 SELECT request_id, stage, position, holder_user_id, holder_role, needed_role, origin, status, decided_by,
-       on_behalf_of, handed_over_from
+       on_behalf_of, handed_over_from, lines
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(request_ids)s)
 ORDER BY request_id, stage, position
@@ -111,7 +112,8 @@ ORDER BY request_id, stage, position
 -- List the votes on these requests, each with its delegation where there is one.
 SELECT v.request_id, v.id, v.stage, v.position, v.decision, v.reason, v.decided_by, v.on_behalf_of, v.created_at,
        d.id AS delegation_id, d.user_id, d.delegate_id, d.entity_type, d.from_time, d.to_time,
-       d.revoked_at IS NOT NULL AS is_revoked
+       d.revoked_at IS NOT NULL AS is_revoked, d.created_by, coalesce(d.given_by, ARRAY[d.created_by]) AS given_by,
+       coalesce(d.given_at, d.created_at) AS given_at
 FROM approval_decisions v
 LEFT JOIN approval_delegations d ON d.tenant_id = v.tenant_id AND d.id = v.delegation_id
 WHERE v.tenant_id = %(tenant_id)s AND v.request_id = ANY (%(request_ids)s)

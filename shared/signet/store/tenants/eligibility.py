@@ -40,7 +40,8 @@ def read_eligibility_changes(
     """Read what the concerned persons have changed about these people, or have taken from these roles.
 
     Where there is a bench, also how they have taken from it a permission that votes need. A statement that
-    judges votes can ask `barring_changes_since` and `permission_takings_since` in a subselect.
+    judges votes can ask `barring_changes_since`, `line_changes_since` and `permission_takings_since` in a
+    subselect.
     """
     values = {
         "tenant_id": tenant_id,
@@ -67,10 +68,12 @@ class ChangeQuery:
 
 
 def describe_bench(bench: Bench) -> dict[str, Any]:
-    """Return the values that say what is a taking of a permission."""
+    """Return the values that say what is a taking of a permission, and by which lines the seats came."""
     return {
         "holders": sorted(bench.holder_ids),
         "seat_roles": sorted(bench.seat_roles),
+        "lines": sorted(bench.lines),
+        "line_holders": sorted(bench.line_holders),
         "needed": sorted(bench.needed),
         "by_roles": sorted(bench.by_roles),
         "own_resources": sorted(OWN_RESOURCES),

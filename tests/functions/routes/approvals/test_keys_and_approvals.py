@@ -4,16 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 import pytest
 
 from signet.engine.execution.worker import Worker
 from tests.support.company import INVOICE, Company
+from tests.support.database.unguarded import execute_unguarded
 from tests.support.drained_waves import drain
 from tests.support.fixtures.workers import worker, worker_database
 from tests.support.http_client import Client
 from tests.support.invoice_instances import publish_patch
 
 __all__ = ["worker", "worker_database"]
+Admin = psycopg.Connection[Any]
 
 
 @pytest.fixture
@@ -82,9 +85,25 @@ def test_people_who_are_asked_see_whose_key_asked_them(
     for view in (item, shown):
         assert view["requester_id"] == subject
         assert view["requester_label"] == 'the key "erp" (owned by root)'
+    created = {"creator": [{"user_id": "root", "display_name": "Root"}]}
+    assert shown["responsible"]["creator_label"] == 'the key "erp" (owned by root)'
+    assert {"creator": shown["responsible"]["creator"]} == created
     machine.change_hands()
     shown = anna.get(f"/v1/approvals/{asked['approval']}").body
     assert shown["requester_label"] == 'the key "erp" (owned by olga)'
+
+
+def test_a_key_of_an_older_release_is_named_by_its_label(
+    machine: Machine, people: Mapping[str, Client], asked: dict[str, str], superuser: Admin
+) -> None:
+    """Such a document names the key alone: nobody was kept behind it."""
+    execute_unguarded(
+        superuser, "UPDATE documents SET creator_responsible = NULL WHERE id = %s", [asked["document"]]
+    )
+    shown = people["anna"].get(f"/v1/approvals/{asked['approval']}").body
+    assert shown["responsible"]["creator"] == [
+        {"user_id": f"key:{asked['key']}", "display_name": 'the key "erp" (owned by root)'}
+    ]
 
 
 def test_people_read_of_a_key_by_its_name_and_its_owner(

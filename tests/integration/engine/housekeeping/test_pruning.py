@@ -215,6 +215,23 @@ def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: 
     assert found.is_sound and found.tail_count == 0
 
 
+def test_a_purge_forgets_the_keys_that_a_document_has_left(house: House, moving: Worker) -> None:
+    """A document with the same number is looked up by them before. Those of others stay."""
+    made = []
+    for number in ("R-gone", "R-young"):
+        data = {**INVOICE, "number": number}
+        made.append(house.company.documents.mutate(house.company.caller(), Create("invoice", data)))
+        drain(moving, [house.tenant_id])
+        house.company.documents.mutate(house.company.caller(), Delete(made[-1].document_id, 1))
+        drain(moving, [house.tenant_id])
+    gone, young = (document.document_id for document in made)
+    left: LiteralString = "SELECT document_id FROM left_document_keys ORDER BY document_id"
+    assert house.rows(left) == [(gone,), (young,)]
+    house.run("UPDATE documents SET deleted_at = now() - interval '366 days' WHERE id = %s", gone)
+    assert house.keep("purge_documents").rows == 1
+    assert house.rows(left) == [(young,)]
+
+
 def make_old_request(house: House, node_type: str, step_age: str) -> UUID:
     """Make an instance that began 450 days ago, with an open request and a step that waits at this node."""
     house.company.documents.mutate(house.company.caller(), Create("invoice", {**INVOICE, "number": "R-old"}))

@@ -138,6 +138,9 @@ def voter_probes() -> Iterator[Probe]:
     of_document = "document_id = %(id)s AND created_at > '-infinity'"
     yield plain("approval_requests_by_document", "approval_requests", of_document, id=ROW)
     alike = {"document_id": ROW, "node_id": "look", "content_hash": "0" * 64, "data": "[{}]", "limit": 20}
+    yield plain(
+        "approval_requests_by_likeness", "approval_requests", "likeness_hash = 'x' AND status = 'rejected'"
+    )
     yield Probe("approval_requests_by_content", REQUESTS["list_rejected_alike"], alike)
     candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10, "document_id": ROW}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
@@ -155,6 +158,9 @@ def granting_probes() -> Iterator[Probe]:
     for index in ("of_user", "of_role"):
         yield Probe(f"{changes}_{index}", ELIGIBILITY["read_eligibility_changes"], since, API)
         yield Probe(f"{changes}_{index}", ELIGIBILITY["has_lost_holder"], since)
+    yield Probe(
+        f"{changes}_of_line", ELIGIBILITY["read_eligibility_changes"], {**since, "lines": ["u2"]}, API
+    )
     # the rows that prune_eligibility_changes() finds
     due = "changed_at < %(before)s"
     yield plain(f"{changes}_by_time", changes, due, f"ORDER BY changed_at {PAGE}", API, before=NEVER)

@@ -40,6 +40,7 @@ def read(
     roles: str = "",
     concerned: str = "root",
     needed: Sequence[str] = (),
+    lines: str = "",
 ) -> list[EligibilityChange]:
     with company.database.transaction(company.tenant_id) as connection:
         return read_eligibility_changes(
@@ -49,7 +50,7 @@ def read(
             user_ids=users.split(),
             roles=roles.split(),
             concerned=concerned.split(),
-            bench=Bench(needed=needed),
+            bench=Bench(needed=needed, lines=lines.split(), line_holders=users.split()),
         )
 
 
@@ -109,15 +110,30 @@ def test_a_taking_tells_who_gave_it_last_before(standing: CompanyWithWorkers, co
     ]
 
 
-def test_a_line_tells_who_gave_what_stands(standing: CompanyWithWorkers, company: Company) -> None:
+def test_a_line_tells_who_has_set_it_last(standing: CompanyWithWorkers, company: Company) -> None:
+    """It is found by its person and by its managers, unless a person without a part has set it again."""
     moment, chart = now(standing), OrgChart(company.database)
 
-    def given() -> list[Any]:
-        return [(one.user_id, one.given_by) for one in read(company, moment, "ben cleo")]
+    def given(**more: Any) -> list[Any]:
+        return [(one.user_id, one.given_by) for one in read(company, moment, **more)]
 
+    chart.set_manager(caller_of(company), "cleo", "anna")
     chart.set_manager(caller_of(company), "anna", "ben")
-    assert given() == [("ben", ["root"])]
-    chart.set_manager(caller_of(company), "anna", "cleo")
-    assert given() == [("ben", None), ("cleo", ["root"])]
-    chart.set_manager(by("otto", company), "anna", "ben")
-    assert given() == [("ben", ["otto"]), ("cleo", None)]
+    assert given(lines="anna") == given(users="ben") == [("ben", ["root"])]
+    chart.remove_manager(caller_of(company), "anna")
+    chart.set_manager(by("hana", company), "anna", "ben")
+    assert given(lines="anna") == [] == given(users="ben")
+    assert given(lines="anna", concerned="root hana") == [("ben", ["hana"]), ("ben", ["hana"])]
+    assert given(lines="cleo") == [("anna", ["root"])]
+    chart.remove_manager(caller_of(company), "anna")
+    assert given(lines="anna") == [("ben", ["root"])]
+
+
+def test_a_line_that_changes_often_is_read_once_for_each_manager(
+    standing: CompanyWithWorkers, company: Company
+) -> None:
+    moment, chart = now(standing), OrgChart(company.database)
+    for manager in ("ben", "cleo", "ben", "cleo"):
+        chart.set_manager(caller_of(company), "anna", manager)
+    found = [(one.user_id, one.other_user_id) for one in read(company, moment, lines="anna")]
+    assert found == [("ben", "anna"), ("cleo", "anna")]

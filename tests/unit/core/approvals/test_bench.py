@@ -14,4 +14,17 @@ def test_the_bench_of_a_stage() -> None:
         "purchase_order:cancel": "actor.user_id == 'x'",
     }
     bench = find_bench(load(conditions=conditions), ["purchase_order:approve"], SEATS, {"finance"})
-    assert bench == Bench({"dina"}, {"finance"}, ["purchase_order:approve"], {"purchase_order:approve"})
+    permissions = {"purchase_order:approve"}
+    assert bench == Bench({"dina"}, {"finance"}, [*permissions], permissions, set(), set())
+
+
+def test_a_bench_has_the_lines_of_its_seats() -> None:
+    seats = [
+        Seat(1, 1, "ben", lines=("mia", "pia")),
+        Seat(1, 2, holder_role="finance", lines=("otto",)),
+        Seat(1, 3, "lena", lines=None),
+        Seat(1, 4, holder_role="audit", lines=None),
+    ]
+    bench = find_bench(load(), (), seats, ())
+    assert bench.lines == {"mia", "pia", "otto"}
+    assert bench.line_holders == {"lena"}, "of an older release"

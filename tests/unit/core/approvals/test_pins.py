@@ -2,6 +2,7 @@
 
 from signet.core.approvals.pins import (
     Pins,
+    hash_likeness,
     hash_pins,
     inherit_pins,
     list_changed_variables,
@@ -60,6 +61,17 @@ def test_the_hash_is_of_the_content_in_any_order() -> None:
 def test_the_hash_holds_the_variables() -> None:
     assert hash_pins(PINS, {}) == hash_pins(PINS), "a request without any has the hash of before"
     assert len({hash_pins(PINS), hash_pins(PINS, {"sum": 1}), hash_pins(PINS, {"sum": 2})}) == 3
+
+
+def test_a_copy_under_another_number_is_alike() -> None:
+    data = {"number": "R-1", "amount": 7}
+    assert hash_likeness("bill", data, ("number",)) == hash_likeness(
+        "bill", {**data, "number": "R-2"}, ("number",)
+    )
+    assert hash_likeness("bill", data, ("number",)) != hash_likeness(
+        "bill", {**data, "amount": 8}, ("number",)
+    )
+    assert hash_likeness("bill", data, ()) is None, "nothing tells one from another"
 
 
 def test_a_variable_changes_by_its_value_and_not_by_its_place() -> None:

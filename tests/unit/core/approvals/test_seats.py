@@ -135,19 +135,21 @@ def test_seats_are_numbered_from_one_and_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("approver", "gap", "who"),
+    ("approver", "gap", "who", "lines"),
     [
-        (manager(levels=4), UnseatedReason.NO_MANAGER, "ann"),
-        (manager(levels=9), UnseatedReason.NO_MANAGER, "ann"),
-        (manager("entity.none"), UnseatedReason.NOT_A_USER, "entity.none"),
-        (expression("entity.none"), UnseatedReason.NOT_A_USER, "entity.none"),
-        (role("empty", "round_robin"), UnseatedReason.NO_MEMBER, "empty"),
+        (manager(levels=4), UnseatedReason.NO_MANAGER, "ann", ("ann", "mia", "max", "top")),
+        (manager(levels=9), UnseatedReason.NO_MANAGER, "ann", ("ann", "mia", "max", "top")),
+        (manager("entity.none"), UnseatedReason.NOT_A_USER, "entity.none", ()),
+        (expression("entity.none"), UnseatedReason.NOT_A_USER, "entity.none", ()),
+        (role("empty", "round_robin"), UnseatedReason.NO_MEMBER, "empty", ()),
     ],
 )
-def test_who_is_not_found_is_said(approver: dict[str, Any], gap: UnseatedReason, who: str) -> None:
+def test_who_is_not_found_is_said(
+    approver: dict[str, Any], gap: UnseatedReason, who: str, lines: tuple[str, ...]
+) -> None:
     assignment = seat(user("ada"), approver)
     assert list_holders(assignment) == ["ada"]
-    assert assignment.missing == (UnseatedApprover(1, gap, who),)
+    assert assignment.missing == (UnseatedApprover(1, gap, who, lines),)
     assert who in assignment.missing[0].sentence
     assert assignment.deadlock is None
 
@@ -206,7 +208,7 @@ def test_a_seat_by_turn_needs_its_role() -> None:
 def test_a_person_counts_once_and_a_role_as_often_as_it_is_asked() -> None:
     assignment = seat(user("mia"), manager(), role("cfo"), role("cfo"), user("cfo"))
     assert list_holders(assignment) == ["mia", "@cfo", "@cfo", "cfo"]
-    assert assignment.missing == (UnseatedApprover(1, UnseatedReason.TWICE, "mia"),)
+    assert assignment.missing == (UnseatedApprover(1, UnseatedReason.TWICE, "mia", ("ann",)),)
     assert [seat.position for seat in assignment.seats] == [1, 2, 3, 4]
 
 
@@ -235,6 +237,27 @@ def test_what_is_missing_never_makes_an_approval_easier(
     assignment = seat(*approvers, quorum=quorum)
     assert assignment.deadlock == deadlock
     assert (assignment.seats == ()) == (deadlock is not None)
+
+
+def list_lines(*approvers: Mapping[str, Any], **more: Any) -> list[tuple[str, ...]]:
+    return [tuple(each.lines or ()) for each in seat(*approvers, **more).seats]
+
+
+def test_a_seat_tells_the_lines_that_were_climbed_to_it() -> None:
+    assert list_lines(user("ada"), manager(), manager(levels=3)) == [(), ("ann",), ("ann", "mia", "max")]
+    of_key = replace(FACTS, managers={**FACTS.managers, "key:1": "mia"}, owners={"key:1": "ann"})
+    of_key = replace(of_key, values={**FACTS.values, "actor.user_id": "key:1"})
+    assert list_lines(manager(levels=2), approver_data=of_key) == [("ann", "mia")], "of its owner"
+
+
+def test_each_seat_tells_the_lines_that_led_to_nobody_else() -> None:
+    """A person may have taken a seat from another by such a line."""
+    assert list_lines(role("cfo"), manager(levels=9)) == [("ann", "mia", "max", "top")]
+    assert list_lines(manager(), manager("entity.owner")) == [("ann", "own")]
+    again = replace(FACTS, managers={**FACTS.managers, "own": "mia"})
+    assert list_lines(manager(), manager("entity.owner"), approver_data=again) == [("ann", "own")], (
+        "mia twice"
+    )
 
 
 def test_every_gap_and_every_deadlock_has_a_sentence() -> None:
@@ -303,6 +326,14 @@ def test_an_escalation_adds_seats_behind_those_that_are() -> None:
     ]
     assert assignment.deadlock is None
     assert [s.position for s in escalate(user("boss")).seats] == [1]
+
+
+def test_an_escalation_tells_the_lines_of_a_stage_that_could_not_begin() -> None:
+    escalation = Escalation.model_validate_json(json.dumps({"after": "P1D", "to": manager("entity.owner")}))
+    known = replace(FACTS, managers={**FACTS.managers, "own": "mia"})
+    in_vain = seat(manager(levels=9)).in_vain
+    (added,) = seat_escalation(1, escalation, known, (), in_vain).seats
+    assert (in_vain[0], added.lines) == ("ann", ("own", *in_vain))
 
 
 def test_an_escalation_gives_a_turn_to_somebody_else() -> None:

@@ -1,5 +1,6 @@
 """A contract as mutate() uses it: permissions, separation of duties, columns, unique fields."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -42,6 +43,10 @@ def test_authority_is_a_permission_and_a_condition() -> None:
         True,
     )
     assert loaded.authorize("invoice:submit", ["*:*"], {"entity": {"total": 5}}) is None
+    spoken = replace(loaded, describe_condition=lambda text: f"it is little ({text})")
+    denied = spoken.authorize("invoice:submit", ["invoice:*"], env)
+    assert denied is not None
+    assert denied.sentence == "'invoice:submit' is given only where it is little (entity.total <= 100)"
 
 
 @pytest.mark.parametrize(

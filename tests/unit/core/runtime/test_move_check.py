@@ -299,6 +299,14 @@ def test_only_a_newer_definition_is_moved_to() -> None:
         assert all(assessment.is_safe for assessment in report.assessments)
 
 
+def test_reads_that_no_approval_has_pinned_hold_it_back() -> None:
+    names = [f"vendor.f{number:02}" for number in range(MAX_NAMED + 1)]
+    report = assess(define(load()), define(load(), 2), MoveInput([], unpinned_reads=names))
+    assert codes(report) == ["READS_UNPINNED"] and not report.is_safe
+    assert names[MAX_NAMED - 1] in report.obstacles[0].sentence
+    assert names[MAX_NAMED] not in report.obstacles[0].sentence
+
+
 def test_a_definition_of_something_else_is_not_moved_to() -> None:
     other = load(contract=deepcopy(CONTRACT) | {"version": 3})
     content = {**other.content, "entity_type": "order"}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
+from signet.core.approvals.eligibility import parse_delegation
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.proof import (
     LapsedVote,
@@ -107,6 +108,7 @@ def _make_vote(vote: VoteRow) -> RecordedVote:
         vote.on_behalf_of,
         subject,
         vote.audited,
+        parse_delegation(vote.delegation) if vote.delegation is not None else None,
     )
 
 
@@ -119,7 +121,7 @@ def _find_lapse(
 ) -> Denial | None:
     """Return why its people may not give this vote now, by the roles that they have now."""
     check, seat = _make_check(context, request, proof, vote, evidence), find_seat(proof, vote)
-    return check.find_lapse(vote.decided_by, vote.on_behalf_of, seat)
+    return check.find_lapse(vote.decided_by, vote.on_behalf_of, seat, vote.delegation)
 
 
 def _make_check(
