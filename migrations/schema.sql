@@ -1920,7 +1920,14 @@ BEGIN
         JOIN workflow_step_executions s ON s.tenant_id = i.tenant_id AND s.instance_id = i.id
         WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.id
           AND i.kind = 'envelope' AND i.status IN ('running', 'paused') AND s.node_id = 'sys:control:moved'
-          AND (s.output_json -> 'to' ->> 'contract_version')::integer = NEW.contract_version) THEN
+          AND (s.output_json -> 'to' ->> 'contract_version')::integer = NEW.contract_version)
+       AND NOT EXISTS (
+        SELECT FROM workflow_instances i
+        JOIN workflow_definitions w
+          ON w.tenant_id = i.tenant_id AND w.id = i.definition_id AND w.version = i.definition_version
+        WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.id
+          AND i.kind = 'envelope' AND i.status = 'running' AND i.birth = 'restarted' AND i.version = 0
+          AND w.contract_version = NEW.contract_version) THEN
         RAISE EXCEPTION 'document % was not moved to version % of its contract', NEW.id, NEW.contract_version
             USING ERRCODE = 'SG003';
     END IF;
@@ -2763,7 +2770,7 @@ CREATE TABLE public.incidents (
     CONSTRAINT incidents_check1 CHECK (((closed_at IS NULL) = (closing IS NULL))),
     CONSTRAINT incidents_check2 CHECK (((closed_at IS NULL) = (closed_by IS NULL))),
     CONSTRAINT incidents_check3 CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
-    CONSTRAINT incidents_closing_check CHECK ((closing = ANY (ARRAY['retried'::text, 'resumed'::text, 'skipped'::text, 'advanced'::text, 'rejected'::text, 'went_on'::text, 'overtaken'::text, 'withdrawn'::text, 'ended'::text]))),
+    CONSTRAINT incidents_closing_check CHECK ((closing = ANY (ARRAY['retried'::text, 'resumed'::text, 'skipped'::text, 'advanced'::text, 'rejected'::text, 'went_on'::text, 'overtaken'::text, 'withdrawn'::text, 'ended'::text, 'restarted'::text]))),
     CONSTRAINT incidents_code_check CHECK ((code ~ '^[A-Z][A-Z0-9_]{1,99}$'::text)),
     CONSTRAINT incidents_kind_check CHECK ((kind = ANY (ARRAY['business'::text, 'configuration'::text, 'outside'::text, 'defect'::text]))),
     CONSTRAINT incidents_note_check CHECK ((char_length(note) <= 4000))
@@ -3183,7 +3190,7 @@ CREATE TABLE public.workflow_instances (
     pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     begin_pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT workflow_instances_begin_pins_check CHECK ((jsonb_typeof(begin_pins) = 'object'::text)),
-    CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text]))),
+    CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text, 'restarted'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
     CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
     CONSTRAINT workflow_instances_kind_check CHECK ((kind = ANY (ARRAY['envelope'::text, 'automation'::text]))),
@@ -3607,6 +3614,8 @@ CREATE INDEX eligibility_changes_of_role ON public.eligibility_changes USING btr
 CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btree (tenant_id, user_id, changed_at) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
+
+CREATE INDEX incidents_of_documents ON public.incidents USING btree (tenant_id, entity_id) WHERE ((closed_at IS NULL) AND (code = 'DOCUMENT_WITHOUT_WORKFLOW'::text));
 
 CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, id) WHERE (closed_at IS NULL);
 

@@ -55,6 +55,7 @@ BODIES: Mapping[str, Any] = {
     "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
+    "restart_document": {"reason": "why"},
     "skip_instance_node": {"reason": "why", "token": "T"},
     "send_instance": {"reason": "why", "node": "sys:state:draft"},
     "retry_incidents": {"reason": "why", "code": "STEP_FAILED"},

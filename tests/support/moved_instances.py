@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from signet.core.runtime.move_check import Report
 from signet.core.tenants.caller import Caller
 from signet.engine.instances.moves import InstanceMoves, MoveOutcome, MoveTarget
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
@@ -50,8 +51,11 @@ def move(moves: InstanceMoves, stage: WorkflowStage, made: Made, version: int, *
 
 
 def codes(outcome: MoveOutcome) -> list[str]:
-    report = outcome.report
-    assert report is not None
+    assert outcome.report is not None
+    return codes_of(outcome.report)
+
+
+def codes_of(report: Report) -> list[str]:
     found = [*report.obstacles, *(each for assessment in report.assessments for each in assessment.obstacles)]
     return [obstacle.code for obstacle in found]
 

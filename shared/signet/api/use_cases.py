@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from signet.engine.instances.operations import Operations
     from signet.engine.instances.queries import InstancesRead
     from signet.engine.instances.repairs import Repairs
+    from signet.engine.instances.restarts import Restarts
     from signet.engine.integrations.endpoints import Endpoints
     from signet.engine.integrations.inbound_events import InboundEvents
     from signet.engine.integrations.notifications import Notifications
@@ -85,6 +86,9 @@ class UseCases:
     )
     repairs: "UseCase[Repairs]" = UseCase(
         "signet.engine.instances.repairs:Repairs", parts=["database", "documents.caches", "_compiled"]
+    )
+    restarts: "UseCase[Restarts]" = UseCase(
+        "signet.engine.instances.restarts:Restarts", parts=["database", "documents.caches", "_compiled"]
     )
     incidents: "UseCase[Incidents]" = UseCase(
         "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]

@@ -19,6 +19,7 @@ from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
 from signet.core.explain.phrases import end_sentence
 from signet.core.explain.vocabulary import escape
+from signet.core.runtime.operator_actions import Sequel
 from signet.core.tenants.caller import Caller
 from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.cache import ContractCache
@@ -46,6 +47,10 @@ Actor = Annotated[
 ]
 Version = Annotated[int, typer.Option("--version", min=0, help="The instance's version that you saw.")]
 Reason = Annotated[str, typer.Option(help="The reason, for people and the audit trail.")]
+Then = Annotated[
+    Sequel | None,
+    typer.Option(help="What follows for a document in a status where nobody can ask for a transition."),
+]
 Limit = Annotated[int, typer.Option(min=1, max=200)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -165,10 +170,11 @@ def fail(
     actor: Actor,
     version: Version,
     reason: Reason,
+    then: Then = None,
 ) -> None:
     """Give an instance up for good; its document stays as it is (workflow:fail)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.fail(caller, instance, version, reason))
+        _describe_state(instances.fail(caller, instance, version, reason, then))
 
 
 @app.command()
@@ -193,10 +199,11 @@ def cancel(
     actor: Actor,
     version: Version,
     reason: Reason,
+    then: Then = None,
 ) -> None:
     """End an instance that nobody wants any more; its document stays as it is (workflow:cancel)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.cancel(caller, instance, version, reason))
+        _describe_state(instances.cancel(caller, instance, version, reason, then))
 
 
 @app.command()

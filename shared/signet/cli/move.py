@@ -96,10 +96,11 @@ def _list_reasons(outcome: MoveOutcome) -> Iterator[str]:
     if outcome.error is not None:
         yield f"{outcome.error.code}: {escape(outcome.error.message)}"
     if outcome.report is not None:
-        yield from _list_verdicts(outcome.report)
+        yield from list_verdicts(outcome.report)
 
 
-def _list_verdicts(report: Report) -> Iterator[str]:
+def list_verdicts(report: Report) -> Iterator[str]:
+    """Yield a line for each verdict of a report."""
     if report.changes_approvals:
         yield "other approvals are asked there"
     yield from (_describe_obstacle("", obstacle) for obstacle in report.obstacles)

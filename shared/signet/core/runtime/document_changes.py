@@ -15,6 +15,7 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 # Why an instance is sent back to where its way began.
 EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
 ANOTHER_REQUEST, SENT_BY_OPERATOR = "another request", "sent by an operator"
+BEGUN_FOR_NOTHING = "the request that it began for came to nothing"
 _SENDS = frozenset({f"{CONTROL}sent_to", f"{CONTROL}gone_to"})
 
 
@@ -33,6 +34,8 @@ class DocumentState:
     erased_fields: Collection[str] = ()
     # Refs that lead where they led when a gate used an approval.
     unchanged_refs: Collection[str] = ()
+    # The instance has begun for a request, and not gone a step yet.
+    begins_for_request: bool = False
 
 
 class RequestAction(Enum):
@@ -70,14 +73,23 @@ def apply_document_changes(
         because = REFERENCES_CHANGED if document_state.changed_refs else VALUES_ERASED
         _send_back(execution, document_state, because)
     request = document_state.request
-    if not execution.takes_changes or request is None or request.id == execution.projection.request:
-        return None  # there is no request, or it is served already
-    reason = _take_request(execution, document_state, request, read_input, try_gate)
-    if reason is None:
-        return None
-    return execution.control(
-        "refused", {"transition": request.transition, "reason": reason}, request=request.id
-    )
+    reason, refusal = None, None
+    # Where there is no request, or it is served already, nothing is to be decided.
+    if execution.takes_changes and request is not None and request.id != execution.projection.request:
+        reason = _take_request(execution, document_state, request, read_input, try_gate)
+    if request is not None and reason is not None:
+        said = {"transition": request.transition, "reason": reason}
+        refusal = execution.control("refused", said, request=request.id)
+    if document_state.begins_for_request and (refusal is not None or request is None):
+        _end_what_nobody_wants(execution)
+    return refusal
+
+
+def _end_what_nobody_wants(execution: InstanceExecution) -> None:
+    """End an instance whose request came to nothing, where it would go an automatic way by accident."""
+    nodes = [execution.workflow.nodes[node_id] for node_id in _list_live_nodes(execution)]
+    if any("automatic" in node.edges for node in nodes):
+        execution.leave_document("cancelled", {"reason": BEGUN_FOR_NOTHING})
 
 
 def find_sending_back(execution: InstanceExecution) -> str | None:

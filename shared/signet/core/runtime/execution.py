@@ -305,6 +305,12 @@ class InstanceExecution:
         self._apply(step, seq)
         return step
 
+    def leave_document(self, name: str, data: Mapping[str, Any], actor: Actor | None = None) -> Step:
+        """End the instance, and leave its document without one: an incident of the document says so."""
+        step = self.control(name, {**data, "then": "leave"}, actor=actor)
+        self.hold_changes.append(HoldChange(None, step, is_new=True))
+        return step
+
     def pause(self, blocked: Blocked) -> None:
         self.control("paused", {**blocked.evidence, "reason": blocked.reason})
 

@@ -55,6 +55,8 @@ class MoveInput:
     agrees_with_steps: bool = True
     # The tenant wants two people for each change of the control.
     wants_two_people: bool = False
+    # A new instance begins, under its own definition or the one that others begin under.
+    may_be_older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ def _find_obstacles(old: Definition, new: Definition, position: MoveInput) -> It
         sentence = f"'{new.name}' is not a workflow for the same subject as '{old.name}'"
         yield Obstacle("WORKFLOW_OF_ANOTHER", sentence, "Name a definition of the same entity type.")
         return
-    if new.published_at <= old.published_at:
+    if new.published_at <= old.published_at and not position.may_be_older:
         sentence = f"'{new.name}' version {new.version} is not newer than what the instance runs under"
         yield Obstacle("DEFINITION_NOT_NEWER", sentence, _NOTHING)
     if new.workflow.content["compiler_version"] != COMPILER_VERSION:
@@ -306,17 +308,17 @@ def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) 
     """Block a move that would execute a finished step a second time."""
     root = root_of(token.id)
     own = {node for token_id, node in done if root_of(token_id) == root}
-    ahead = _list_ahead(new, token.node) - {token.node}
+    ahead = list_ahead(new, token.node) - {token.node}
     if token.state is TokenState.PARTED:
         # Its branches answer for the nodes inside; it goes on from the join itself.
-        ahead = set().union(*(_list_ahead(new, join) for join in _list_joins(new, token.node)))
+        ahead = set().union(*(list_ahead(new, join) for join in _list_joins(new, token.node)))
     again = sorted(own & ahead)
     if again:
         sentence = f"{again[0]} has been executed, and would be executed again from {token.node}"
         yield Obstacle("DONE_AHEAD", sentence, _GO_ON)
 
 
-def _list_ahead(workflow: Workflow, node_id: str) -> set[str]:
+def list_ahead(workflow: Workflow, node_id: str) -> set[str]:
     """List the node and all that it leads to; a token that is sent back is a new one."""
     edges, adjacency = workflow.content["edges"], workflow.content["adjacency"]
     return _follow(

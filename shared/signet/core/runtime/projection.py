@@ -177,11 +177,12 @@ def project(
     actor: Actor = Actor(""),
     moved_to: Mapping[int, Workflow] = MappingProxyType({}),
     pins: Mapping[str, Any] = MappingProxyType({}),
+    watch: Callable[[Projection], None] | None = None,
 ) -> Projection:
     """Apply the whole history, in the order in which steps began and ended.
 
     `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` are
-    those that it began with.
+    those that it began with. `watch` sees the projection before each event.
     """
     projection = start_projection(node, entity_version, actor, pins)
     events: list[tuple[int, int, Step]] = []
@@ -191,6 +192,8 @@ def project(
         if step.end_seq is not None:
             events.append((step.end_seq, 1, step))
     for seq, phase, step in sorted(events, key=lambda event: event[:2]):
+        if watch is not None:
+            watch(projection)
         if phase == 0:
             apply_begun(workflow, projection, step)
         else:

@@ -34,6 +34,7 @@ _ACTS = (
     "rebuild",
     "requeue",
     "move",
+    "restart",
 )
 
 QUOTAS: Mapping[str, Quota] = MappingProxyType(

@@ -90,7 +90,7 @@ def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Re
             remedy="Send the version that you saw.",
         )
     if operation.expected_version != row.version:
-        return _conflict(row, operation.expected_version)
+        return version_conflict(row, operation.expected_version)
     return None
 
 
@@ -160,7 +160,8 @@ def _decides(loaded: CompiledContract, operation: RequestTransition) -> bool:
     return operation.transition in loaded.contract.separation_of_duties.deciding
 
 
-def _conflict(row: DocumentRow, expected: int) -> Rejected:
+def version_conflict(row: DocumentRow, expected: int) -> Rejected:
+    """Refuse an act on a version of the document that is not its newest."""
     return Rejected(
         "DOCUMENT_VERSION_CONFLICT",
         f"the document is at version {row.version}, not {expected}",

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.operator_actions import list_acts, list_targets
 from signet.core.runtime.position import parse_position
@@ -189,7 +190,9 @@ def _show_one(
     held: HeldInstanceRow | None,
 ) -> Incident:
     acts: Sequence[RepairAct] = ()
-    if held is not None and row.closed_at is None:
+    if row.closed_at is None and row.code == DOCUMENT_WITHOUT_WORKFLOW:
+        acts = (RepairAct("restart", permission_of("restart")),)
+    elif held is not None and row.closed_at is None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
         projection = Projection(status=held.status, position=parse_position(held.active_tokens))
         acts = _list_acts(InstanceExecution(workflow, projection), row, held.document_status or "")

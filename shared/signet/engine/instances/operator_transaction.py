@@ -12,8 +12,10 @@ from uuid import UUID
 from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
+from signet.core.runtime.operator_actions import Sequel, only_goes_by_itself
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
+from signet.core.runtime.restart_check import EndedPlace
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -25,7 +27,7 @@ from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
-from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
+from signet.engine.execution.rebuild import instance_not_found, read_last_place, rebuild_locked
 from signet.engine.execution.rows import (
     make_change_row,
     make_continuation,
@@ -36,9 +38,12 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
+from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
+from signet.store.instances.moves import list_done
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -172,6 +177,19 @@ class OperatorTransaction:
         dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
         return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
 
+    def definitions(self, caches: DocumentCaches) -> DefinitionLoader:
+        return DefinitionLoader(self._connection, self._tenant_id, caches, self._compiled)
+
+    def read_last_place(self, instance_id: UUID) -> EndedPlace:
+        """Read where the tokens of an ended instance stood, and what it had done."""
+        connection, tenant_id = self._connection, self._tenant_id
+        tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
+        return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
+
+    @property
+    def wants_two_people(self) -> bool:
+        return read_four_eyes(self._connection, self._tenant_id)
+
     @property
     def actor(self) -> Actor:
         principal = self._caller.principal
@@ -180,6 +198,15 @@ class OperatorTransaction:
     def control(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
         data = {"reason": reason} if reason is not None else {}
         context.execution.control(name, data, actor=self.actor)
+
+    def end(self, context: InstanceContext, name: str, reason: str, then: Sequel | None) -> None:
+        """End the instance; what follows for its document is on record where a person says it."""
+        document = context.document
+        status = document.status if document is not None else None
+        if then == "leave" and only_goes_by_itself(context.execution.workflow, status):
+            context.execution.leave_document(name, {"reason": reason}, self.actor)
+        else:
+            self.control(context, name, reason)
 
     def resume(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
         """End the pause, and let everything that is held go on."""

@@ -11,16 +11,15 @@ from signet.core.runtime.operator_actions import check_go_to, check_skip, decide
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.instances.actions import (
-    InstanceState,
+from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
     require_reason,
     require_repairable,
     require_token,
     require_version,
-    state_of,
 )
+from signet.engine.instances.actions import InstanceState, state_of
 from signet.engine.instances.hand_answers import take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.store.database import Database

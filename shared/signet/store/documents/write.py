@@ -129,6 +129,8 @@ class WriteBatch:
     requests: list[Mapping[str, Any]] = field(default_factory=list)
     cancelled_instances: list[Mapping[str, Any]] = field(default_factory=list)
     instances: list[Mapping[str, Any]] = field(default_factory=list)
+    # Documents that had no workflow, and need none from now on.
+    settled_documents: list[Mapping[str, Any]] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
     audit: list[AuditRow] = field(default_factory=list)
@@ -148,6 +150,7 @@ class WriteBatch:
             or self.requests
             or self.cancelled_instances
             or self.instances
+            or self.settled_documents
             or self.rule_executions
         )
 
@@ -274,12 +277,14 @@ def write_batch(
         pipeline.closing.append(edits)
         return
     statements = [
-        (_SQL.adopt_contracts, batch.adopted_contracts),
         (_SQL.insert_personal_values, batch.personal_values),
         (_SQL.end_requests, batch.ended_requests),
         (_SQL.insert_requests, batch.requests),
         (_SQL.cancel_instances, batch.cancelled_instances),
         (_SQL.insert_instances, batch.instances),
+        # A restarted instance says which contract its document goes along to.
+        (_SQL.adopt_contracts, batch.adopted_contracts),
+        (_SQL.close_incidents_of_documents, batch.settled_documents),
         (_SQL.insert_rule_executions, batch.rule_executions),
     ]
     try:

@@ -14,6 +14,7 @@ from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require
 from signet.api.http.routing import Routes, Serve
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
 from signet.core.explain.instance_record import InstanceStatus
+from signet.core.runtime.operator_actions import Sequel
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import MAX_REASON_CHARACTERS
 from signet.engine.instances.actions import MAX_IN_BULK, BulkAct, InstanceState, Seen
@@ -31,6 +32,16 @@ Why = Annotated[
 
 class WithReason(Strict):
     reason: Why
+
+
+class Ending(WithReason):
+    then: Annotated[
+        Sequel | None,
+        Field(
+            description="What follows where nobody can ask for a transition of the document: `restart` begins"
+            " a new instance, `leave` opens an incident on the document."
+        ),
+    ] = None
 
 
 class OfToken(WithReason):
@@ -65,6 +76,7 @@ class InstanceAndVersion(Strict):
 class BulkActs(Strict):
     act: BulkAct
     reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
+    then: Annotated[Sequel | None, Field(description="Of `cancel` and `fail`: what follows.")] = None
     items: Annotated[
         tuple[InstanceAndVersion, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)
     ]
@@ -127,19 +139,21 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[Ending, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Cancel an instance; a request begins a new one at the document's present status."""
+        """Cancel an instance; `then` says what follows where no request could begin a new one."""
         version = require_version(if_match)
-        return show_record(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
+        state = call.use.instances.cancel(call.caller, instance_id, version, asked.reason, asked.then)
+        return show_record(state)
 
     @post("fail", "Give up an instance that cannot go on")
     def fail_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[Ending, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Fail an instance for good; a request begins a new one at the document's present status."""
+        """Fail an instance for good; `then` says what follows where no request could begin a new one."""
         version = require_version(if_match)
-        return show_record(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
+        state = call.use.instances.fail(call.caller, instance_id, version, asked.reason, asked.then)
+        return show_record(state)
 
     @post("wake", "Wake an instance")
     def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
@@ -188,7 +202,7 @@ def add_token_acts(routes: Routes) -> None:
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
         """Act on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
-        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason)
+        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason, asked.then)
         items = [
             InstanceActOutcome(index, one.id, "done", outcome, None)
             if isinstance(outcome, InstanceState)
