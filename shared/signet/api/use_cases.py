@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from signet.engine.instances.operations import Operations
     from signet.engine.instances.queries import InstancesRead
     from signet.engine.instances.repairs import Repairs
-    from signet.engine.instances.restarts import Restarts
+    from signet.engine.instances.document_restarts import Restarts
     from signet.engine.integrations.endpoints import Endpoints
     from signet.engine.integrations.inbound_events import InboundEvents
     from signet.engine.integrations.notifications import Notifications
@@ -88,7 +88,8 @@ class UseCases:
         "signet.engine.instances.repairs:Repairs", parts=["database", "documents.caches", "_compiled"]
     )
     restarts: "UseCase[Restarts]" = UseCase(
-        "signet.engine.instances.restarts:Restarts", parts=["database", "documents.caches", "_compiled"]
+        "signet.engine.instances.document_restarts:Restarts",
+        parts=["database", "documents.caches", "_compiled"],
     )
     incidents: "UseCase[Incidents]" = UseCase(
         "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]

@@ -101,6 +101,28 @@ def test_it_rests_goes_on_and_is_given_up(
     assert noted == [("cli", f"cli:{user}", "olga")]
 
 
+def test_a_document_without_a_workflow_is_restarted(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    publish_lanes(company)
+    made = submit(company, worker)
+    instance_id, document_id = instance_of(made), made.document_id
+    seen, why = ("--version", version_of(admin, instance_id)), ("--reason", "the check was forgotten")
+    assert "say what follows" in signet("cancel", instance_id, *seen, *why, exit_code=1)
+    assert "cancelled" in signet("cancel", instance_id, *seen, *why, "--then", "leave")
+    [incident] = json.loads(signet("incidents", "--json", exit_code=1, actor=None))
+    assert [act["name"] for act in incident["acts"]] == ["restart"]
+    report = signet("restart", document_id, *why, "--dry-run")
+    assert f"{document_id}  safe  at sys:state:submitted  under own version 1" in report
+    assert signet("restart", document_id, *why, exit_code=2)
+    blocked = signet(
+        "restart", document_id, *why, "--dry-run", "--to", 1, "--name", "invoice", "--json", exit_code=1
+    )
+    assert json.loads(blocked)["outcome"] == "blocked"
+    assert "restarted  instance " in signet("restart", document_id, *why, "--version", 2)
+    assert "has a workflow already" in signet("restart", document_id, *why, "--version", 2, exit_code=1)
+
+
 def test_one_that_is_not_wanted_is_cancelled(company: Company, worker: Worker, signet: Signet) -> None:
     instance_id = instance_of(create(company, worker))
     said = signet("cancel", instance_id, "--version", 2, "--reason", "ordered twice")

@@ -15,7 +15,7 @@ from signet.api.routes.instances.actions import WithReason
 from signet.api.routes.instances.moves import MoveReport, show_report
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.moves import MoveTarget
-from signet.engine.instances.restarts import RestartOutcome
+from signet.engine.instances.document_restarts import RestartOutcome
 
 
 class DefinitionChoice(Strict):

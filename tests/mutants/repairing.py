@@ -1,0 +1,55 @@
+"""Faults in the acts that bring a document on which has no workflow, or one that is held (with WF-09)."""
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+ACTS, CHANGES = f"{SIGNET}/core/runtime/operator_actions.py", f"{SIGNET}/core/runtime/document_changes.py"
+EXECUTION = f"{SIGNET}/core/runtime/execution.py"
+RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
+OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
+
+REPAIRING = (
+    Mutation(
+        "a refused request restarts an automatic way",
+        9,
+        CHANGES,
+        "    if document_state.begins_for_request and (",
+        "    if not document_state and (",
+        (f"{OF_RESTARTS}r8_a_refused_request_restarts_nothing",),
+    ),
+    Mutation(
+        "an instance is ended and nobody says what follows",
+        9,
+        ACTS,
+        "    if then is not None or not only_goes_by_itself(workflow, status):",
+        "    if True:",
+        (f"{OF_RESTARTS}r2_cancel_wants_to_know_what_follows",),
+    ),
+    Mutation(
+        "a document is left without an incident",
+        9,
+        EXECUTION,
+        """        step = self.control(name, {**data, "then": "leave"}, actor=actor)
+        self.hold_changes.append(HoldChange(None, step, is_new=True))
+""",
+        """        step = self.control(name, {**data, "then": "leave"}, actor=actor)
+""",
+        (f"{OF_RESTARTS}r2_what_a_person_cancelled_begins_again",),
+    ),
+    Mutation(
+        "a restarted instance acts for the operator",
+        9,
+        f"{SIGNET}/engine/instances/document_restarts.py",
+        "            actor=self.context.execution.projection.actor,\n",
+        "",
+        (f"{OF_RESTARTS}r2_what_a_person_cancelled_begins_again",),
+    ),
+    Mutation(
+        "a restart behind a passed gate leaves out what follows it",
+        9,
+        RESTART_CHECK,
+        'return node.type.name == "slot_in" or (',
+        "return (",
+        (f"{OF_RESTARTS}behind_a_passed_gate_it_begins_at_the_slot",),
+    ),
+)
