@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from signet.engine.documents.queries.versions import DocumentHistory
     from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
+    from signet.engine.instances.document_restarts import Restarts
     from signet.engine.instances.incidents import Incidents
     from signet.engine.instances.moves import InstanceMoves
     from signet.engine.instances.operations import Operations
     from signet.engine.instances.queries import InstancesRead
     from signet.engine.instances.repairs import Repairs
-    from signet.engine.instances.document_restarts import Restarts
     from signet.engine.integrations.endpoints import Endpoints
     from signet.engine.integrations.inbound_events import InboundEvents
     from signet.engine.integrations.notifications import Notifications

@@ -13,8 +13,8 @@ from signet.cli.instance import Actor, AsJson, DatabaseUrl, Reason, Tenant, open
 from signet.cli.move import DryRun, list_verdicts
 from signet.core.explain.vocabulary import escape
 from signet.engine.access.command_line import read_command_line_caller
-from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.document_restarts import RestartOutcome
+from signet.engine.instances.moves import MoveTarget
 from signet.wiring.engine import make_restarts
 
 

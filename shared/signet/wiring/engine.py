@@ -11,9 +11,9 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
-from signet.engine.instances.document_restarts import Restarts
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_queued_wake_ups, make_wake

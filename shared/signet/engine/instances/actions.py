@@ -36,9 +36,9 @@ from signet.engine.instances.act_checks import (
     require_token,
     require_version,
 )
+from signet.engine.instances.document_restarts import RESTART, plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
-from signet.engine.instances.document_restarts import RESTART, plan_restart, refuse_blocked
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers

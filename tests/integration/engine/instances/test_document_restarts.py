@@ -8,8 +8,8 @@ import pytest
 from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.document_restarts import RestartOutcome, Restarts
+from signet.engine.instances.moves import MoveTarget
 from tests.support.moved_instances import ASK, CALLING, codes_of, olga, version_of
 from tests.support.operated_instances import check, submitted
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage

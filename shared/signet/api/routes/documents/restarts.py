@@ -14,8 +14,8 @@ from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import WithReason
 from signet.api.routes.instances.moves import MoveReport, show_report
 from signet.core.validation.strict_model import Strict
-from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.document_restarts import RestartOutcome
+from signet.engine.instances.moves import MoveTarget
 
 
 class DefinitionChoice(Strict):
