@@ -1030,7 +1030,7 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    AS $$
+    AS $_$
 #variable_conflict use_column
 BEGIN
     PERFORM FROM documents d
@@ -1048,6 +1048,17 @@ BEGIN
                       i.id AS instance_id, i.version AS instance_version,
                       i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                       i.definition_version,
+                      -- A pause of the whole, and not one that follows from held tokens.
+                      CASE WHEN i.status = 'paused' AND NOT (
+                               i.active_tokens @? '$[*] ? (exists(@.hold))'
+                               AND NOT i.active_tokens
+                                       @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
+                           THEN json_build_object('reason', i.reason, 'is_by_person', coalesce((
+                               SELECT s.run_as = 'actor' FROM workflow_step_executions s
+                               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
+                                 AND s.node_id = 'sys:control:paused'
+                               ORDER BY s.seq DESC LIMIT 1), false))
+                      END AS pause,
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
                       (SELECT s.persons FROM responsible_sets s
@@ -1093,7 +1104,7 @@ BEGIN
     FROM tenants t
     WHERE t.tenant_id = current_tenant_id() AND t.status = 'active';
 END
-$$;
+$_$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 

@@ -15,6 +15,8 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 # Why an instance is sent back to where its way began.
 EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
 ANOTHER_REQUEST, SENT_BY_OPERATOR = "another request", "sent by an operator"
+REQUEST_WITHDRAWN = "the request was withdrawn"
+PAUSED_FIRST = "INSTANCE_PAUSED: the workflow is paused"
 BEGUN_FOR_NOTHING = "the request that it began for came to nothing"
 _SENDS = frozenset({f"{CONTROL}sent_to", f"{CONTROL}gone_to"})
 
@@ -36,6 +38,10 @@ class DocumentState:
     unchanged_refs: Collection[str] = ()
     # The instance has begun for a request, and not gone a step yet.
     begins_for_request: bool = False
+    # A person has paused the instance; nothing is served before they, or another person, resume it.
+    is_paused_by_person: bool = False
+    # A person has withdrawn the request that they asked for since the instance last moved.
+    is_withdrawn: bool = False
 
 
 class RequestAction(Enum):
@@ -74,15 +80,56 @@ def apply_document_changes(
         _send_back(execution, document_state, because)
     request = document_state.request
     reason, refusal = None, None
-    # Where there is no request, or it is served already, nothing is to be decided.
-    if execution.takes_changes and request is not None and request.id != execution.projection.request:
-        reason = _take_request(execution, document_state, request, read_input, try_gate)
+    if request is None:
+        _leave_withdrawn(execution, document_state)
+    # A request that is served already wants nothing more.
+    elif execution.is_live and request.id != execution.projection.request:
+        take = _take_request if execution.takes_changes else _take_while_paused
+        reason = take(execution, document_state, request, read_input, try_gate)
     if request is not None and reason is not None:
         said = {"transition": request.transition, "reason": reason}
         refusal = execution.control("refused", said, request=request.id)
     if document_state.begins_for_request and (refusal is not None or request is None):
         _end_what_nobody_wants(execution)
     return refusal
+
+
+def _leave_withdrawn(execution: InstanceExecution, document_state: DocumentState) -> None:
+    """Send the instance back where its requester has withdrawn what it is on the way to."""
+    if not document_state.is_withdrawn or not execution.is_live:
+        return
+    if any(_is_asked_for(execution.workflow, node_id) for node_id in _list_live_nodes(execution)):
+        _send_back(execution, document_state, REQUEST_WITHDRAWN)
+
+
+def _is_asked_for(workflow: Workflow, node_id: str) -> bool:
+    """Return whether the node lies between a state and a gate that is only passed on request."""
+    gate = workflow.nodes[node_id]
+    if gate.type.name != "lifecycle_gate":
+        found = workflow.exit_gate_of(node_id)
+        if found is None:
+            return False
+        gate = found
+    return bool(gate.config["kind"] == "requested")
+
+
+def _take_while_paused(
+    execution: InstanceExecution,
+    document_state: DocumentState,
+    request: TransitionRequest,
+    read_input: ReadDecisionInput,
+    try_gate: TryGate,
+) -> str | None:
+    """Serve an interrupt of what the engine has paused, or say why the request cannot be served now."""
+    gate = _find_interrupt(execution.workflow, document_state.status, request)
+    if gate is None or document_state.is_paused_by_person:
+        return f"{PAUSED_FIRST}: {execution.projection.reason}"
+    reason = try_gate(gate, request.actor)
+    if reason is None:
+        data = {"node": gate, "transition": request.transition}
+        execution.control("resumed", {"transition": request.transition}, actor=request.actor)
+        execution.control("sent_to", data, request=request.id, actor=request.actor)
+    return reason
 
 
 def _end_what_nobody_wants(execution: InstanceExecution) -> None:

@@ -45,7 +45,9 @@ from signet.engine.documents.commands import (
     RequestTransition,
     RunAction,
     Update,
+    WithdrawRequest,
 )
+from signet.engine.documents.paused_requests import refuse_while_paused, withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
 
@@ -62,6 +64,8 @@ def decide_operation(
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
     if isinstance(operation, ConcludeTransition):
         return _conclude(operation, context, row)
+    if isinstance(operation, WithdrawRequest):
+        return withdraw_request(operation, context, row)
     refused = _refuse(operation, context, row)
     if refused is not None:
         return refused
@@ -142,7 +146,7 @@ def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract
 
     A request that decides may lead to anything that its contract lets expressions read.
     """
-    if isinstance(operation, ConcludeTransition):
+    if isinstance(operation, ConcludeTransition | WithdrawRequest):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
     if isinstance(permission, Rejected):
@@ -293,6 +297,9 @@ def _request(
         allowed = ", ".join(transition.from_states)
         sentence = f"'{operation.transition}' begins in {allowed}; the document is {row.status}"
         return Rejected("TRANSITION_NOT_POSSIBLE", sentence, remedy=_list_what_begins(contract, row.status))
+    paused = refuse_while_paused(contract, transition, row)
+    if paused is not None:
+        return paused
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
     if _decides(context.contract, operation):

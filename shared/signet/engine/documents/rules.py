@@ -33,6 +33,7 @@ from signet.engine.documents.commands import (
     RequestTransition,
     RunAction,
     Update,
+    WithdrawRequest,
 )
 from signet.engine.documents.references import RefQuery
 from signet.ids import make_id
@@ -197,6 +198,8 @@ def kind_of(operation: Operation) -> str:
             return "delete"
         case RequestTransition() | ConcludeTransition():
             return "transition"
+        case WithdrawRequest():
+            return "withdraw_request"
 
 
 def _env(context: MutationContext, change: DocumentChange) -> dict[str, Any]:

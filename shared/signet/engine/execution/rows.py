@@ -225,6 +225,16 @@ def has_ready_tokens(context: InstanceContext) -> bool:
     return context.execution.is_running and any(token.can_run for token in tokens)
 
 
+def is_asked(context: InstanceContext) -> bool:
+    """Return whether a request or its withdrawal reaches the instance, also while it is paused."""
+    document, execution = context.document, context.execution
+    if document is None or not execution.is_live:
+        return False
+    if document.request_id is None:
+        return context.is_withdrawn
+    return str(document.request_id) != execution.projection.request
+
+
 def refuse_request(context: InstanceContext, transition: str, reason: str, step_id: UUID | None) -> None:
     """Refuse the document's open request. It says why, and so does the audit trail of the document."""
     document = context.document

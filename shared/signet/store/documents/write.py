@@ -47,6 +47,8 @@ class DocumentRow:
     edit_window: str | None
     edit_window_node: str | None
     definition_version: int | None
+    # Why the instance as a whole is paused, and whether a person has done it.
+    pause: dict[str, Any] | None
     request_id: UUID | None
     requested: str | None
     requester_id: str | None
