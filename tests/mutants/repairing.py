@@ -7,6 +7,7 @@ ACTS, CHANGES = f"{SIGNET}/core/runtime/operator_actions.py", f"{SIGNET}/core/ru
 EXECUTION = f"{SIGNET}/core/runtime/execution.py"
 RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
 OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
+OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 
 REPAIRING = (
     Mutation(
@@ -51,5 +52,45 @@ REPAIRING = (
         'return node.type.name == "slot_in" or (',
         "return (",
         (f"{OF_RESTARTS}behind_a_passed_gate_it_begins_at_the_slot",),
+    ),
+    Mutation(
+        "a request is parked while a person has paused the workflow",
+        9,
+        f"{SIGNET}/engine/documents/paused_requests.py",
+        "    if pause is None or (",
+        "    if pause is not None or (",
+        (f"{OF_PAUSES}r9_what_a_person_paused_serves_nothing",),
+    ),
+    Mutation(
+        "an interrupt is served while a person has paused the workflow",
+        9,
+        f"{SIGNET}/engine/documents/paused_requests.py",
+        'transition.kind == "interrupting" and not pause["is_by_person"]',
+        'transition.kind == "interrupting"',
+        (f"{OF_PAUSES}r9_what_a_person_paused_serves_nothing",),
+    ),
+    Mutation(
+        "what the engine has paused serves no interrupt",
+        9,
+        CHANGES,
+        "    if gate is None or document_state.is_paused_by_person:",
+        "    if gate is None or document_state:",
+        (f"{OF_PAUSES}r9_an_interrupt_of_what_the_engine_paused_is_served",),
+    ),
+    Mutation(
+        "a person withdraws what another one has asked for",
+        9,
+        f"{SIGNET}/engine/documents/paused_requests.py",
+        "    if row.requester_id != context.caller.principal.subject:",
+        "    if row.requester_id is None:",
+        (f"{OF_PAUSES}r9_a_person_withdraws_their_own_request",),
+    ),
+    Mutation(
+        "what was withdrawn goes on",
+        9,
+        CHANGES,
+        "        _send_back(execution, document_state, REQUEST_WITHDRAWN)",
+        "        return",
+        (f"{OF_PAUSES}r9_a_person_withdraws_their_own_request",),
     ),
 )

@@ -14,8 +14,17 @@ from tests.support.company import Company, make_company
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import drain
 from tests.support.http_client import Client
-from tests.support.invoice_instances import Admin, instance_of, publish_lanes, submit, version_of
+from tests.support.invoice_instances import (
+    Admin,
+    create,
+    instance_of,
+    publish_lanes,
+    publish_patch,
+    submit,
+    version_of,
+)
 
+CALL = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
 WHY = {"reason": "the check was forgotten"}
 CHECK, REVIEW = "usr:submitted_to_approved:check", "sys:state:submitted"
 
@@ -112,3 +121,32 @@ def test_clerks_and_other_tenants_restart_nothing(
     assert restart(clerk, waiting).code == "PERMISSION_DENIED"
     other = replace(client, tenant_id=make_company(company.database).tenant_id)
     assert restart(other, waiting).code == "DOCUMENT_NOT_FOUND"
+
+
+def test_a_person_withdraws_their_own_request(client: Client, company: Company, worker: Worker) -> None:
+    publish_patch(company, {"draft_to_submitted": {"nodes": [CALL]}})
+    made = submit(company, worker, number="R-2")
+    requests = f"/v1/documents/{made.document_id}/requests"
+    [asked] = client.get(requests).body["items"]
+    place = f"/v1/requests/{asked['id']}"
+    other = client.delete(place)
+    assert (other.status, other.code) == (403, "PERMISSION_DENIED")
+    sam = replace(client, subject="sam", roles=("clerk",))
+    assert sam.delete(place, query={"reason": "entered twice"}).status == 204
+    assert sam.get(place).body["outcome"] == "withdrawn by the person who asked"
+    late = sam.delete(place)
+    assert (late.status, late.code) == (409, "REQUEST_ENDED")
+    drain(worker, [company.tenant_id])
+    instance = client.get(f"/v1/instances/{made.instance_id}").body
+    assert instance["current_nodes"] == ["sys:state:draft"]
+
+
+def test_what_is_paused_refuses_with_the_reason(
+    client: Client, company: Company, worker: Worker, admin: Admin
+) -> None:
+    made = create(company, worker)
+    assert end(client, admin, made, "pause").status == 200
+    place, body = f"/v1/documents/{made.document_id}/requests", {"transition": "submit"}
+    refused = client.post(place, body, if_match='"1"')
+    assert (refused.status, refused.code) == (409, "INSTANCE_PAUSED")
+    assert WHY["reason"] in refused.body["detail"] and "resume" in refused.body["remedy"]
