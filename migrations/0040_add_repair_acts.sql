@@ -12,9 +12,8 @@ ALTER TABLE incidents
     ADD CONSTRAINT incidents_closing_check CHECK (closing IN (
         'retried', 'resumed', 'skipped', 'advanced', 'rejected', 'went_on', 'overtaken', 'withdrawn', 'ended',
         'restarted'));
--- Finds the incident of a document that a person brings on; there are few of them.
-CREATE INDEX incidents_of_documents ON incidents (tenant_id, entity_id)
-    WHERE closed_at IS NULL AND code = 'DOCUMENT_WITHOUT_WORKFLOW';
+-- Finds the open incidents of a document that a person brings on; there are few of them.
+CREATE INDEX incidents_of_documents ON incidents (tenant_id, entity_id) WHERE closed_at IS NULL;
 
 -- A document goes along to the contract of the definition that it is restarted under, as it does in a move.
 CREATE OR REPLACE FUNCTION restrict_contract_change() RETURNS trigger

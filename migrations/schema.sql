@@ -3626,7 +3626,7 @@ CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btr
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
-CREATE INDEX incidents_of_documents ON public.incidents USING btree (tenant_id, entity_id) WHERE ((closed_at IS NULL) AND (code = 'DOCUMENT_WITHOUT_WORKFLOW'::text));
+CREATE INDEX incidents_of_documents ON public.incidents USING btree (tenant_id, entity_id) WHERE (closed_at IS NULL);
 
 CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, id) WHERE (closed_at IS NULL);
 

@@ -56,6 +56,8 @@ BODIES: Mapping[str, Any] = {
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
     "restart_document": {"reason": "why"},
+    "correct_document": {"reason": "why", "patch": {"cost_center": "X"}},
+    "ask_people_again": {"reason": "why", "token": "T"},
     "skip_instance_node": {"reason": "why", "token": "T"},
     "send_instance": {"reason": "why", "node": "sys:state:draft"},
     "retry_incidents": {"reason": "why", "code": "STEP_FAILED"},

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from signet.core.compiler.node_configurations import Vote
 from signet.core.runtime.move_check import Report
 from signet.core.tenants.caller import Caller
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.instances.moves import InstanceMoves, MoveOutcome, MoveTarget
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
@@ -68,3 +70,15 @@ def pin_of(stage: WorkflowStage, made: Made) -> tuple[Any, ...]:
         " WHERE i.id = %s",
         made.instance_id,
     )
+
+
+def decide(stage: WorkflowStage, made: Made, person: str, vote: Vote = "approved") -> None:
+    """Decide the open approval of the document, and run the worker until nothing is due."""
+    company = stage.standing.company
+    (request_id,) = stage.standing.row(
+        "SELECT id FROM approval_requests WHERE document_id = %s AND status = 'open'", made.id
+    )
+    Approvals(company.database, stage.caches()).decide(
+        company.caller(person, "voter"), request_id, vote, None
+    )
+    stage.drain()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from signet.engine.documents.queries.versions import DocumentHistory
     from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
+    from signet.engine.instances.corrections import Corrections
     from signet.engine.instances.document_restarts import Restarts
     from signet.engine.instances.incidents import Incidents
     from signet.engine.instances.moves import InstanceMoves
@@ -86,6 +87,10 @@ class UseCases:
     )
     repairs: "UseCase[Repairs]" = UseCase(
         "signet.engine.instances.repairs:Repairs", parts=["database", "documents.caches", "_compiled"]
+    )
+    corrections: "UseCase[Corrections]" = UseCase(
+        "signet.engine.instances.corrections:Corrections",
+        parts=["database", "documents.caches", "_compiled"],
     )
     restarts: "UseCase[Restarts]" = UseCase(
         "signet.engine.instances.document_restarts:Restarts",

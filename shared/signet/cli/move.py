@@ -11,7 +11,7 @@ from uuid import UUID
 import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
-from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
+from signet.cli.instance import Actor, AsJson, DatabaseUrl, DryRun, Instance, Tenant, open_database
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.move_check import Obstacle, Report
 from signet.engine.access.command_line import read_command_line_caller
@@ -19,7 +19,6 @@ from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTar
 from signet.wiring.engine import make_moves
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would move and what is blocked.")]
 Reason = Annotated[str | None, typer.Option(help="The reason, for people and the audit trail.")]
 WELL = ("moved", "safe")
 

@@ -9,8 +9,8 @@ from uuid import UUID
 import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
-from signet.cli.instance import Actor, AsJson, DatabaseUrl, Reason, Tenant, open_database
-from signet.cli.move import DryRun, list_verdicts
+from signet.cli.instance import Actor, AsJson, DatabaseUrl, DryRun, Reason, Tenant, open_database
+from signet.cli.move import list_verdicts
 from signet.core.explain.vocabulary import escape
 from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.instances.document_restarts import RestartOutcome

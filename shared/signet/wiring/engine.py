@@ -11,6 +11,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.corrections import Corrections
 from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
@@ -33,6 +34,10 @@ def make_instances(database: Database) -> Instances:
 
 def make_repairs(database: Database) -> Repairs:
     return Repairs(database, make_caches(), CompiledCache())
+
+
+def make_corrections(database: Database) -> Corrections:
+    return Corrections(database, make_caches(), CompiledCache())
 
 
 def make_restarts(database: Database) -> Restarts:

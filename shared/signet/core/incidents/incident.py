@@ -101,6 +101,7 @@ class Closing(StrEnum):
 _OF_CONTROL: Mapping[str, Closing] = MappingProxyType(
     {
         "retried": Closing.RETRIED,
+        "renewed": Closing.RETRIED,
         "skipped": Closing.SKIPPED,
         "gone_to": Closing.WITHDRAWN,
         "resumed": Closing.RESUMED,

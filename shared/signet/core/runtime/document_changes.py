@@ -15,6 +15,7 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 # Why an instance is sent back to where its way began.
 EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
 ANOTHER_REQUEST, SENT_BY_OPERATOR = "another request", "sent by an operator"
+CORRECTED = "the document was corrected"
 REQUEST_WITHDRAWN = "the request was withdrawn"
 PAUSED_FIRST = "INSTANCE_PAUSED: the workflow is paused"
 BEGUN_FOR_NOTHING = "the request that it began for came to nothing"
@@ -200,6 +201,25 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
     if execution.workflow.kind == "automation":
         return  # it goes on, and reads the new version
     _send_back(execution, document_state, EDITED)
+
+
+def take_correction(
+    execution: InstanceExecution, document_state: DocumentState, reason: str, actor: Actor
+) -> None:
+    """Take in what an operator has corrected, also in a stable region.
+
+    In front of a gate the way begins again, so that people are asked about what it says now. Behind it, what
+    is held is tried again where it is.
+    """
+    seen = {"seen": execution.projection.entity_version, "found": document_state.version}
+    kept = {"keeps": refs} if (refs := _list_kept_refs(execution, document_state)) else {}
+    said = {**seen, **kept, "reason": reason}
+    execution.control("edited", said, version_after=document_state.version, actor=actor)
+    states = map(execution.workflow.return_state_of, _list_live_nodes(execution))
+    if any(state is not None and execution.workflow.nodes[state].type.name == "state" for state in states):
+        _send_back(execution, document_state, CORRECTED)
+    if held := execution.projection.position.held():
+        execution.resume("retried", held, reason, actor)
 
 
 def _list_kept_refs(execution: InstanceExecution, document_state: DocumentState) -> list[str]:

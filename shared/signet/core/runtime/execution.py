@@ -346,6 +346,10 @@ class InstanceExecution:
         """Withdraw every token, and begin again at this node in the name of the same person as before."""
         self.control("gone_to", {"node": node_id, "reason": reason}, actor=actor)
 
+    def ask_again(self, token: Token, reason: str, actor: Actor) -> None:
+        """End what people are asked at the token's node, and let it ask them again."""
+        self.control("renewed", {"token": token.id, "node": token.node, "reason": reason}, actor=actor)
+
     def cancel_token(self, token: Token, reason: str, actor: Actor) -> None:
         """Cancel the token's step; the token goes the way of a rejection that has no edge of its own."""
         data = {"token": token.id, "node": token.node, "reason": reason}

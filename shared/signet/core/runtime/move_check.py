@@ -262,7 +262,7 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
     elif token.state is TokenState.WAITING and before.type.name in _ASKING:
         if old.hash != new.hash:
             sentence = f"people are still asked at {token.node} under the old definition"
-            remedy = "Have them decide, or withdraw the question by an edit or another request."
+            remedy = "Have them decide, or pause the instance, ask again, move it, and resume it."
             yield Obstacle("APPROVAL_OPEN", sentence, remedy)
     elif token.state is TokenState.WAITING and before.type.name == "state":
         if _goes_on(after) and not _goes_on(before):

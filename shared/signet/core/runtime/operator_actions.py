@@ -121,6 +121,18 @@ def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> R
     return _check_payload(node, payload)
 
 
+def check_ask_again(execution: InstanceExecution, token: Token) -> Rejected | None:
+    """Refuse to ask people again where nobody is asked."""
+    node = execution.workflow.nodes[token.node]
+    if node.type.name != "approval":
+        why, remedy = f"a node of type {node.type.name} asks nobody", "Retry it, or go to an earlier node."
+    elif token.id not in execution.open and token.hold is None:
+        why, remedy = "nobody is asked yet", "Wake the instance."
+    else:
+        return None
+    return Rejected("INSTANCE_TOKEN_ASKS_NOBODY", f"people cannot be asked again: {why}", remedy=remedy)
+
+
 def check_skip(workflow: Workflow, token: Token, payload: Any) -> Rejected | None:
     """Refuse to skip what is not held, and what decides."""
     node = workflow.nodes[token.node]
@@ -161,8 +173,10 @@ def list_acts(execution: InstanceExecution, token: Token | None, status: str) ->
     if token is None or not execution.takes_changes:
         return ["retry", "cancel", "fail"]
     found = ["retry"]
+    found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token, None) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
+    found += ["correct"] if not execution.workflow.is_approved(status) else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, "cancel", "fail"]
 

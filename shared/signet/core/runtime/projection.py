@@ -9,6 +9,7 @@ from signet.core.errors import Defect
 from signet.core.runtime.position import Position, Token
 from signet.core.runtime.tokens import (
     TokenChanges,
+    ask_again,
     begin,
     cancel_all,
     finish,
@@ -331,6 +332,10 @@ def _go_to(workflow: Workflow, projection: Projection, step: Step, seq: int) -> 
     return restart_at(projection.position, step.data["node"], seq, projection.entity_version)
 
 
+def _ask_people_again(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)
+
+
 def _end(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     projection.status = "failed" if step.node == f"{CONTROL}failed" else "cancelled"
     projection.reason = _reason_of(step)
@@ -351,6 +356,7 @@ CONTROLS: Mapping[str, Callable[[Workflow, Projection, Step, int], TokenChanges]
         "moved": _note,
         "token_cancelled": _cancel_token,
         "asked_again": _ask_again,
+        "renewed": _ask_people_again,
         "sent_to": _send,
         "gone_to": _go_to,
         "cancelled": _end,

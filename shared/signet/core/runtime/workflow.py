@@ -120,6 +120,10 @@ class Workflow:
     def _states_behind_approvals(self) -> frozenset[str]:
         return list_states_behind(self.content)
 
+    def is_approved(self, status: str) -> bool:
+        """Return whether people approved what a document in this status says."""
+        return status in self._states_behind_approvals
+
     def is_behind_approvals(self, status: str) -> bool:
         """Return whether an edit in this status asks nobody: it is settled, or approved to come there."""
         state = self.nodes.get(f"sys:state:{status}")

@@ -35,6 +35,8 @@ _ACTS = (
     "requeue",
     "move",
     "restart",
+    "correct",
+    "ask_again",
 )
 
 QUOTAS: Mapping[str, Quota] = MappingProxyType(

@@ -9,7 +9,15 @@ import orjson
 from signet.core.errors import FieldError, Rejected
 from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
 from signet.engine.documents.change import DocumentChange
-from signet.engine.documents.commands import Amend, Create, Operation, RequestTransition, RunAction, Update
+from signet.engine.documents.commands import (
+    Amend,
+    Correct,
+    Create,
+    Operation,
+    RequestTransition,
+    RunAction,
+    Update,
+)
 
 MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
@@ -70,7 +78,9 @@ def check_reason(reason: str | None) -> Rejected | None:
 def content_of(operation: Operation) -> Any:
     """Return the content that the operation brings; it may be of any type before it is checked."""
     match operation:
-        case Create(data=content) | Update(patch=content) | Amend(patch=content) | RunAction(payload=content):
+        case Create(data=content) | RunAction(payload=content):
+            return content
+        case Update(patch=content) | Amend(patch=content) | Correct(patch=content):
             return content
     return {}
 

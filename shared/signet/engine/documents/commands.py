@@ -94,9 +94,18 @@ class WithdrawRequest:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """A correction by an operator, under an open incident: no edit window holds it, the contract does."""
+
+    id: UUID
+    patch: Mapping[str, Any]
+    reason: str | None = None
+
+
 # The operations on an existing document.
 OfEdit = Update | RequestTransition | RunAction | Delete | Amend
-Operation = Create | OfEdit | ConcludeTransition | WithdrawRequest
+Operation = Create | OfEdit | ConcludeTransition | WithdrawRequest | Correct
 
 
 # With `all`, operations are done together or not at all; with `each`, each on its own.

@@ -38,6 +38,7 @@ from signet.engine.documents.change import (
 from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
+    Correct,
     Create,
     Delete,
     OfEdit,
@@ -66,6 +67,8 @@ def decide_operation(
         return _conclude(operation, context, row)
     if isinstance(operation, WithdrawRequest):
         return withdraw_request(operation, context, row)
+    if isinstance(operation, Correct):
+        return _correct(operation, context, row)
     refused = _refuse(operation, context, row)
     if refused is not None:
         return refused
@@ -146,7 +149,7 @@ def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract
 
     A request that decides may lead to anything that its contract lets expressions read.
     """
-    if isinstance(operation, ConcludeTransition | WithdrawRequest):
+    if isinstance(operation, ConcludeTransition | WithdrawRequest | Correct):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
     if isinstance(permission, Rejected):
@@ -221,6 +224,14 @@ def _update(
             trigger_workflow(change, row, "mutation", {"action": "update"})
             supersede_request(change, row, "edited")
             return change
+
+
+def _correct(operation: Correct, context: MutationContext, row: DocumentRow) -> DocumentChange | Rejected:
+    """Make a new version; the request stays, since its way begins again for it."""
+    data = _patched(operation.patch, context, is_full=False)
+    if isinstance(data, Rejected):
+        return data
+    return make_version(context, row, "correct", data, operation.reason)
 
 
 def _nothing_to_amend() -> Rejected:

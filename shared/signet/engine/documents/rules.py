@@ -27,6 +27,7 @@ from signet.engine.documents.change import DocumentChange, MutationContext, reje
 from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
+    Correct,
     Create,
     Delete,
     Operation,
@@ -182,7 +183,7 @@ def _concerned(rules: Sequence[CompiledRule], change: DocumentChange, phase: str
 def operation_of(change: DocumentChange) -> str:
     """Return the word that rules have for the operation of this change."""
     kind = change.note.action.partition(":")[0]
-    return {"request": "transition", "amend": "create"}.get(kind, kind)
+    return {"request": "transition", "amend": "create", "correct": "update"}.get(kind, kind)
 
 
 def kind_of(operation: Operation) -> str:
@@ -190,7 +191,7 @@ def kind_of(operation: Operation) -> str:
     match operation:
         case Create() | Amend():
             return "create"
-        case Update():
+        case Update() | Correct():
             return "update"
         case RunAction():
             return "action"

@@ -36,7 +36,7 @@ from signet.engine.instances.act_checks import (
     require_token,
     require_version,
 )
-from signet.engine.instances.document_restarts import RESTART, plan_restart, refuse_blocked
+from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
@@ -94,12 +94,20 @@ class Instances:
         self._caches = caches
         self._compiled = compiled
 
-    def pause(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def pause(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
         """Pause the instance where it is.
 
         Triggers that arrive meanwhile are completed at once, because resuming reads the tables.
         """
-        with self._locked(caller, instance_id, "pause") as transaction:
+        with self._locked(caller, instance_id, "pause", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_running(context, "paused")
@@ -119,12 +127,20 @@ class Instances:
             transaction.note(instance_id, "resume")
         return state_of(context)
 
-    def retry(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def retry(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
         """Retry what is held, and what made the engine pause the instance; other branches run on meanwhile.
 
         Its dead triggers are tried from the first attempt again. What a person has paused, a person resumes.
         """
-        with self._locked(caller, instance_id, "retry") as transaction:
+        with self._locked(caller, instance_id, "retry", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_retriable(transaction, context)
@@ -145,9 +161,11 @@ class Instances:
         expected_version: int,
         reason: str,
         then: Sequel | None = None,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """Give the instance up for good. Its document stays as it is; `then` says what follows."""
-        return self._end(caller, instance_id, expected_version, reason, then, ("fail", "failed"))
+        return self._end(caller, instance_id, expected_version, reason, then, ("fail", "failed"), dry_run)
 
     def cancel(
         self,
@@ -156,9 +174,13 @@ class Instances:
         expected_version: int,
         reason: str,
         then: Sequel | None = None,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """Cancel an instance that is not wanted. Its document stays as it is; `then` says what follows."""
-        return self._end(caller, instance_id, expected_version, reason, then, ("cancel", "cancelled"))
+        return self._end(
+            caller, instance_id, expected_version, reason, then, ("cancel", "cancelled"), dry_run
+        )
 
     def _end(
         self,
@@ -168,13 +190,14 @@ class Instances:
         reason: str,
         then: Sequel | None,
         named: tuple[str, str],
+        dry_run: bool,
     ) -> InstanceState:
         """End the instance with its open steps, approvals and requests; approvers are notified.
 
         `then` is wanted where nobody can ask for a transition of the document: it begins again, or is left.
         """
         act, control = named
-        with self._locked(caller, instance_id, act) as transaction:
+        with self._locked(caller, instance_id, act, dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_live(context)
@@ -187,20 +210,27 @@ class Instances:
             transaction.end(context, control, reason, then)
             transaction.note(instance_id, act, reason, follows)
             if place is not None:
-                transaction.require(RESTART)
+                transaction.begin_act("restart", dry_run=dry_run)
                 plan = plan_restart(transaction, self._caches, context, place)
                 refuse_blocked(plan)
                 plan.perform(caller, reason)
         return state_of(context)
 
     def cancel_token(
-        self, caller: Caller, instance_id: UUID, expected_version: int, token: str, reason: str
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        token: str,
+        reason: str,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """End the step of a token as if it were rejected: no approval counts that was not given.
 
         The token is named by its id or by its node.
         """
-        with self._locked(caller, instance_id, "cancel_token") as transaction:
+        with self._locked(caller, instance_id, "cancel_token", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_repairable(context)
@@ -221,13 +251,15 @@ class Instances:
         token: str,
         reason: str,
         payload: Any = None,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """Advance a token as if its wait were over: the time, the event with this payload, the answer.
 
         It never replaces a decision of people, nor work that the workflow does itself. What comes in may
         still decide about the document: who says it counts as an editor, and may have no other part.
         """
-        with self._locked(caller, instance_id, "advance") as transaction:
+        with self._locked(caller, instance_id, "advance", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_running(context, "advanced")
@@ -333,9 +365,11 @@ class Instances:
         return Requeued(frozenset(done), resumed)
 
     def _locked(
-        self, caller: Caller, instance_id: UUID, act: str
+        self, caller: Caller, instance_id: UUID, act: str, dry_run: bool = False
     ) -> AbstractContextManager[OperatorTransaction]:
-        return operating(self._database, self._caches, self._compiled, caller, instance_id, act)
+        return operating(
+            self._database, self._caches, self._compiled, caller, instance_id, act, dry_run=dry_run
+        )
 
 
 def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:

@@ -24,6 +24,7 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
+from signet.engine.documents.commands import Applied, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -43,6 +44,7 @@ from signet.ids import make_id
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
+from signet.store.incidents.incidents import has_open_incident
 from signet.store.instances.moves import list_done
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
@@ -77,6 +79,8 @@ ENTRIES: Mapping[str, str] = {
     "rebuild": "rebuilt",
     "requeue": "requeued",
     "move": "moved",
+    "correct": "corrected",
+    "ask_again": "renewed",
 }
 
 
@@ -135,6 +139,19 @@ class OperatorTransaction:
         # Last, so that its row is locked for a moment only; a later refusal rolls it back.
         require_quota(self._connection, self._tenant_id, permission)
 
+    def begin_act(self, act: str, *, dry_run: bool = False) -> None:
+        """Require the permission for an act; a dry run takes nothing from its quota."""
+        if dry_run:
+            self.permit(permission_of(act))
+        else:
+            self.require(permission_of(act))
+
+    def write_act(self, *, dry_run: bool = False) -> None:
+        """Write everything, or undo all of a dry run; its caller leaves the transaction within `undoing`."""
+        if dry_run:
+            raise _DryRun
+        self.write()
+
     def open(self, instance_id: UUID) -> InstanceContext:
         """Open an instance as its row says; a row that differs from the steps is rebuilt first."""
         context, agrees_with_steps = self.peek(instance_id)
@@ -185,6 +202,16 @@ class OperatorTransaction:
         connection, tenant_id = self._connection, self._tenant_id
         tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
         return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
+
+    def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
+        """Make a new version of the document, held to its contract and rules; raise a refusal."""
+        outcome = self._documents.execute(self._caller, Correct(document_id, patch, reason))
+        if not isinstance(outcome, Applied):
+            raise outcome
+        return outcome
+
+    def has_open_incident(self, document_id: UUID) -> bool:
+        return has_open_incident(self._connection, self._tenant_id, document_id)
 
     @property
     def wants_two_people(self) -> bool:
@@ -308,14 +335,32 @@ def operating(
     caller: Caller,
     instance_id: UUID,
     act: str,
+    *,
+    dry_run: bool = False,
 ) -> Iterator[OperatorTransaction]:
-    """Lock one instance after its document, for one act of an operator who has its permission."""
+    """Lock one instance after its document, for one act of an operator who has its permission.
+
+    A dry run does all of it but the writing, and uses nothing of the quota.
+    """
     tenant_id = caller.principal.tenant_id
-    with database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
+    with undoing(), database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
         row = pipeline.first_row
         entities = {instance_id: row[0]} if row is not None else {}
         transaction = OperatorTransaction(pipeline.connection, caller, caches, compiled, entities)
         # Before anything is said of the instance: a caller without the permission learns nothing of it.
-        transaction.require(permission_of(act))
+        transaction.begin_act(act, dry_run=dry_run)
         yield transaction
-        transaction.write()
+        transaction.write_act(dry_run=dry_run)
+
+
+class _DryRun(Exception):
+    """The end of a dry run: only leaving its block rolls it back."""
+
+
+@contextmanager
+def undoing() -> Iterator[None]:
+    """Go on behind a dry run, whose transaction is rolled back."""
+    try:
+        yield
+    except _DryRun:
+        pass

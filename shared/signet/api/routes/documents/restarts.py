@@ -1,8 +1,8 @@
-"""The route that restarts a document without a live instance: a report first, then the new instance."""
+"""Routes that repair a document: a new instance where it has none, and a correction under an incident."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
@@ -11,9 +11,10 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import MAX_VERSION, IfMatch, Named, PathId, require_version
 from signet.api.http.routing import Routes
-from signet.api.routes.instances.actions import WithReason
+from signet.api.routes.instances.actions import Act, WithReason
 from signet.api.routes.instances.moves import MoveReport, show_report
 from signet.core.validation.strict_model import Strict
+from signet.engine.instances.corrections import Correction
 from signet.engine.instances.document_restarts import RestartOutcome
 from signet.engine.instances.moves import MoveTarget
 
@@ -33,6 +34,13 @@ class NewRestart(WithReason):
         Field(description="By default that of the last instance; the newest where that is archived."),
     ] = None
     dry_run: Annotated[bool, Field(description="Only report; this needs no version.")] = False
+
+
+class NewCorrection(Act):
+    patch: Annotated[
+        Mapping[str, Any],
+        Field(min_length=1, description="A JSON merge patch (RFC 7396) of the data: the fields that change."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,25 @@ def add_restart_routes(routes: Routes) -> None:
             version = require_version(if_match)
             outcome = restarts.restart(call.caller, document_id, version, asked.reason, target)
         return show_record(_show(outcome))
+
+    @routes.post(
+        "/v1/documents/<document_id>/correct",
+        "Correct a document while an incident is open on it",
+        Correction,
+        is_versioned=True,
+    )
+    def correct_document(
+        call: Call, document_id: PathId, asked: Annotated[NewCorrection, Body()], if_match: IfMatch = None
+    ) -> HttpAnswer:
+        """Correct a document in spite of its edit window, and try again what is held.
+
+        What people have approved is not corrected: that is amended.
+        """
+        version = require_version(if_match)
+        corrected = call.use.corrections.correct(
+            call.caller, document_id, version, asked.patch, asked.reason, dry_run=asked.dry_run
+        )
+        return HttpAnswer(corrected, version=version if asked.dry_run else corrected.version)
 
 
 def _show(outcome: RestartOutcome) -> RestartedDocument:

@@ -34,7 +34,13 @@ class WithReason(Strict):
     reason: Why
 
 
-class Ending(WithReason):
+class Act(WithReason):
+    dry_run: Annotated[
+        bool, Field(description="Only check it, and answer the state that the instance would have.")
+    ] = False
+
+
+class Ending(Act):
     then: Annotated[
         Sequel | None,
         Field(
@@ -44,7 +50,7 @@ class Ending(WithReason):
     ] = None
 
 
-class OfToken(WithReason):
+class OfToken(Act):
     token: Annotated[
         str,
         Field(
@@ -115,11 +121,13 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("pause", "Pause an instance where it is")
     def pause_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[Act, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Pause an instance; triggers that come meanwhile end at once, because resuming reads the tables."""
         version = require_version(if_match)
-        return show_record(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
+        pause = call.use.instances.pause
+        state = pause(call.caller, instance_id, version, asked.reason, dry_run=asked.dry_run)
+        return show_act(state, version, asked)
 
     @post("resume", "Let a paused instance go on")
     def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
@@ -128,14 +136,16 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("retry", "Try again what made the engine pause an instance")
     def retry_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[Act, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Retry what the engine paused for, with fresh attempts for dead triggers.
 
         An instance that a person has paused is resumed instead.
         """
         version = require_version(if_match)
-        return show_record(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
+        retry = call.use.instances.retry
+        state = retry(call.caller, instance_id, version, asked.reason, dry_run=asked.dry_run)
+        return show_act(state, version, asked)
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
@@ -143,8 +153,9 @@ def add_instance_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Cancel an instance; `then` says what follows where no request could begin a new one."""
         version = require_version(if_match)
-        state = call.use.instances.cancel(call.caller, instance_id, version, asked.reason, asked.then)
-        return show_record(state)
+        cancel = call.use.instances.cancel
+        state = cancel(call.caller, instance_id, version, asked.reason, asked.then, dry_run=asked.dry_run)
+        return show_act(state, version, asked)
 
     @post("fail", "Give up an instance that cannot go on")
     def fail_instance(
@@ -152,8 +163,9 @@ def add_instance_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Fail an instance for good; `then` says what follows where no request could begin a new one."""
         version = require_version(if_match)
-        state = call.use.instances.fail(call.caller, instance_id, version, asked.reason, asked.then)
-        return show_record(state)
+        fail = call.use.instances.fail
+        state = fail(call.caller, instance_id, version, asked.reason, asked.then, dry_run=asked.dry_run)
+        return show_act(state, version, asked)
 
     @post("wake", "Wake an instance")
     def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
@@ -179,9 +191,10 @@ def add_token_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Cancel a token as if its node had been rejected: it passes no approval that nobody gave."""
         version = require_version(if_match)
-        return show_record(
-            call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
+        state = call.use.instances.cancel_token(
+            call.caller, instance_id, version, asked.token, asked.reason, dry_run=asked.dry_run
         )
+        return show_act(state, version, asked)
 
     @post("advance", "End one wait of an instance for a time, an event, an answer or a delivery")
     def advance_instance(
@@ -192,11 +205,11 @@ def add_token_acts(routes: Routes) -> None:
         It is never advanced past a decision of people, or past the workflow's own work.
         """
         version = require_version(if_match)
-        return show_record(
-            call.use.instances.advance(
-                call.caller, instance_id, version, asked.token, asked.reason, asked.payload
-            )
+        advance, token = call.use.instances.advance, asked.token
+        state = advance(
+            call.caller, instance_id, version, token, asked.reason, asked.payload, dry_run=asked.dry_run
         )
+        return show_act(state, version, asked)
 
     @routes.post("/v1/instances/bulk", "Act on many instances", InstanceActOutcomes)
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
@@ -211,6 +224,11 @@ def add_token_acts(routes: Routes) -> None:
         ]
         done = sum(item.status == "done" for item in items)
         return InstanceActOutcomes(done, len(items) - done, items)
+
+
+def show_act(state: InstanceState, seen: int, asked: Act) -> HttpAnswer:
+    """Show the instance after an act; after a dry run it still has the version that was seen."""
+    return HttpAnswer(state, version=seen if asked.dry_run else state.version)
 
 
 def declare_act(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
