@@ -8,6 +8,8 @@ EXECUTION = f"{SIGNET}/core/runtime/execution.py"
 RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
 OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
+OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
+OF_REPAIRS = "tests/integration/engine/instances/test_repairs.py::test_"
 
 REPAIRING = (
     Mutation(
@@ -92,5 +94,45 @@ REPAIRING = (
         "        _send_back(execution, document_state, REQUEST_WITHDRAWN)",
         "        return",
         (f"{OF_PAUSES}r9_a_person_withdraws_their_own_request",),
+    ),
+    Mutation(
+        "what people approved is corrected",
+        3,
+        f"{SIGNET}/engine/instances/corrections.py",
+        "    if context.execution.workflow.is_approved(document.status):",
+        "    if not context.execution.workflow:",
+        (f"{OF_CORRECTIONS}what_people_approved_is_not_corrected",),
+    ),
+    Mutation(
+        "a correction leaves an approval of what it said before",
+        3,
+        CHANGES,
+        "        _send_back(execution, document_state, CORRECTED)",
+        "        pass",
+        (f"{OF_CORRECTIONS}people_are_asked_about_what_it_says_now",),
+    ),
+    Mutation(
+        "a document without an incident is corrected",
+        9,
+        f"{SIGNET}/engine/instances/corrections.py",
+        "    if not transaction.has_open_incident(document_id):",
+        "    if document_id is None:",
+        (f"{OF_CORRECTIONS}without_an_incident_it_is_edited",),
+    ),
+    Mutation(
+        "a dry run is written",
+        9,
+        f"{SIGNET}/engine/instances/operator_transaction.py",
+        "            raise _DryRun",
+        "            self.write()",
+        (f"{OF_REPAIRS}an_act_is_tried_before_it_is_done", f"{OF_CORRECTIONS}a_dry_run_changes_nothing"),
+    ),
+    Mutation(
+        "people are asked again by the request of before",
+        3,
+        f"{SIGNET}/core/runtime/projection.py",
+        '    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)',
+        "    return TokenChanges()",
+        (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
     ),
 )

@@ -64,7 +64,8 @@ def test_who_ends_it_says_what_follows(client: Client, waiting: Applied, admin: 
     [incident] = client.get("/v1/incidents", query={"document_id": str(waiting.document_id)}).body["items"]
     assert (incident["code"], incident["token"]) == ("DOCUMENT_WITHOUT_WORKFLOW", None)
     restarting = {"name": "restart", "permission": "workflow:restart", "targets": []}
-    assert incident["acts"] == [restarting]
+    correcting = {"name": "correct", "permission": "workflow:correct", "targets": []}
+    assert incident["acts"] == [restarting, correcting]
 
 
 def test_many_are_ended_with_what_follows(client: Client, waiting: Applied, admin: Admin) -> None:
