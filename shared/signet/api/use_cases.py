@@ -99,7 +99,9 @@ class UseCases:
     incidents: "UseCase[Incidents]" = UseCase(
         "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]
     )
-    documents_read: "UseCase[DocumentsRead]" = UseCase("signet.engine.documents.read:DocumentsRead")
+    documents_read: "UseCase[DocumentsRead]" = UseCase(
+        "signet.engine.documents.read:DocumentsRead", parts=["database", "_compiled"]
+    )
     document_lists: "UseCase[DocumentLists]" = UseCase(
         "signet.engine.documents.queries.lists:DocumentLists",
         parts=["database", "documents.caches.contracts"],

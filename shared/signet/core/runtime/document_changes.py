@@ -278,10 +278,21 @@ def _take_request(
         case RequestAction.SEND_BACK:
             execution.control("sent_to", {"node": return_state, "because": ANOTHER_REQUEST})
         case RequestAction.REFUSE:
-            return f"nothing here leads to '{request.transition}'" if gate_reason is None else gate_reason
+            return _say_why_not(execution, request) if gate_reason is None else gate_reason
         case _:  # RequestAction.LEAVE_TO_STATE: the state is about to be entered, and will decide it
             pass
     return None
+
+
+def _say_why_not(execution: InstanceExecution, request: TransitionRequest) -> str:
+    """Say why nothing leads to what is asked for, and what to do where steps behind a gate are not done."""
+    unfinished = execution.workflow.list_behind_gates(execution.projection.position.current_nodes())
+    if not unfinished:
+        return f"nothing here leads to '{request.transition}'"
+    what = "Have an operator retry or skip them" if execution.projection.position.held() else "Let them end"
+    return (
+        f"steps behind the last transition are not finished: {', '.join(unfinished)}. {what}, then ask again"
+    )
 
 
 def _find_interrupt(workflow: Workflow, status: str, request: TransitionRequest) -> str | None:

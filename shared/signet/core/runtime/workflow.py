@@ -242,6 +242,14 @@ class Workflow:
             self._return_states[node_id] = self._find_return_state(node_id)
         return self._return_states[node_id]
 
+    def list_behind_gates(self, node_ids: Sequence[str]) -> list[str]:
+        """List those of the nodes that lie in a slot behind a passed gate: they are not finished yet."""
+        return [node_id for node_id in node_ids if self._is_behind_gate(node_id)]
+
+    def _is_behind_gate(self, node_id: str) -> bool:
+        state = self.return_state_of(node_id)
+        return state is not None and self.nodes[state].type.name == "slot_in"
+
     def _find_return_state(self, node_id: str) -> str | None:
         if self.nodes[node_id].type.name in ("start", "end", "state"):
             return node_id

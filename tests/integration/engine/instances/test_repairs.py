@@ -9,6 +9,12 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.repairs import Repairs
 from tests.support.operated_instances import check, operating_on, submitted, version
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
+from signet.engine.documents.read import DocumentsRead
+from signet.engine.instances.actions import Instances, InstanceState
+from signet.engine.instances.moves import InstanceMoves
+from tests.support.moved_instances import ASK, CALLING, decide, move, olga, version_of
+from tests.support.operated_instances import check, submitted
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "anna"}]}}
 APPROVED_THEN_CALLED: dict[str, Any] = {
@@ -175,3 +181,51 @@ def test_an_act_is_tried_before_it_is_done(
     with pytest.raises(Rejected) as refused:
         operators.cancel(olga(stage), asking.instance_id, version_of(stage, asking), WHY, dry_run=True)
     assert refused.value.code == "INSTANCE_SEQUEL_MISSING"
+
+
+def test_r18_what_is_cancelled_while_it_is_held_goes_the_way_of_a_rejection(
+    stage: WorkflowStage, operators: Instances, repairs: Repairs
+) -> None:
+    approve = {**CONTRACT["transitions"]["approve"], "rejected_to": None}
+    contract = {**CONTRACT, "transitions": {**CONTRACT["transitions"], "approve": approve}}
+    with_way = submitted(stage, approval=asked("nobody"))
+    without = submitted(stage, contract, approval=CALLING)
+    stage.answer(without.instance_id, error="gone")
+    stage.drain()
+    for made, node in ((with_way, NODE), (without, "usr:approval:call")):
+        assert stage.instance(made.instance_id)["status"] == "paused"
+        seen = version_of(stage, made)
+        assert operators.cancel_token(olga(stage), made.instance_id, seen, node, WHY).status == "running"
+        stage.drain()
+        check(stage, made)
+    # It does not stay paused for the reason of before.
+    assert stage.status_of(with_way.id) == "draft"
+    row = stage.instance(without.instance_id)
+    assert (row["status"], row["current_nodes"]) == ("paused", ["sys:gate:approve"])
+    # Where the gate takes no rejection, the way begins again.
+    repairs.go_to(olga(stage), without.instance_id, row["version"], "sys:state:submitted", WHY)
+    stage.drain()
+    assert stage.instance(without.instance_id)["current_nodes"] == ["usr:approval:call"]
+
+
+def test_r16_what_is_not_finished_behind_a_gate_is_said(stage: WorkflowStage) -> None:
+    pay = {"from": ["active"], "to": "cancelled", "kind": "requested"}
+    contract = {**CONTRACT, "transitions": {**CONTRACT["transitions"], "pay": pay}}
+    made = submitted(stage, contract, posting=CALLING)
+    waits = stage.ask(made.id, "pay")
+    stage.drain()
+    stage.answer(made.instance_id, error="gone")
+    stage.drain()
+    held = stage.ask(made.id, "pay")
+    stage.drain()
+    said = "steps behind the last transition are not finished: usr:posting:call."
+    for asked_for, what in ((waits, "Let them end"), (held, "Have an operator retry or skip them")):
+        status, outcome = stage.standing.row(
+            "SELECT status, outcome FROM transition_requests WHERE id = %s", asked_for.request_id
+        )
+        assert (status, outcome) == ("refused", f"{said} {what}, then ask again")
+    principal = olga(stage).principal
+    read = DocumentsRead(stage.standing.company.database).read
+    assert read(principal, made.id).unfinished == ["usr:posting:call"]
+    resting = submitted(stage, approval=ASKING)
+    assert read(principal, resting.id).unfinished == []

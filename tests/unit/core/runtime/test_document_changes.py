@@ -10,6 +10,7 @@ from signet.core.runtime.document_changes import (
     RequestAction,
     apply_document_changes,
     choose_request_action,
+    take_correction,
 )
 from signet.core.runtime.execution import Blocked, InstanceExecution
 from signet.core.runtime.projection import Actor, Step, start_projection
@@ -148,3 +149,48 @@ def test_what_began_for_a_request_that_is_served_goes_on() -> None:
     execution = begin_at("sys:state:submitted")
     change(execution, DocumentState(1, "submitted", CANCEL, begins_for_request=True))
     assert execution.is_running
+
+
+# --- what an operator corrects, and what is not finished ---
+
+OLGA = Actor("olga")
+
+
+def correct(execution: InstanceExecution, **state: object) -> list[str]:
+    take_correction(execution, DocumentState(2, "submitted", **state), "misread", OLGA)  # type: ignore[arg-type]
+    return [step.node.removeprefix("sys:control:") for step in execution.changed.values() if step.is_control]
+
+
+def test_in_front_of_a_gate_a_correction_begins_the_way_again() -> None:
+    execution = begin_at("usr:approval:first")
+    execution.hold("T", Blocked("nobody is there"))
+    assert correct(execution) == ["held", "edited", "sent_to"]
+    assert execution.projection.position.current_nodes() == ["sys:state:submitted"]
+    assert execution.projection.entity_version == 2
+
+
+def test_behind_a_gate_a_correction_tries_again_what_is_held() -> None:
+    execution = begin_at("usr:posting:tell")
+    execution.hold("T", Blocked("nobody is there"))
+    assert correct(execution) == ["held", "edited", "retried"]
+    assert execution.projection.position.current_nodes() == ["usr:posting:tell"]
+    assert not execution.projection.position.held()
+
+
+def test_a_correction_keeps_the_pins_that_it_has_not_changed() -> None:
+    execution = begin_at("sys:gate:approve")
+    execution.projection.pins = {"order": {"inherited_from": "x"}, "vendor": {}}
+    assert correct(execution, unchanged_refs=["order", "vendor"]) == ["edited", "sent_to"]
+    assert list(execution.projection.pins) == ["order"]
+
+
+@pytest.mark.parametrize(("is_held", "what"), [(True, "Have an operator retry"), (False, "Let them end")])
+def test_what_is_asked_before_a_slot_behind_a_gate_is_done_hears_so(is_held: bool, what: str) -> None:
+    execution = begin_at("usr:posting:tell")
+    if is_held:
+        execution.hold("T", Blocked("nobody is there"))
+    step = change(execution, DocumentState(1, "active", SUBMIT))
+    assert step is not None
+    said = str(step.data["reason"])
+    assert said.startswith("steps behind the last transition are not finished: usr:posting:tell.")
+    assert what in said
