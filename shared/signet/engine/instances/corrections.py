@@ -56,9 +56,8 @@ class Corrections:
 
         People who are asked in front of a gate are asked about what it says now.
         """
-        tenant_id, last = caller.principal.tenant_id, find_last_instance
-        opening = last(tenant_id, document_id)
-        with undoing(), self._database.pipelined(tenant_id, opening) as pipeline:
+        opening = find_last_instance(caller.principal.tenant_id, document_id)
+        with undoing(), self._database.pipelined(caller.principal.tenant_id, opening) as pipeline:
             row = pipeline.first_row
             entities = {row[0]: row[1]} if row is not None else {}
             transaction = OperatorTransaction(
@@ -74,7 +73,7 @@ class Corrections:
                 raise version_conflict(document, expected_version)
             applied = transaction.correct(document_id, patch, reason)
             if context.execution.is_live:
-                _take_in(transaction, context, reason)
+                _apply_correction(transaction, context, reason)
             position = context.execution.projection.position
             live = context.row.id if context.execution.is_live else None
             found = Correction(document_id, applied.version, applied.status, live, position.current_nodes())
@@ -82,7 +81,7 @@ class Corrections:
         return found
 
 
-def _take_in(transaction: OperatorTransaction, context: InstanceContext, reason: str) -> None:
+def _apply_correction(transaction: OperatorTransaction, context: InstanceContext, reason: str) -> None:
     state = context.find_document_state()
     assert state is not None
     take_correction(context.execution, state, reason, transaction.actor)

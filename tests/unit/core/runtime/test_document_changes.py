@@ -1,4 +1,4 @@
-"""What becomes of a transition request: the table of it, and requests of what is paused or withdrawn."""
+"""The table of what becomes of a transition request; requests while paused, withdrawals, corrections."""
 
 from itertools import product
 
@@ -132,7 +132,7 @@ def test_an_instance_that_has_ended_is_not_sent_anywhere() -> None:
     ("node", "ended"), [("sys:state:submitted", "cancelled"), ("sys:state:active", "running")]
 )
 def test_what_began_for_a_request_that_came_to_nothing_ends(node: str, ended: str) -> None:
-    """Only where it would go an automatic way: elsewhere it rests, or ends by itself."""
+    """Expect its end where it would go an automatic way: elsewhere it rests, or ends by itself."""
     status = node.removeprefix("sys:state:")
     for state in (
         DocumentState(1, status, CANCEL, begins_for_request=True),

@@ -11,7 +11,7 @@ from pydantic import Field
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import MAX_VERSION, IfMatch, Named, PathId, require_version
 from signet.api.http.routing import Routes
-from signet.api.routes.instances.actions import Act, WithReason
+from signet.api.routes.instances.actions import OperatorAct, WithReason
 from signet.api.routes.instances.moves import MoveReport, show_report
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.corrections import Correction
@@ -36,7 +36,7 @@ class NewRestart(WithReason):
     dry_run: Annotated[bool, Field(description="Only report; this needs no version.")] = False
 
 
-class NewCorrection(Act):
+class NewCorrection(OperatorAct):
     patch: Annotated[
         Mapping[str, Any],
         Field(min_length=1, description="A JSON merge patch (RFC 7396) of the data: the fields that change."),

@@ -34,13 +34,13 @@ class WithReason(Strict):
     reason: Why
 
 
-class Act(WithReason):
+class OperatorAct(WithReason):
     dry_run: Annotated[
         bool, Field(description="Only check it, and answer the state that the instance would have.")
     ] = False
 
 
-class Ending(Act):
+class Ending(OperatorAct):
     then: Annotated[
         Sequel | None,
         Field(
@@ -50,7 +50,7 @@ class Ending(Act):
     ] = None
 
 
-class OfToken(Act):
+class OfToken(OperatorAct):
     token: Annotated[
         str,
         Field(
@@ -121,13 +121,10 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("pause", "Pause an instance where it is")
     def pause_instance(
-        call: Call, instance_id: PathId, asked: Annotated[Act, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[OperatorAct, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Pause an instance; triggers that come meanwhile end at once, because resuming reads the tables."""
-        version = require_version(if_match)
-        pause = call.use.instances.pause
-        state = pause(call.caller, instance_id, version, asked.reason, dry_run=asked.dry_run)
-        return show_act(state, version, asked)
+        return _act_on_whole(call, call.use.instances.pause, instance_id, asked, if_match)
 
     @post("resume", "Let a paused instance go on")
     def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
@@ -136,16 +133,13 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("retry", "Try again what made the engine pause an instance")
     def retry_instance(
-        call: Call, instance_id: PathId, asked: Annotated[Act, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[OperatorAct, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Retry what the engine paused for, with fresh attempts for dead triggers.
 
         An instance that a person has paused is resumed instead.
         """
-        version = require_version(if_match)
-        retry = call.use.instances.retry
-        state = retry(call.caller, instance_id, version, asked.reason, dry_run=asked.dry_run)
-        return show_act(state, version, asked)
+        return _act_on_whole(call, call.use.instances.retry, instance_id, asked, if_match)
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
@@ -211,9 +205,9 @@ def add_token_acts(routes: Routes) -> None:
         )
         return show_act(state, version, asked)
 
-    @routes.post("/v1/instances/bulk", "Act on many instances", InstanceActOutcomes)
+    @routes.post("/v1/instances/bulk", "OperatorAct on many instances", InstanceActOutcomes)
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
-        """Act on many instances; a refusal stops no other, and the status is 200."""
+        """OperatorAct on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
         outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason, asked.then)
         items = [
@@ -226,7 +220,19 @@ def add_token_acts(routes: Routes) -> None:
         return InstanceActOutcomes(done, len(items) - done, items)
 
 
-def show_act(state: InstanceState, seen: int, asked: Act) -> HttpAnswer:
+def _act_on_whole(
+    call: Call,
+    act: Callable[..., InstanceState],
+    instance_id: UUID,
+    asked: OperatorAct,
+    if_match: str | None,
+) -> HttpAnswer:
+    version = require_version(if_match)
+    state = act(call.caller, instance_id, version, asked.reason, dry_run=asked.dry_run)
+    return show_act(state, version, asked)
+
+
+def show_act(state: InstanceState, seen: int, asked: OperatorAct) -> HttpAnswer:
     """Show the instance after an act; after a dry run it still has the version that was seen."""
     return HttpAnswer(state, version=seen if asked.dry_run else state.version)
 

@@ -15,11 +15,11 @@ from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId,
 from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import (
     MAX_TOKEN_CHARACTERS,
-    Act,
     Advance,
     InstanceActOutcome,
     InstanceActOutcomes,
     OfToken,
+    OperatorAct,
     Why,
     declare_act,
     show_act,
@@ -51,7 +51,7 @@ Assignee = Annotated[str | None, Query(min_length=1, max_length=MAX_PERSON_CHARA
 Status = Annotated[Literal["open", "closed"], Query(description="`open` incidents still want a person.")]
 
 
-class GoTo(Act):
+class GoTo(OperatorAct):
     node: Annotated[
         str,
         Field(
