@@ -131,6 +131,12 @@ def test_what_is_held_is_corrected(company: Company, worker: Worker, signet: Sig
     patch = ("--patch", '{"cost_center": "K-1"}')
     assert "version 4  at " in signet("correct", made.document_id, *why, *patch, "--dry-run")
     assert "active  version 4  at " in signet("correct", made.document_id, *why, *patch)
+    editors = (
+        "SELECT 'olga' = ANY (s.persons) FROM documents d JOIN responsible_sets s"
+        " ON (s.tenant_id, s.hash) = (d.tenant_id, d.editor_responsible) WHERE d.id = %s"
+    )
+    # What a command line claims gives no right, and bars from voting as an edit does.
+    assert read(admin, editors, made.document_id) == [(True,)]
     drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_of(made))[0] == "completed"
 

@@ -78,6 +78,9 @@ class Corrections:
             live = context.row.id if context.execution.is_live else None
             found = Correction(document_id, applied.version, applied.status, live, position.current_nodes())
             transaction.write_act(dry_run=dry_run)
+            if caller.claimed is not None:
+                # A command line has the part of the person that it claims to be.
+                transaction.add_editors(document_id, frozenset((caller.claimed,)))
         return found
 
 
