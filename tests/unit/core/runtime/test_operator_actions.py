@@ -18,6 +18,7 @@ from signet.core.runtime.operator_actions import (
     check_cancel,
     decide_advance,
     find_token,
+    list_acts,
 )
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor, project, start_projection
@@ -376,6 +377,15 @@ def test_people_are_asked_again_by_a_step_of_its_own() -> None:
     go_on(execution)
     assert statuses(execution, "usr:approval:a") == ["cancelled", "running"]
     check_sum(execution, "sys:slot:approval:in")
+
+
+def test_the_acts_on_an_approval_know_what_people_approved() -> None:
+    workflow = load({"approval": {"nodes": [approval("a")]}})
+    execution = begin(workflow, "sys:slot:approval:in")
+    (token,) = execution.projection.tokens()
+    asking = list_acts(execution, token, "submitted")
+    assert asking[:2] == ["retry", "ask_again"] and "correct" in asking
+    assert workflow.is_approved("active") and "correct" not in list_acts(execution, token, "active")
 
 
 def test_who_was_not_asked_is_not_asked_again() -> None:
