@@ -9,7 +9,7 @@ RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
 OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
-OF_REPAIRS = "tests/integration/engine/instances/test_repairs.py::test_"
+OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
 
 REPAIRING = (
     Mutation(
