@@ -1,118 +1,61 @@
-"""Repairs of what is held: the steps say all that happened, and what people approved stays or is voided."""
+"""People are asked again, and every act of an operator can be tried before it is done."""
 
-from typing import Any, LiteralString
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from signet.engine.approvals.inbox import Approvals
+from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
-from signet.engine.instances.repairs import Repairs
-from tests.support.operated_instances import check, operating_on, submitted, version
-from tests.support.workflow_stage import CALL, Made, WorkflowStage
 from signet.engine.documents.read import DocumentsRead
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.moves import InstanceMoves
+from signet.engine.instances.repairs import Repairs
 from tests.support.moved_instances import ASK, CALLING, decide, move, olga, version_of
 from tests.support.operated_instances import check, submitted
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
-LOOK = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "anna"}]}}
-APPROVED_THEN_CALLED: dict[str, Any] = {
-    "nodes": [LOOK, CALL],
-    "edges": [{"source": "look", "target": "call"}],
-}
-REQUESTS: LiteralString = (
-    "SELECT status, coalesce(applied, false) FROM approval_requests WHERE instance_id = %s ORDER BY id"
-)
-
-
-def repairing_on(stage: WorkflowStage) -> Repairs:
-    return Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
-
-
-def approve(stage: WorkflowStage, document: Made) -> None:
-    (request_id,) = stage.standing.row(
-        "SELECT id FROM approval_requests WHERE document_id = %s AND status = 'open'", document.id
-    )
-    company = stage.standing.company
-    Approvals(company.database, stage.caches()).decide(
-        company.caller("anna", "voter"), request_id, "approved", "seen"
-    )
-    stage.drain()
-
-
-@pytest.fixture
-def stranded(stage: WorkflowStage, anna: str) -> Made:
-    """Make a document that is approved, and whose call behind the approval was given up."""
-    document = submitted(stage, approval=APPROVED_THEN_CALLED)
-    approve(stage, document)
-    stage.answer(document.instance_id, error="gone")
-    stage.drain()
-    assert stage.instance(document.instance_id)["status"] == "paused"
-    return document
-
-
-def test_a_retry_keeps_what_was_approved(stage: WorkflowStage, stranded: Made) -> None:
-    instances, olga = operating_on(stage)
-    instances.retry(olga, stranded.instance_id, version(stage, stranded), "the bank is back")
-    stage.drain()
-    assert stage.standing.rows(REQUESTS, stranded.instance_id) == [("approved", False)]
-    stage.answer(stranded.instance_id)
-    stage.drain()
-    assert stage.status_of(stranded.id) == "active"
-    assert stage.standing.rows(REQUESTS, stranded.instance_id) == [("approved", True)]
-    check(stage, stranded)
-
-
-def test_a_skipped_step_is_there_in_a_rebuild(stage: WorkflowStage, stranded: Made) -> None:
-    _, olga = operating_on(stage)
-    (token,) = stage.instance(stranded.instance_id)["active_tokens"]
-    repairing_on(stage).skip(olga, stranded.instance_id, version(stage, stranded), token["id"], "by phone")
-    check(stage, stranded)
-    stage.drain()
-    assert stage.status_of(stranded.id) == "active"
-    check(stage, stranded)
-
-
-def test_what_is_sent_back_is_asked_again(stage: WorkflowStage, stranded: Made) -> None:
-    _, olga = operating_on(stage)
-    back = "sys:state:submitted"
-    repairing_on(stage).go_to(olga, stranded.instance_id, version(stage, stranded), back, "look again")
-    stage.drain()
-    assert stage.standing.rows(REQUESTS, stranded.instance_id) == [("voided", False), ("open", False)]
-    check(stage, stranded)
-"""People are asked again, and every act of an operator can be tried before it is done."""
-from collections.abc import Callable
-from typing import Any
-from signet.core.errors import Rejected
-from signet.engine.instances.actions import Instances, InstanceState
-from signet.engine.instances.moves import InstanceMoves
-from tests.support.moved_instances import ASK, CALLING, decide, move, olga, version_of
-from tests.support.operated_instances import check, submitted
-from tests.support.workflow_stage import Made, WorkflowStage
 ASKING: dict[str, Any] = {"nodes": [ASK]}
 NODE = "usr:approval:ask"
 WHY = "anna is away"
+
+
 def asked(who: str) -> dict[str, Any]:
     return {"nodes": [{**ASK, "config": {"approvers": [{"by": "user", "user": who}]}}]}
+
+
 @pytest.fixture(autouse=True)
 def asked_person(anna: str) -> str:
     return anna
+
+
+@pytest.fixture
 def repairs(stage: WorkflowStage) -> Repairs:
+    return Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
+
+
 def ask_again(stage: WorkflowStage, repairs: Repairs, made: Made, node: str = NODE) -> InstanceState:
     seen = version_of(stage, made)
     return repairs.ask_again(olga(stage), made.instance_id, seen, node, WHY)
+
+
 def approvals(stage: WorkflowStage, made: Made) -> list[str]:
     rows = stage.standing.rows(
         "SELECT status FROM approval_requests WHERE document_id = %s ORDER BY id", made.id
+    )
     return [status for (status,) in rows]
+
+
 def test_people_are_asked_again_by_the_roles_of_today(stage: WorkflowStage, repairs: Repairs) -> None:
     made = submitted(stage, approval=ASKING)
     assert ask_again(stage, repairs, made).status == "running"
+    stage.drain()
     assert approvals(stage, made) == ["voided", "open"]
     row = stage.instance(made.instance_id)
     assert (row["status"], row["current_nodes"]) == ("running", [NODE])
     check(stage, made)
+
+
 def test_r17_where_all_abstained_they_are_asked_again(
     stage: WorkflowStage, repairs: Repairs, anna: str
 ) -> None:
@@ -121,12 +64,16 @@ def test_r17_where_all_abstained_they_are_asked_again(
     row = stage.instance(made.instance_id)
     assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_ALL_ABSTAINED")
     ask_again(stage, repairs, made)
+    stage.drain()
     decide(stage, made, anna)
     assert (stage.status_of(made.id), approvals(stage, made)) == ("active", ["voided", "approved"])
     incident = stage.standing.row(
         "SELECT code, closing, closed_by FROM incidents WHERE entity_id = %s", made.id
+    )
     assert incident == ("APPROVAL_ALL_ABSTAINED", "retried", "olga")
     check(stage, made)
+
+
 def test_r17_others_are_asked_under_a_newer_definition(
     stage: WorkflowStage, repairs: Repairs, operators: Instances, moves: InstanceMoves
 ) -> None:
@@ -139,24 +86,31 @@ def test_r17_others_are_asked_under_a_newer_definition(
     assert ask_again(stage, repairs, made).status == "paused"
     assert move(moves, stage, made, version).outcome == "moved"
     operators.resume(olga(stage), made.instance_id, version_of(stage, made))
+    stage.drain()
     assert approvals(stage, made) == ["voided", "open"]
     seats = stage.standing.rows(
         "SELECT s.holder_user_id FROM approval_seats s JOIN approval_requests r ON r.id = s.request_id"
         " WHERE r.document_id = %s AND r.status = 'open'",
         made.id,
+    )
     assert seats == [("paul",)]
     check(stage, made)
+
+
 def test_where_nobody_is_asked_nobody_is_asked_again(stage: WorkflowStage, repairs: Repairs) -> None:
     made = submitted(stage, approval=CALLING)
     with pytest.raises(Rejected) as refused:
         ask_again(stage, repairs, made, "usr:approval:call")
     assert refused.value.code == "INSTANCE_TOKEN_ASKS_NOBODY"
+
+
 def test_an_act_is_tried_before_it_is_done(
     stage: WorkflowStage, repairs: Repairs, operators: Instances
 ) -> None:
     asking, calling = submitted(stage, approval=ASKING), submitted(stage, approval=CALLING)
     broken = submitted(
         stage, approval={"nodes": [{"id": "act", "type": "action", "config": {"action": "run"}}]}
+    )
     tries: list[tuple[Made, Callable[..., InstanceState], tuple[Any, ...]]] = [
         (asking, operators.pause, (WHY,)),
         (asking, operators.cancel, (WHY, "restart")),
