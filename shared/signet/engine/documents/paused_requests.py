@@ -1,7 +1,5 @@
 """Requests for transitions while a workflow is paused, and requests that are withdrawn."""
 
-from collections.abc import Iterable
-
 from signet.core.contracts.contract import Contract, Transition
 from signet.core.errors import Rejected
 from signet.engine.documents.change import (
@@ -14,16 +12,10 @@ from signet.engine.documents.change import (
 )
 from signet.engine.documents.commands import WithdrawRequest
 from signet.store.documents.write import DocumentRow
-from signet.store.outbox.queue import ClaimedTrigger
 
 # The event by which the instance is told.
 REQUEST_WITHDRAWN = "request_withdrawn"
 WITHDRAWN = "withdrawn by the person who asked"
-
-
-def is_withdrawn(triggers: Iterable[ClaimedTrigger]) -> bool:
-    """Return whether an instance is told that its request was withdrawn."""
-    return any(trigger.event_type == REQUEST_WITHDRAWN for trigger in triggers)
 
 
 def refuse_while_paused(contract: Contract, transition: Transition, row: DocumentRow) -> Rejected | None:

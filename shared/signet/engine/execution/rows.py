@@ -15,7 +15,7 @@ from signet.core.runtime.projection import CONTROL, Actor, Projection, Step
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
-from signet.engine.documents.paused_requests import is_withdrawn
+from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.rows import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
@@ -232,7 +232,7 @@ def is_asked(context: InstanceContext) -> bool:
     if document is None or not execution.is_live:
         return False
     if document.request_id is None:
-        return is_withdrawn(context.triggers)
+        return context.has_trigger(REQUEST_WITHDRAWN)
     return str(document.request_id) != execution.projection.request
 
 

@@ -40,7 +40,7 @@ from signet.core.tenants.principal import (
 )
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.approvals.subject import ApprovalSubject
-from signet.engine.documents.paused_requests import is_withdrawn
+from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
@@ -159,7 +159,10 @@ class InstanceContext:
         begins = self.row.birth == "reentered" and self.row.version == 0
         by_person = document.pause is not None and document.pause["is_by_person"]
         found = document.version, document.status, request, deciders, changed, erased, kept
-        return DocumentState(*found, begins, by_person, is_withdrawn(self.triggers))
+        return DocumentState(*found, begins, by_person, self.has_trigger(REQUEST_WITHDRAWN))
+
+    def has_trigger(self, event_type: str) -> bool:
+        return any(trigger.event_type == event_type for trigger in self.triggers)
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:
