@@ -156,10 +156,9 @@ class InstanceContext:
         deciders = self._list_deciders(document) if request is not None else ()
         changed, erased = self.approvals.list_changes(self.row.id, self.execution)
         kept = list_unchanged_refs(self.execution.projection.pins, document.data)
-        begins = self.row.birth == "reentered" and self.row.version == 0
-        by_person = document.pause is not None and document.pause["is_by_person"]
+        begins, pause = self.row.birth == "reentered" and self.row.version == 0, document.pause or {}
         found = document.version, document.status, request, deciders, changed, erased, kept
-        return DocumentState(*found, begins, by_person, self.has_trigger(REQUEST_WITHDRAWN))
+        return DocumentState(*found, begins, pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN))
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
