@@ -157,8 +157,8 @@ class InstanceContext:
         changed, erased = self.approvals.list_changes(self.row.id, self.execution)
         kept = list_unchanged_refs(self.execution.projection.pins, document.data)
         begins, pause = self.row.birth == "reentered" and self.row.version == 0, document.pause or {}
-        found = document.version, document.status, request, deciders, changed, erased, kept
-        return DocumentState(*found, begins, pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN))
+        found = document.version, document.status, request, deciders, changed, erased, kept, begins
+        return DocumentState(*found, pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN))
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
