@@ -236,8 +236,8 @@ ENGINE = (
         "a rebuild reads all steps with the workflow that the instance was moved to last",
         15,
         "shared/signet/engine/execution/rebuild.py",
-        "        workflows[pins[0][1]],\n",
-        "        workflows[pins[-1][1]],\n",
+        "            self.workflows[0],\n",
+        "            self.workflows[-1],\n",
         (f"{WF_15}of_one_whose_first_steps_are_of_nodes_that_are_gone",),
     ),
     Mutation(

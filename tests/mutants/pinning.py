@@ -138,7 +138,7 @@ PINNING: Sequence[Mutation] = (
         "pins end with their instance",
         3,
         f"{SIGNET}/store/documents/write.sql",
-        "        WHERE (row.birth = 'reentered' AND",
+        "        WHERE (row.birth IN ('reentered', 'restarted') AND",
         "        WHERE (row.birth = 'amended' AND",
         (
             f"{PINNED}a_settled_payment_is_paid_as_it_was_approved",

@@ -21,6 +21,7 @@ from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.pinning import PINNING
 from tests.mutants.proving import PROVING
+from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.two_people import TWO_PEOPLE
@@ -53,4 +54,5 @@ MUTATIONS: Sequence[Mutation] = (
     *ATTACKED,
     *HOLDING,
     *AMENDING,
+    *REPAIRING,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.engine.documents.commands import Amend, Applied, Delete, Operation
-from signet.engine.documents.read import DocumentInLine, DocumentsRead
+from signet.engine.documents.read import DocumentAtWork, DocumentsRead
 from tests.support.operated_instances import operating_on
 from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage
 
@@ -90,7 +90,7 @@ def refusal(stage: WorkflowStage, operation: Operation) -> Rejected:
     return caught.value
 
 
-def read(stage: WorkflowStage, document: Made) -> DocumentInLine:
+def read(stage: WorkflowStage, document: Made) -> DocumentAtWork:
     company = stage.standing.company
     return DocumentsRead(company.database).read(company.principal(), document.id)
 

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from signet.core.compiler.node_configurations import Vote
+from signet.core.runtime.move_check import Report
 from signet.core.tenants.caller import Caller
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.instances.moves import InstanceMoves, MoveOutcome, MoveTarget
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
@@ -50,8 +53,11 @@ def move(moves: InstanceMoves, stage: WorkflowStage, made: Made, version: int, *
 
 
 def codes(outcome: MoveOutcome) -> list[str]:
-    report = outcome.report
-    assert report is not None
+    assert outcome.report is not None
+    return codes_of(outcome.report)
+
+
+def codes_of(report: Report) -> list[str]:
     found = [*report.obstacles, *(each for assessment in report.assessments for each in assessment.obstacles)]
     return [obstacle.code for obstacle in found]
 
@@ -64,3 +70,15 @@ def pin_of(stage: WorkflowStage, made: Made) -> tuple[Any, ...]:
         " WHERE i.id = %s",
         made.instance_id,
     )
+
+
+def decide(stage: WorkflowStage, made: Made, person: str, vote: Vote = "approved") -> None:
+    """Decide the open approval of the document, and run the worker until nothing is due."""
+    company = stage.standing.company
+    (request_id,) = stage.standing.row(
+        "SELECT id FROM approval_requests WHERE document_id = %s AND status = 'open'", made.id
+    )
+    Approvals(company.database, stage.caches()).decide(
+        company.caller(person, "voter"), request_id, vote, None
+    )
+    stage.drain()

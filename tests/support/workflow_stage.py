@@ -17,7 +17,7 @@ from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.engine.cache import CompiledCache, ContractCache
-from signet.engine.documents.commands import Applied, Create, Operation, RequestTransition, Update
+from signet.engine.documents.commands import Applied, Create, Delete, Operation, RequestTransition, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -192,6 +192,9 @@ class WorkflowStage:
 
     def edit(self, document_id: UUID, **patch: Any) -> Applied:
         return self.mutate(Update(document_id, self.version_of(document_id), patch))
+
+    def delete(self, document_id: UUID) -> Applied:
+        return self.mutate(Delete(document_id, self.version_of(document_id)))
 
     def ask(self, document_id: UUID, transition: str, user_id: str = "carl", *roles: str) -> Applied:
         version = self.version_of(document_id)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from signet.engine.documents.queries.versions import DocumentHistory
     from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
+    from signet.engine.instances.corrections import Corrections
+    from signet.engine.instances.document_restarts import Restarts
     from signet.engine.instances.incidents import Incidents
     from signet.engine.instances.moves import InstanceMoves
     from signet.engine.instances.operations import Operations
@@ -87,10 +89,20 @@ class UseCases:
     repairs: "UseCase[Repairs]" = UseCase(
         "signet.engine.instances.repairs:Repairs", parts=["database", "documents.caches", "_compiled"]
     )
+    corrections: "UseCase[Corrections]" = UseCase(
+        "signet.engine.instances.corrections:Corrections",
+        parts=["database", "documents.caches", "_compiled"],
+    )
+    restarts: "UseCase[Restarts]" = UseCase(
+        "signet.engine.instances.document_restarts:Restarts",
+        parts=["database", "documents.caches", "_compiled"],
+    )
     incidents: "UseCase[Incidents]" = UseCase(
         "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]
     )
-    documents_read: "UseCase[DocumentsRead]" = UseCase("signet.engine.documents.read:DocumentsRead")
+    documents_read: "UseCase[DocumentsRead]" = UseCase(
+        "signet.engine.documents.read:DocumentsRead", parts=["database", "_compiled"]
+    )
     document_lists: "UseCase[DocumentLists]" = UseCase(
         "signet.engine.documents.queries.lists:DocumentLists",
         parts=["database", "documents.caches.contracts"],

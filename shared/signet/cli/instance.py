@@ -19,6 +19,7 @@ from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
 from signet.core.explain.phrases import end_sentence
 from signet.core.explain.vocabulary import escape
+from signet.core.runtime.operator_actions import Sequel
 from signet.core.tenants.caller import Caller
 from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.cache import ContractCache
@@ -46,6 +47,11 @@ Actor = Annotated[
 ]
 Version = Annotated[int, typer.Option("--version", min=0, help="The instance's version that you saw.")]
 Reason = Annotated[str, typer.Option(help="The reason, for people and the audit trail.")]
+Then = Annotated[
+    Sequel | None,
+    typer.Option(help="What follows for a document in a status where nobody can ask for a transition."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only check and report; nothing is changed.")]
 Limit = Annotated[int, typer.Option(min=1, max=200)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -142,10 +148,11 @@ def pause(
     actor: Actor,
     version: Version,
     reason: Reason,
+    dry_run: DryRun = False,
 ) -> None:
     """Pause an instance where it is (workflow:pause)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.pause(caller, instance, version, reason))
+        describe_state(instances.pause(caller, instance, version, reason, dry_run=dry_run))
 
 
 @app.command()
@@ -154,7 +161,7 @@ def resume(
 ) -> None:
     """Let a paused instance go on (workflow:resume)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.resume(caller, instance, version))
+        describe_state(instances.resume(caller, instance, version))
 
 
 @app.command()
@@ -165,10 +172,12 @@ def fail(
     actor: Actor,
     version: Version,
     reason: Reason,
+    then: Then = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Give an instance up for good; its document stays as it is (workflow:fail)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.fail(caller, instance, version, reason))
+        describe_state(instances.fail(caller, instance, version, reason, then, dry_run=dry_run))
 
 
 @app.command()
@@ -179,10 +188,11 @@ def retry(
     actor: Actor,
     version: Version,
     reason: Reason,
+    dry_run: DryRun = False,
 ) -> None:
     """Try again what made the engine pause an instance, with fresh attempts (workflow:retry)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.retry(caller, instance, version, reason))
+        describe_state(instances.retry(caller, instance, version, reason, dry_run=dry_run))
 
 
 @app.command()
@@ -193,10 +203,12 @@ def cancel(
     actor: Actor,
     version: Version,
     reason: Reason,
+    then: Then = None,
+    dry_run: DryRun = False,
 ) -> None:
     """End an instance that nobody wants any more; its document stays as it is (workflow:cancel)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.cancel(caller, instance, version, reason))
+        describe_state(instances.cancel(caller, instance, version, reason, then, dry_run=dry_run))
 
 
 @app.command()
@@ -208,10 +220,11 @@ def cancel_token(
     actor: Actor,
     version: Version,
     reason: Reason,
+    dry_run: DryRun = False,
 ) -> None:
     """Stop one branch, as if it had been rejected (workflow:cancel_token)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.cancel_token(caller, instance, version, token, reason))
+        describe_state(instances.cancel_token(caller, instance, version, token, reason, dry_run=dry_run))
 
 
 @app.command()
@@ -224,10 +237,15 @@ def advance(
     version: Version,
     reason: Reason,
     payload: Annotated[str | None, typer.Option(help="What the event or the answer brings, as JSON.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """End a wait for a time, an event, an answer or a delivery, as if it had come (workflow:advance)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.advance(caller, instance, version, token, reason, _read_payload(payload)))
+        describe_state(
+            instances.advance(
+                caller, instance, version, token, reason, _read_payload(payload), dry_run=dry_run
+            )
+        )
 
 
 @app.command()
@@ -240,12 +258,13 @@ def skip(
     version: Version,
     reason: Reason,
     payload: Annotated[str | None, typer.Option(help="The answer that it would have given, as JSON.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Skip a node that failed or cannot act, as if it had acted (workflow:skip)."""
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant, actor)
         repairs, answer = make_repairs(database), _read_payload(payload)
-        _describe_state(repairs.skip(caller, instance, version, token, reason, answer))
+        describe_state(repairs.skip(caller, instance, version, token, reason, answer, dry_run=dry_run))
 
 
 @app.command()
@@ -257,11 +276,12 @@ def go_to(
     actor: Actor,
     version: Version,
     reason: Reason,
+    dry_run: DryRun = False,
 ) -> None:
     """Send an instance back, or to the state of its document (workflow:go_to)."""
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant, actor)
-        _describe_state(make_repairs(database).go_to(caller, instance, version, node, reason))
+        describe_state(make_repairs(database).go_to(caller, instance, version, node, reason, dry_run=dry_run))
 
 
 @app.command()
@@ -294,7 +314,7 @@ def incidents(
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Wake an instance, so that it goes on where it can (workflow:wake)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.wake(caller, instance))
+        describe_state(instances.wake(caller, instance))
 
 
 @app.command(help="Make an instance's row again from its steps, and wake it (workflow:rebuild).")
@@ -343,7 +363,8 @@ def _read_payload(text: str | None) -> Any:
         raise Rejected("FIELDS_INVALID", "the payload is no JSON") from None
 
 
-def _describe_state(state: InstanceState) -> None:
+def describe_state(state: InstanceState) -> None:
+    """Write one line about an instance after an act."""
     write(f"{state.id}  {state.status}  version {state.version}")
 
 

@@ -11,6 +11,8 @@ from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.local_database import use_local_database
 from signet.cli.move import move_all_command, move_command
+from signet.cli.repair import ask_again_command, correct_command
+from signet.cli.restart import restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
@@ -31,6 +33,9 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
+instance.app.command(name="restart")(restart_command)
+instance.app.command(name="correct")(correct_command)
+instance.app.command(name="ask-again")(ask_again_command)
 app.command(name="compile", help=COMPILE_HELP)(compile_command)
 app.command(name="diff", help=DIFF_HELP)(diff_command)
 app.command(name="simulate", help=SIMULATE_HELP)(simulate_command)

@@ -11,7 +11,7 @@ from uuid import UUID
 import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
-from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
+from signet.cli.instance import Actor, AsJson, DatabaseUrl, DryRun, Instance, Tenant, open_database
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.move_check import Obstacle, Report
 from signet.engine.access.command_line import read_command_line_caller
@@ -19,7 +19,6 @@ from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTar
 from signet.wiring.engine import make_moves
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would move and what is blocked.")]
 Reason = Annotated[str | None, typer.Option(help="The reason, for people and the audit trail.")]
 WELL = ("moved", "safe")
 
@@ -96,10 +95,11 @@ def _list_reasons(outcome: MoveOutcome) -> Iterator[str]:
     if outcome.error is not None:
         yield f"{outcome.error.code}: {escape(outcome.error.message)}"
     if outcome.report is not None:
-        yield from _list_verdicts(outcome.report)
+        yield from list_verdicts(outcome.report)
 
 
-def _list_verdicts(report: Report) -> Iterator[str]:
+def list_verdicts(report: Report) -> Iterator[str]:
+    """Yield a line for each verdict of a report."""
     if report.changes_approvals:
         yield "other approvals are asked there"
     yield from (_describe_obstacle("", obstacle) for obstacle in report.obstacles)

@@ -11,6 +11,8 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.corrections import Corrections
+from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
 from signet.engine.telemetry import SILENT, Telemetry
@@ -32,6 +34,14 @@ def make_instances(database: Database) -> Instances:
 
 def make_repairs(database: Database) -> Repairs:
     return Repairs(database, make_caches(), CompiledCache())
+
+
+def make_corrections(database: Database) -> Corrections:
+    return Corrections(database, make_caches(), CompiledCache())
+
+
+def make_restarts(database: Database) -> Restarts:
+    return Restarts(database, make_caches(), CompiledCache())
 
 
 def make_moves(database: Database) -> InstanceMoves:

@@ -101,6 +101,58 @@ def test_it_rests_goes_on_and_is_given_up(
     assert noted == [("cli", f"cli:{user}", "olga")]
 
 
+def test_a_document_without_a_workflow_is_restarted(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    publish_lanes(company)
+    made = submit(company, worker)
+    instance_id, document_id = instance_of(made), made.document_id
+    seen, why = ("--version", version_of(admin, instance_id)), ("--reason", "the check was forgotten")
+    assert "say what follows" in signet("cancel", instance_id, *seen, *why, exit_code=1)
+    assert "cancelled" in signet("cancel", instance_id, *seen, *why, "--then", "leave")
+    [incident] = json.loads(signet("incidents", "--json", exit_code=1, actor=None))
+    assert [act["name"] for act in incident["acts"]] == ["restart", "correct"]
+    report = signet("restart", document_id, *why, "--dry-run")
+    assert f"{document_id}  safe  at sys:state:submitted  under own version 1" in report
+    assert signet("restart", document_id, *why, exit_code=2)
+    blocked = signet(
+        "restart", document_id, *why, "--dry-run", "--to", 1, "--name", "invoice", "--json", exit_code=1
+    )
+    assert json.loads(blocked)["outcome"] == "blocked"
+    assert "restarted  instance " in signet("restart", document_id, *why, "--version", 2)
+    assert "has a workflow already" in signet("restart", document_id, *why, "--version", 2, exit_code=1)
+
+
+def test_what_is_held_is_corrected(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    publish_lanes(company, ledger_entry="{entity.cost_center}")
+    made = submit(company, worker, grand_total=49900, cost_center=None)
+    why = ("--reason", "it was left out", "--version", 3)
+    assert "no JSON object" in signet("correct", made.document_id, *why, "--patch", "[]", exit_code=1)
+    patch = ("--patch", '{"cost_center": "K-1"}')
+    assert "version 4  at " in signet("correct", made.document_id, *why, *patch, "--dry-run")
+    assert "active  version 4  at " in signet("correct", made.document_id, *why, *patch)
+    editors = (
+        "SELECT 'olga' = ANY (s.persons) FROM documents d JOIN responsible_sets s"
+        " ON (s.tenant_id, s.hash) = (d.tenant_id, d.editor_responsible) WHERE d.id = %s"
+    )
+    # What a command line claims gives no right, and bars from voting as an edit does.
+    assert read(admin, editors, made.document_id) == [(True,)]
+    drain(worker, [company.tenant_id])
+    assert stand_of(admin, instance_of(made))[0] == "completed"
+
+
+def test_people_are_asked_again(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    approval = {"id": "ask", "type": "approval", "config": {"approvers": [{"by": "user", "user": "olga"}]}}
+    publish_patch(company, {"submitted_to_approved": {"nodes": [approval]}})
+    instance_id = instance_of(submit(company, worker))
+    node, seen = "usr:submitted_to_approved:ask", ("--version", version_of(admin, instance_id))
+    said = signet("ask-again", instance_id, node, *seen, "--reason", "they were away")
+    assert f"{instance_id}  running  version " in said
+    drain(worker, [company.tenant_id])
+    asked = "SELECT status FROM approval_requests ORDER BY id"
+    assert read(admin, asked) == [("voided",), ("open",)]
+
+
 def test_one_that_is_not_wanted_is_cancelled(company: Company, worker: Worker, signet: Signet) -> None:
     instance_id = instance_of(create(company, worker))
     said = signet("cancel", instance_id, "--version", 2, "--reason", "ordered twice")
@@ -264,7 +316,7 @@ def test_the_page_runs_as_it_stands(
     }
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     commands = [line for block in blocks for line in block.splitlines() if line.startswith("signet instance")]
-    assert len(commands) == 12
+    assert len(commands) == 14
     publish_patch(company, NOTING)
     for command in commands:
         words = [known.get(word, word) for word in shlex.split(command, comments=True)]

@@ -24,6 +24,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Documents", "documents.documents.add_document_acts"),
     ("Documents", "documents.bulk.add_bulk_document_routes"),
     ("Documents", "documents.transition_requests.add_transition_request_routes"),
+    ("Documents", "documents.restarts.add_restart_routes"),
     ("Documents", "documents.history.add_document_version_routes"),
     ("Documents", "documents.erasures.add_erasure_routes"),
     ("Documents", "documents.history.add_document_history_routes"),

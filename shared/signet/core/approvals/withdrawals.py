@@ -2,7 +2,13 @@
 
 from collections.abc import Collection
 
-from signet.core.runtime.document_changes import ANOTHER_REQUEST, EDITED, SENT_BY_OPERATOR
+from signet.core.runtime.document_changes import (
+    ANOTHER_REQUEST,
+    CORRECTED,
+    EDITED,
+    REQUEST_WITHDRAWN,
+    SENT_BY_OPERATOR,
+)
 
 # Stands among changed refs for a request that has pinned none.
 OLDER_RELEASE = "*"
@@ -16,6 +22,8 @@ def describe_withdrawal(because: str, changed_refs: Collection[str], erased_fiel
         return "the document was edited"
     if because == SENT_BY_OPERATOR:
         return "an operator has sent the workflow back"
+    if because in (REQUEST_WITHDRAWN, CORRECTED):
+        return because
     if because == ANOTHER_REQUEST:
         return "a new request begins the way again"
     variables = sorted(name for name in changed_refs if name.startswith(OF_VARIABLES))

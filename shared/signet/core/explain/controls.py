@@ -146,6 +146,12 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
             ),
             lambda outline, step, data: VoidingAct("gone_to", f"sent it to {outline.lead_to(data['node'])}"),
         ),
+        "renewed": Control(
+            _describe_token("is asked again"),
+            lambda outline, step, data: VoidingAct(
+                "renewed", f"had people asked again at {describe_node(outline, data['node'])}"
+            ),
+        ),
         "advanced": Control(_describe_token("need not be waited for any more")),
         EDITED: Control(
             lambda outline, step, data: (

@@ -17,6 +17,8 @@ _CODE = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?::|$)")
 GATE_HELD = "GATE_HELD"
 STEP_FAILED = "STEP_FAILED"
 ENGINE_FAILED = "ENGINE_FAILED"
+# The incident of a document, and not of its instance: that has ended, and nothing else leads on.
+DOCUMENT_WITHOUT_WORKFLOW = "DOCUMENT_WITHOUT_WORKFLOW"
 
 
 class IncidentKind(StrEnum):
@@ -91,13 +93,16 @@ class Closing(StrEnum):
     OVERTAKEN = "overtaken"
     # The way that it was on was left: by an edit, a request, or a rejection in another branch.
     WITHDRAWN = "withdrawn"
-    # The instance has ended.
+    # The instance has ended, or its document needs none any more.
     ENDED = "ended"
+    # A new instance of the document has begun.
+    RESTARTED = "restarted"
 
 
 _OF_CONTROL: Mapping[str, Closing] = MappingProxyType(
     {
         "retried": Closing.RETRIED,
+        "renewed": Closing.RETRIED,
         "skipped": Closing.SKIPPED,
         "gone_to": Closing.WITHDRAWN,
         "resumed": Closing.RESUMED,

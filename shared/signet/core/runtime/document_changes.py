@@ -15,6 +15,10 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 # Why an instance is sent back to where its way began.
 EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
 ANOTHER_REQUEST, SENT_BY_OPERATOR = "another request", "sent by an operator"
+CORRECTED = "the document was corrected"
+REQUEST_WITHDRAWN = "the request was withdrawn"
+PAUSED_FIRST = "INSTANCE_PAUSED: the workflow is paused"
+BEGUN_FOR_NOTHING = "the request that it began for came to nothing"
 _SENDS = frozenset({f"{CONTROL}sent_to", f"{CONTROL}gone_to"})
 
 
@@ -33,6 +37,12 @@ class DocumentState:
     erased_fields: Collection[str] = ()
     # Refs that lead where they led when a gate used an approval.
     unchanged_refs: Collection[str] = ()
+    # The instance has begun for a request, and not gone a step yet.
+    begins_for_request: bool = False
+    # A person has paused the instance; nothing is served before they, or another person, resume it.
+    is_paused_by_person: bool = False
+    # A person has withdrawn the request that they asked for since the instance last moved.
+    is_withdrawn: bool = False
 
 
 class RequestAction(Enum):
@@ -70,14 +80,64 @@ def apply_document_changes(
         because = REFERENCES_CHANGED if document_state.changed_refs else VALUES_ERASED
         _send_back(execution, document_state, because)
     request = document_state.request
-    if not execution.takes_changes or request is None or request.id == execution.projection.request:
-        return None  # there is no request, or it is served already
-    reason = _take_request(execution, document_state, request, read_input, try_gate)
+    reason, refusal = None, None
+    if request is None:
+        _leave_withdrawn(execution, document_state)
+    # A request that is served already wants nothing more.
+    elif execution.is_live and request.id != execution.projection.request:
+        take = _take_request if execution.takes_changes else _take_while_paused
+        reason = take(execution, document_state, request, read_input, try_gate)
+    if request is not None and reason is not None:
+        said = {"transition": request.transition, "reason": reason}
+        refusal = execution.control("refused", said, request=request.id)
+    if document_state.begins_for_request and (refusal is not None or request is None):
+        _end_what_nobody_wants(execution)
+    return refusal
+
+
+def _leave_withdrawn(execution: InstanceExecution, document_state: DocumentState) -> None:
+    """Send the instance back where its requester has withdrawn what it is on the way to."""
+    if not document_state.is_withdrawn or not execution.is_live:
+        return
+    if any(_is_asked_for(execution.workflow, node_id) for node_id in _list_live_nodes(execution)):
+        _send_back(execution, document_state, REQUEST_WITHDRAWN)
+
+
+def _is_asked_for(workflow: Workflow, node_id: str) -> bool:
+    """Return whether the node lies between a state and a gate that is only passed on request."""
+    gate = workflow.nodes[node_id]
+    if gate.type.name != "lifecycle_gate":
+        found = workflow.exit_gate_of(node_id)
+        if found is None:
+            return False
+        gate = found
+    return bool(gate.config["kind"] == "requested")
+
+
+def _take_while_paused(
+    execution: InstanceExecution,
+    document_state: DocumentState,
+    request: TransitionRequest,
+    read_input: ReadDecisionInput,
+    try_gate: TryGate,
+) -> str | None:
+    """Serve an interrupt of what the engine has paused, or say why the request cannot be served now."""
+    gate = _find_interrupt(execution.workflow, document_state.status, request)
+    if gate is None or document_state.is_paused_by_person:
+        return f"{PAUSED_FIRST}: {execution.projection.reason}"
+    reason = try_gate(gate, request.actor)
     if reason is None:
-        return None
-    return execution.control(
-        "refused", {"transition": request.transition, "reason": reason}, request=request.id
-    )
+        data = {"node": gate, "transition": request.transition}
+        execution.control("resumed", {"transition": request.transition}, actor=request.actor)
+        execution.control("sent_to", data, request=request.id, actor=request.actor)
+    return reason
+
+
+def _end_what_nobody_wants(execution: InstanceExecution) -> None:
+    """End an instance whose request came to nothing, where it would go an automatic way by accident."""
+    nodes = [execution.workflow.nodes[node_id] for node_id in _list_live_nodes(execution)]
+    if any("automatic" in node.edges for node in nodes):
+        execution.leave_document("cancelled", {"reason": BEGUN_FOR_NOTHING})
 
 
 def find_sending_back(execution: InstanceExecution) -> str | None:
@@ -143,6 +203,25 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
     _send_back(execution, document_state, EDITED)
 
 
+def take_correction(
+    execution: InstanceExecution, document_state: DocumentState, reason: str, actor: Actor
+) -> None:
+    """Take in what an operator has corrected, also in a stable region.
+
+    In front of a gate the way begins again, so that people are asked about what it says now. Behind it, what
+    is held is tried again where it is.
+    """
+    seen = {"seen": execution.projection.entity_version, "found": document_state.version}
+    kept = {"keeps": refs} if (refs := _list_kept_refs(execution, document_state)) else {}
+    said = {**seen, **kept, "reason": reason}
+    execution.control("edited", said, version_after=document_state.version, actor=actor)
+    states = map(execution.workflow.return_state_of, _list_live_nodes(execution))
+    if any(state is not None and execution.workflow.nodes[state].type.name == "state" for state in states):
+        _send_back(execution, document_state, CORRECTED)
+    if held := execution.projection.position.held():
+        execution.resume("retried", held, reason, actor)
+
+
 def _list_kept_refs(execution: InstanceExecution, document_state: DocumentState) -> list[str]:
     """List the refs that steps go on to read as they were approved: the edit has not changed them.
 
@@ -199,10 +278,21 @@ def _take_request(
         case RequestAction.SEND_BACK:
             execution.control("sent_to", {"node": return_state, "because": ANOTHER_REQUEST})
         case RequestAction.REFUSE:
-            return f"nothing here leads to '{request.transition}'" if gate_reason is None else gate_reason
+            return _say_why_not(execution, request) if gate_reason is None else gate_reason
         case _:  # RequestAction.LEAVE_TO_STATE: the state is about to be entered, and will decide it
             pass
     return None
+
+
+def _say_why_not(execution: InstanceExecution, request: TransitionRequest) -> str:
+    """Say why nothing leads to what is asked for, and what to do where steps behind a gate are not done."""
+    unfinished = execution.workflow.list_behind_gates(execution.projection.position.current_nodes())
+    if not unfinished:
+        return f"nothing here leads to '{request.transition}'"
+    what = "Have an operator retry or skip them" if execution.projection.position.held() else "Let them end"
+    return (
+        f"steps behind the last transition are not finished: {', '.join(unfinished)}. {what}, then ask again"
+    )
 
 
 def _find_interrupt(workflow: Workflow, status: str, request: TransitionRequest) -> str | None:

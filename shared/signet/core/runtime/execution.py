@@ -305,6 +305,12 @@ class InstanceExecution:
         self._apply(step, seq)
         return step
 
+    def leave_document(self, name: str, data: Mapping[str, Any], actor: Actor | None = None) -> Step:
+        """End the instance, and leave its document without one: an incident of the document says so."""
+        step = self.control(name, {**data, "then": "leave"}, actor=actor)
+        self.hold_changes.append(HoldChange(None, step, is_new=True))
+        return step
+
     def pause(self, blocked: Blocked) -> None:
         self.control("paused", {**blocked.evidence, "reason": blocked.reason})
 
@@ -339,6 +345,10 @@ class InstanceExecution:
     def go_to(self, node_id: str, reason: str, actor: Actor) -> None:
         """Withdraw every token, and begin again at this node in the name of the same person as before."""
         self.control("gone_to", {"node": node_id, "reason": reason}, actor=actor)
+
+    def ask_again(self, token: Token, reason: str, actor: Actor) -> None:
+        """End what people are asked at the token's node, and let it ask them again."""
+        self.control("renewed", {"token": token.id, "node": token.node, "reason": reason}, actor=actor)
 
     def cancel_token(self, token: Token, reason: str, actor: Actor) -> None:
         """Cancel the token's step; the token goes the way of a rejection that has no edge of its own."""

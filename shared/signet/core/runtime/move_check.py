@@ -57,6 +57,8 @@ class MoveInput:
     wants_two_people: bool = False
     # What only the new definition reads, though an approval has pinned what the old one does.
     unpinned_reads: Sequence[str] = ()
+    # A new instance begins, under its own definition or the one that others begin under.
+    may_be_older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _find_obstacles(old: Definition, new: Definition, position: MoveInput) -> It
         sentence = f"'{new.name}' is not a workflow for the same subject as '{old.name}'"
         yield Obstacle("WORKFLOW_OF_ANOTHER", sentence, "Name a definition of the same entity type.")
         return
-    if new.published_at <= old.published_at:
+    if new.published_at <= old.published_at and not position.may_be_older:
         sentence = f"'{new.name}' version {new.version} is not newer than what the instance runs under"
         yield Obstacle("DEFINITION_NOT_NEWER", sentence, _NOTHING)
     if new.workflow.content["compiler_version"] != COMPILER_VERSION:
@@ -266,7 +268,7 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
     elif token.state is TokenState.WAITING and before.type.name in _ASKING:
         if old.hash != new.hash:
             sentence = f"people are still asked at {token.node} under the old definition"
-            remedy = "Have them decide, or withdraw the question by an edit or another request."
+            remedy = "Have them decide, or pause the instance, ask again, move it, and resume it."
             yield Obstacle("APPROVAL_OPEN", sentence, remedy)
     elif token.state is TokenState.WAITING and before.type.name == "state":
         if _goes_on(after) and not _goes_on(before):
@@ -312,17 +314,17 @@ def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) 
     """Block a move that would execute a finished step a second time."""
     root = root_of(token.id)
     own = {node for token_id, node in done if root_of(token_id) == root}
-    ahead = _list_ahead(new, token.node) - {token.node}
+    ahead = list_ahead(new, token.node) - {token.node}
     if token.state is TokenState.PARTED:
         # Its branches answer for the nodes inside; it goes on from the join itself.
-        ahead = set().union(*(_list_ahead(new, join) for join in _list_joins(new, token.node)))
+        ahead = set().union(*(list_ahead(new, join) for join in _list_joins(new, token.node)))
     again = sorted(own & ahead)
     if again:
         sentence = f"{again[0]} has been executed, and would be executed again from {token.node}"
         yield Obstacle("DONE_AHEAD", sentence, _GO_ON)
 
 
-def _list_ahead(workflow: Workflow, node_id: str) -> set[str]:
+def list_ahead(workflow: Workflow, node_id: str) -> set[str]:
     """List the node and all that it leads to; a token that is sent back is a new one."""
     edges, adjacency = workflow.content["edges"], workflow.content["adjacency"]
     return _follow(

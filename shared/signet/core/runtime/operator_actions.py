@@ -7,7 +7,7 @@ state that its document has already.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from signet.core.compiler.slot_graph import slot_in
 from signet.core.documents.payload_limits import POINTER, check_payload
@@ -23,6 +23,8 @@ OUTCOME_OF_WAIT: Mapping[str, str] = MappingProxyType(
 )
 # The outcome of a node that is skipped: as if it had acted. Nothing that decides is in it.
 OUTCOME_OF_SKIPPED: Mapping[str, str] = MappingProxyType({**OUTCOME_OF_WAIT, "action": "done"})
+# What follows for a document whose instance a person ends: it begins again, or rests without a workflow.
+Sequel = Literal["restart", "leave"]
 # Tokens that cannot be cancelled: the reason, and what to do instead.
 _KEPT_STATES: Mapping[TokenState, tuple[str, str]] = MappingProxyType(
     {
@@ -48,6 +50,28 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
         "lifecycle_gate": "Change what holds the gate, then retry the instance.",
     }
 )
+
+
+def only_goes_by_itself(workflow: Workflow, status: str | None) -> bool:
+    """Return whether nobody can ask for what leads on from this status: without an instance, nothing does."""
+    state = workflow.nodes.get(f"sys:state:{status}")
+    return state is not None and "automatic" in state.edges and "requested" not in state.edges
+
+
+def check_end(workflow: Workflow, status: str | None, then: Sequel | None) -> Rejected | None:
+    """Require that a person says what follows, where nobody else can."""
+    if then == "restart" and status is None:
+        remedy = "Leave `then` out."
+        return Rejected("RESTART_NOT_POSSIBLE", "the instance has no document to restart", remedy=remedy)
+    if then is not None or not only_goes_by_itself(workflow, status):
+        return None
+    sentence = f"nobody can ask for a transition of a document in status '{status}'"
+    return Rejected(
+        "INSTANCE_SEQUEL_MISSING",
+        f"{sentence}: say what follows",
+        remedy="Name `then`: `restart` begins a new instance, `leave` opens an incident on the document.",
+        fields=(FieldError("/then", "SEQUEL_MISSING", "wants restart or leave"),),
+    )
 
 
 def find_token(execution: InstanceExecution, name: str) -> Token | Rejected:
@@ -97,6 +121,18 @@ def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> R
     return _check_payload(node, payload)
 
 
+def check_ask_again(execution: InstanceExecution, token: Token) -> Rejected | None:
+    """Refuse to ask people again where nobody is asked."""
+    node = execution.workflow.nodes[token.node]
+    if node.type.name != "approval":
+        why, remedy = f"a node of type {node.type.name} asks nobody", "Retry it, or go to an earlier node."
+    elif token.id not in execution.open and token.hold is None:
+        why, remedy = "nobody is asked yet", "Wake the instance."
+    else:
+        return None
+    return Rejected("INSTANCE_TOKEN_ASKS_NOBODY", f"people cannot be asked again: {why}", remedy=remedy)
+
+
 def check_skip(workflow: Workflow, token: Token, payload: Any) -> Rejected | None:
     """Refuse to skip what is not held, and what decides."""
     node = workflow.nodes[token.node]
@@ -137,8 +173,10 @@ def list_acts(execution: InstanceExecution, token: Token | None, status: str) ->
     if token is None or not execution.takes_changes:
         return ["retry", "cancel", "fail"]
     found = ["retry"]
+    found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token, None) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
+    found += ["correct"] if not execution.workflow.is_approved(status) else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, "cancel", "fail"]
 

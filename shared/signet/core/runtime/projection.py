@@ -9,6 +9,7 @@ from signet.core.errors import Defect
 from signet.core.runtime.position import Position, Token
 from signet.core.runtime.tokens import (
     TokenChanges,
+    ask_again,
     begin,
     cancel_all,
     finish,
@@ -177,11 +178,12 @@ def project(
     actor: Actor = Actor(""),
     moved_to: Mapping[int, Workflow] = MappingProxyType({}),
     pins: Mapping[str, Any] = MappingProxyType({}),
+    watch: Callable[[Projection], None] | None = None,
 ) -> Projection:
     """Apply the whole history, in the order in which steps began and ended.
 
     `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` are
-    those that it began with.
+    those that it began with. `watch` sees the projection before each event.
     """
     projection = start_projection(node, entity_version, actor, pins)
     events: list[tuple[int, int, Step]] = []
@@ -191,6 +193,8 @@ def project(
         if step.end_seq is not None:
             events.append((step.end_seq, 1, step))
     for seq, phase, step in sorted(events, key=lambda event: event[:2]):
+        if watch is not None:
+            watch(projection)
         if phase == 0:
             apply_begun(workflow, projection, step)
         else:
@@ -328,6 +332,10 @@ def _go_to(workflow: Workflow, projection: Projection, step: Step, seq: int) -> 
     return restart_at(projection.position, step.data["node"], seq, projection.entity_version)
 
 
+def _ask_people_again(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
+    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)
+
+
 def _end(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     projection.status = "failed" if step.node == f"{CONTROL}failed" else "cancelled"
     projection.reason = _reason_of(step)
@@ -348,6 +356,7 @@ CONTROLS: Mapping[str, Callable[[Workflow, Projection, Step, int], TokenChanges]
         "moved": _note,
         "token_cancelled": _cancel_token,
         "asked_again": _ask_again,
+        "renewed": _ask_people_again,
         "sent_to": _send,
         "gone_to": _go_to,
         "cancelled": _end,

@@ -107,13 +107,24 @@ def retry(position: Position, token_ids: Iterable[str], seq: int, version: int) 
         if token.state is not TokenState.FAILED:
             position.tokens[token_id] = replace(token, hold=None)
             continue
-        del position.tokens[token_id]
-        name = name_retry(token_id, seq)
-        again = replace(token, id=name, state=TokenState.READY, version=version, hold=None)
-        position.tokens[name] = again
-        changes.cancelled.append(token)
-        changes.born.append(again)
+        _bear_again(position, token, seq, version, changes)
     return changes
+
+
+def ask_again(position: Position, token_id: str, seq: int, version: int) -> TokenChanges:
+    """End what a token waits for, and let it begin the same node again, so that its step has a new key."""
+    changes = TokenChanges()
+    _bear_again(position, position.tokens[token_id], seq, version, changes)
+    return changes
+
+
+def _bear_again(position: Position, token: Token, seq: int, version: int, changes: TokenChanges) -> None:
+    del position.tokens[token.id]
+    name = name_retry(token.id, seq)
+    again = replace(token, id=name, state=TokenState.READY, version=version, hold=None)
+    position.tokens[name] = again
+    changes.cancelled.append(token)
+    changes.born.append(again)
 
 
 def finish(

@@ -120,6 +120,10 @@ class Workflow:
     def _states_behind_approvals(self) -> frozenset[str]:
         return list_states_behind(self.content)
 
+    def is_approved(self, status: str) -> bool:
+        """Return whether people approved what a document in this status says."""
+        return status in self._states_behind_approvals
+
     def is_behind_approvals(self, status: str) -> bool:
         """Return whether an edit in this status asks nobody: it is settled, or approved to come there."""
         state = self.nodes.get(f"sys:state:{status}")
@@ -237,6 +241,14 @@ class Workflow:
         if node_id not in self._return_states:
             self._return_states[node_id] = self._find_return_state(node_id)
         return self._return_states[node_id]
+
+    def list_behind_gates(self, node_ids: Sequence[str]) -> list[str]:
+        """List those of the nodes that lie in a slot behind a passed gate: they are not finished yet."""
+        return [node_id for node_id in node_ids if self._is_behind_gate(node_id)]
+
+    def _is_behind_gate(self, node_id: str) -> bool:
+        state = self.return_state_of(node_id)
+        return state is not None and self.nodes[state].type.name == "slot_in"
 
     def _find_return_state(self, node_id: str) -> str | None:
         if self.nodes[node_id].type.name in ("start", "end", "state"):

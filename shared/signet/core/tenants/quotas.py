@@ -34,6 +34,9 @@ _ACTS = (
     "rebuild",
     "requeue",
     "move",
+    "restart",
+    "correct",
+    "ask_again",
 )
 
 QUOTAS: Mapping[str, Quota] = MappingProxyType(

@@ -15,6 +15,7 @@ from signet.core.documents.edit_window import LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
 from signet.core.expressions.actors import PersonsBehind
+from signet.core.runtime.projection import Actor
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
@@ -174,10 +175,13 @@ class InstanceStart:
     """An instance that begins with a change. `workflow` is pinned when the change is decided."""
 
     node: str
-    birth: Literal["created", "amended", "reentered"]
+    birth: Literal["created", "amended", "reentered", "restarted"]
     workflow: WorkflowOfType | None = None
     # What it begins with: pins of the document that made this one.
     pins: Pins = field(default_factory=dict)
+    # The person that it acts for, and the edit window, where they are not those of the change.
+    actor: Actor | None = None
+    window: str | None = None
     # As soon as its row is made.
     id: UUID | None = None
 
@@ -365,13 +369,8 @@ def refuse_created(index: int, entity_type: str, rejected: Rejected) -> Rejected
         FieldError(f"/created/{index}{mistake.pointer}", mistake.code, mistake.message)
         for mistake in rejected.fields
     )
-    return Rejected(
-        rejected.code,
-        f"the new {entity_type}: {rejected.message}",
-        remedy=rejected.remedy,
-        fields=fields,
-        details=rejected.details,
-    )
+    sentence = f"the new {entity_type}: {rejected.message}"
+    return Rejected(rejected.code, sentence, remedy=rejected.remedy, fields=fields, details=rejected.details)
 
 
 def reject_locked(window: Window) -> Rejected:

@@ -14,6 +14,7 @@ from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
+    Correct,
     Create,
     Operation,
     Outcome,
@@ -83,7 +84,9 @@ def check_reason(reason: str | None) -> Rejected | None:
 def content_of(operation: Operation) -> Any:
     """Return the content that the operation brings; it may be of any type before it is checked."""
     match operation:
-        case Create(data=content) | Update(patch=content) | Amend(patch=content) | RunAction(payload=content):
+        case Create(data=content) | RunAction(payload=content):
+            return content
+        case Update(patch=content) | Amend(patch=content) | Correct(patch=content):
             return content
     return {}
 

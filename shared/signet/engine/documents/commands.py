@@ -85,9 +85,27 @@ class ConcludeTransition:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WithdrawRequest:
+    """The withdrawal of an open request for a transition, by the person who asked."""
+
+    id: UUID
+    request_id: UUID
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """A correction by an operator, under an open incident: no edit window holds it, the contract does."""
+
+    id: UUID
+    patch: Mapping[str, Any]
+    reason: str | None = None
+
+
 # The operations on an existing document.
 OfEdit = Update | RequestTransition | RunAction | Delete | Amend
-Operation = Create | OfEdit | ConcludeTransition
+Operation = Create | OfEdit | ConcludeTransition | WithdrawRequest | Correct
 
 
 # With `all`, operations are done together or not at all; with `each`, each on its own.

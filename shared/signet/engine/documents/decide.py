@@ -38,6 +38,7 @@ from signet.engine.documents.change import (
 from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
+    Correct,
     Create,
     Delete,
     OfEdit,
@@ -45,7 +46,9 @@ from signet.engine.documents.commands import (
     RequestTransition,
     RunAction,
     Update,
+    WithdrawRequest,
 )
+from signet.engine.documents.paused_requests import refuse_while_paused, withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
 
@@ -62,6 +65,10 @@ def decide_operation(
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
     if isinstance(operation, ConcludeTransition):
         return _conclude(operation, context, row)
+    if isinstance(operation, WithdrawRequest):
+        return withdraw_request(operation, context, row)
+    if isinstance(operation, Correct):
+        return _correct(operation, context, row)
     refused = _refuse(operation, context, row)
     if refused is None and context.open_amendment is not None:
         refused = refuse_while_open(operation, context, row)
@@ -92,7 +99,7 @@ def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Re
             remedy="Send the version that you saw.",
         )
     if operation.expected_version != row.version:
-        return _conflict(row, operation.expected_version)
+        return version_conflict(row, operation.expected_version)
     return None
 
 
@@ -144,7 +151,7 @@ def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract
 
     A request that decides may lead to anything that its contract lets expressions read.
     """
-    if isinstance(operation, ConcludeTransition):
+    if isinstance(operation, ConcludeTransition | WithdrawRequest | Correct):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
     if isinstance(permission, Rejected):
@@ -162,7 +169,8 @@ def _decides(loaded: CompiledContract, operation: RequestTransition) -> bool:
     return operation.transition in loaded.contract.separation_of_duties.deciding
 
 
-def _conflict(row: DocumentRow, expected: int) -> Rejected:
+def version_conflict(row: DocumentRow, expected: int) -> Rejected:
+    """Refuse an act on a version of the document that is not its newest."""
     return Rejected(
         "DOCUMENT_VERSION_CONFLICT",
         f"the document is at version {row.version}, not {expected}",
@@ -220,6 +228,14 @@ def _update(
             return change
 
 
+def _correct(operation: Correct, context: MutationContext, row: DocumentRow) -> DocumentChange | Rejected:
+    """Make a new version; the request stays, since its way begins again for it."""
+    data = _patched(operation.patch, context, is_full=False)
+    if isinstance(data, Rejected):
+        return data
+    return make_version(context, row, "correct", data, operation.reason)
+
+
 def _nothing_to_amend() -> Rejected:
     """Refuse an edit without a difference, which would still end the approvals that are asked for."""
     sentence = "nothing would change: the edit makes an amendment that says what the document says"
@@ -262,6 +278,9 @@ def _request(
         allowed = ", ".join(transition.from_states)
         sentence = f"'{operation.transition}' begins in {allowed}; the document is {row.status}"
         return Rejected("TRANSITION_NOT_POSSIBLE", sentence, remedy=_list_what_begins(contract, row.status))
+    paused = refuse_while_paused(contract, transition, row)
+    if paused is not None:
+        return paused
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
     if _decides(context.contract, operation):

@@ -2,34 +2,57 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 from uuid import UUID
 
 from signet.core.documents.personal_data import REFERENCE, is_reference, resolve_personal
 from signet.core.errors import Rejected
+from signet.core.runtime.position import parse_position
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
+from signet.engine.cache import CompiledCache
 from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import read_values
-from signet.store.documents.read import DocumentInLine as DocumentInLine
+from signet.store.documents.read import DocumentInLine, find_document, find_transition_request
 from signet.store.documents.read import DocumentRecord as DocumentRecord
 from signet.store.documents.read import TransitionRequestRecord as TransitionRequestRecord
-from signet.store.documents.read import find_document, find_transition_request
+from signet.store.incidents.incidents import read_held_instances
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAtWork(DocumentInLine):
+    """A document, with the nodes behind its last passed gate that its workflow has not finished yet."""
+
+    unfinished: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsRead:
     database: Database
+    compiled: CompiledCache = field(default_factory=CompiledCache)
 
-    def read(self, principal: Principal, document_id: UUID) -> DocumentInLine:
+    def read(self, principal: Principal, document_id: UUID) -> DocumentAtWork:
         """Read a document. Answer alike for a missing one and for one that the caller may not read."""
         with reading(self.database, principal) as read:
             document = find_document(read.connection, principal.tenant_id, document_id)
             if document is None or not may_read(read, document.entity_type):
                 raise document_not_found(document_id)
-            data = resolve(read.connection, principal.tenant_id, document.data)
-            return replace(document, data=data)
+            columns = {column.name: getattr(document, column.name) for column in fields(document)}
+            columns["data"] = resolve(read.connection, principal.tenant_id, document.data)
+            unfinished = self._list_unfinished(read.connection, principal.tenant_id, document.instance_id)
+            return DocumentAtWork(**columns, unfinished=unfinished)
+
+    def _list_unfinished(
+        self, connection: Connection, tenant_id: UUID, instance_id: UUID | None
+    ) -> Sequence[str]:
+        """List what a live instance has not finished behind a passed gate."""
+        live = read_held_instances(connection, tenant_id, [instance_id]) if instance_id is not None else []
+        if not live:
+            return ()
+        (row,) = live
+        workflow = self.compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
+        return workflow.list_behind_gates(parse_position(row.active_tokens).current_nodes())
 
     def read_request(self, principal: Principal, request_id: UUID) -> TransitionRequestRecord:
         """Read a request for a transition, for its requester and for readers of such documents."""

@@ -22,7 +22,7 @@ from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.position import Position
-from signet.core.runtime.projection import CONTROL
+from signet.core.runtime.projection import CONTROL, Actor
 from signet.core.runtime.tokens import begin
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.added_change import AddedChange, StoredVersion
@@ -135,9 +135,14 @@ class RowMaker:
             case InstanceEnd() as end:
                 row = make_cancellation_row(change, end, make_id())
                 self.batch.cancelled_instances.append(row | self._responsible_of(change))
+            case None if _needs_none_any_more(change):
+                closed_by = change.caller.principal.subject
+                self.batch.settled_documents.append({"entity_id": change.document_id, "closed_by": closed_by})
             case InstanceStart() as start:
                 start.id = make_id()
                 row = make_new_instance_row(change, start, start.id) | self._responsible_of(change)
+                if start.actor is not None:
+                    row["responsible"] = self._keep(start.actor.responsible)
                 self.batch.instances.append(row)
                 payload, version = {"birth": start.birth}, row["definition_version"]
                 event = make_event_row(change, start.id, "create_instance", payload, version)
@@ -181,6 +186,14 @@ class RowMaker:
         row = chain(head, entry, Transaction(transaction.epoch, int(transaction.xid)))
         self.batch.audit.append(row)
         return row
+
+
+def _needs_none_any_more(change: DocumentChange) -> bool:
+    """Return whether a document without an instance is deleted, or gets its last status."""
+    before, after = change.before, change.after
+    if before is None or before.instance_id is not None:
+        return False
+    return after.is_deleted or after.status != before.status
 
 
 def make_document_row(change: DocumentChange, stored: Mapping[str, Any]) -> Row:
@@ -284,6 +297,7 @@ def make_cancellation_row(change: DocumentChange, end: InstanceEnd, step_id: UUI
 
 def make_new_instance_row(change: DocumentChange, start: InstanceStart, instance_id: UUID) -> Row:
     contract, principal, version = change.contract.contract, change.caller.principal, change.after.version
+    actor = start.actor or Actor(principal.subject, tuple(principal.roles))
     if start.workflow is None:
         raise Defect("WORKFLOW_ABSENT", f"an instance of '{contract.contract}' has no workflow")
     return {
@@ -298,11 +312,13 @@ def make_new_instance_row(change: DocumentChange, start: InstanceStart, instance
         "begin_pins": start.pins or None,
         "origin_id": change.amended_from.id if change.amended_from is not None else change.document_id,
         "is_begun": change.after.status != contract.initial_state,
-        "actor_id": principal.subject,
-        "actor_roles": list(principal.roles),
+        "actor_id": actor.id,
+        "actor_roles": list(actor.roles),
         "trace_id": change.caller.trace_id,
         "active_tokens": [begin(Position(), start.node, version).to_json()],
-        "edit_window": contract.states[change.after.status].edit.value,
+        "edit_window": start.window or contract.states[change.after.status].edit.value,
+        # Who brings a document on that had no workflow: its incident closes by that.
+        "closed_by": principal.subject,
     }
 
 

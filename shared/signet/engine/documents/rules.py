@@ -27,12 +27,14 @@ from signet.engine.documents.change import DocumentChange, MutationContext, reje
 from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
+    Correct,
     Create,
     Delete,
     Operation,
     RequestTransition,
     RunAction,
     Update,
+    WithdrawRequest,
 )
 from signet.engine.documents.references import RefQuery
 from signet.ids import make_id
@@ -181,7 +183,7 @@ def _concerned(rules: Sequence[CompiledRule], change: DocumentChange, phase: str
 def operation_of(change: DocumentChange) -> str:
     """Return the word that rules have for the operation of this change."""
     kind = change.note.action.partition(":")[0]
-    return {"request": "transition", "amend": "create"}.get(kind, kind)
+    return {"request": "transition", "amend": "create", "correct": "update"}.get(kind, kind)
 
 
 def kind_of(operation: Operation) -> str:
@@ -189,7 +191,7 @@ def kind_of(operation: Operation) -> str:
     match operation:
         case Create() | Amend():
             return "create"
-        case Update():
+        case Update() | Correct():
             return "update"
         case RunAction():
             return "action"
@@ -197,6 +199,8 @@ def kind_of(operation: Operation) -> str:
             return "delete"
         case RequestTransition() | ConcludeTransition():
             return "transition"
+        case WithdrawRequest():
+            return "withdraw_request"
 
 
 def _env(context: MutationContext, change: DocumentChange) -> dict[str, Any]:

@@ -1,13 +1,16 @@
 """The rebuild of an instance from its steps (WF-15), by the functions that move a live one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Defect, Rejected
+from signet.core.runtime.position import Token
 from signet.core.runtime.projection import MOVED, Actor, Projection, Step, project
+from signet.core.runtime.workflow import Workflow
 from signet.engine.cache import CompiledCache
 from signet.engine.execution.rows import describe_projection
 from signet.store.database import Connection, Database
@@ -45,6 +48,61 @@ def rebuild_locked(
     connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
 ) -> bool:
     """Rebuild the row of an instance that the caller has locked, after its document."""
+    history = _read_history(connection, compiled, tenant_id, instance_id)
+    projection = history.project()
+    definition_id, definition_version = history.pins[-1][1]
+    keep = partial(keep_responsible, connection, tenant_id)
+    written = {
+        **describe_projection(projection, history.workflows[-1], keep),
+        **_describe_rows(projection, history.rows),
+        "definition_id": definition_id,
+        "definition_version": definition_version,
+    }
+    return write_projection(connection, tenant_id, instance_id, written)
+
+
+def read_last_place(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
+) -> list[Token]:
+    """Read where the tokens of an instance stood before it ended; its steps say it."""
+    places: list[list[Token]] = [[]]
+
+    def watch(projection: Projection) -> None:
+        if projection.status in ("running", "paused"):
+            places[0] = projection.position.at_work()
+
+    _read_history(connection, compiled, tenant_id, instance_id).project(watch)
+    return places[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """The steps of an instance, with the definitions that it ran under and its beginning."""
+
+    rows: Sequence[StepRow]
+    # The definitions, each with the number of the step that moved the instance there.
+    pins: Sequence[tuple[int, _Pin]]
+    workflows: Sequence[Workflow]
+    beginning: Beginning
+
+    def project(self, watch: Callable[[Projection], None] | None = None) -> Projection:
+        beginning = self.beginning
+        moves = zip(self.pins[1:], self.workflows[1:], strict=True)
+        return project(
+            self.workflows[0],
+            beginning.begin_node,
+            beginning.begin_version,
+            [parse_step(row) for row in self.rows],
+            _parse_first_actor(beginning),
+            {seq: workflow for (seq, _), workflow in moves},
+            beginning.begin_pins,
+            watch,
+        )
+
+
+def _read_history(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
+) -> _History:
     stored = read_instance(connection, tenant_id, instance_id)
     if stored is None:
         raise instance_not_found(instance_id)
@@ -53,26 +111,10 @@ def rebuild_locked(
     if len(rows) > MAX_STEPS_OF_INSTANCE:
         raise Defect("TOO_MANY_STEPS", f"an instance has more than {MAX_STEPS_OF_INSTANCE} steps")
     pins = _parse_pins(rows, (row.definition_id, row.definition_version))
-    workflows = {pin: compiled.read(connection, tenant_id, *pin) for _, pin in pins}
+    workflows = [compiled.read(connection, tenant_id, *pin) for _, pin in pins]
     beginning = read_beginning(connection, tenant_id, instance_id)
     assert beginning is not None
-    projection = project(
-        workflows[pins[0][1]],
-        beginning.begin_node,
-        beginning.begin_version,
-        [parse_step(row) for row in rows],
-        _parse_first_actor(beginning),
-        {seq: workflows[pin] for seq, pin in pins[1:]},
-        beginning.begin_pins,
-    )
-    definition_id, definition_version = last = pins[-1][1]
-    written = {
-        **describe_projection(projection, workflows[last], partial(keep_responsible, connection, tenant_id)),
-        **_describe_rows(projection, rows),
-        "definition_id": definition_id,
-        "definition_version": definition_version,
-    }
-    return write_projection(connection, tenant_id, instance_id, written)
+    return _History(rows, pins, workflows, beginning)
 
 
 def _parse_first_actor(beginning: Beginning) -> Actor:

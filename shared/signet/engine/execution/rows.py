@@ -15,6 +15,7 @@ from signet.core.runtime.projection import CONTROL, Actor, Projection, Step
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
+from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.rows import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
@@ -223,6 +224,16 @@ def make_continuation(context: InstanceContext, due_at: datetime | None = None) 
 def has_ready_tokens(context: InstanceContext) -> bool:
     tokens = context.execution.projection.tokens()
     return context.execution.is_running and any(token.can_run for token in tokens)
+
+
+def is_asked(context: InstanceContext) -> bool:
+    """Return whether a request or its withdrawal reaches the instance, also while it is paused."""
+    document, execution = context.document, context.execution
+    if document is None or not execution.is_live:
+        return False
+    if document.request_id is None:
+        return context.has_trigger(REQUEST_WITHDRAWN)
+    return str(document.request_id) != execution.projection.request
 
 
 def refuse_request(context: InstanceContext, transition: str, reason: str, step_id: UUID | None) -> None:

@@ -26,6 +26,7 @@ from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rows import (
     has_ready_tokens,
+    is_asked,
     make_change_row,
     make_continuation,
     make_effect_row,
@@ -249,12 +250,12 @@ class _Wave:
         return [context for context in self._list_reachable() if context.execution.is_running]
 
     def _list_reachable(self) -> list[InstanceContext]:
-        """List the instances that a change can reach, also those whose tokens are all held."""
-        return [
-            context
-            for context in self._contexts.values()
-            if context.execution.takes_changes and context.row.id not in self.result.failed
-        ]
+        """List the instances that a change can reach, also those whose tokens are all held.
+
+        A request reaches those that are paused, too: it is answered.
+        """
+        left = (c for c in self._contexts.values() if c.row.id not in self.result.failed)
+        return [c for c in left if c.execution.takes_changes or is_asked(c)]
 
     def _isolate(self, context: InstanceContext, act: Callable[[InstanceContext], _Result]) -> _Result | None:
         """Act on one instance. Before anything has changed, one that fails leaves the wave alone.

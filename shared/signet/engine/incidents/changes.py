@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.incidents.incident import code_of, kind_of, name_closing
+from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW, code_of, kind_of, name_closing
 from signet.core.runtime.execution import HoldChange, InstanceExecution
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
@@ -50,6 +50,8 @@ def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> di
     said = step.data if step.is_control else step.evidence
     reason = str(said.get("reason", "")) if step.is_control else step.error or ""
     code = code_of(reason, said, node.type.name if node is not None else None)
+    if said.get("then") == "leave":
+        code = DOCUMENT_WITHOUT_WORKFLOW
     return {
         "id": make_id(),
         "instance_id": row.id,

@@ -11,15 +11,32 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 from uuid import UUID
 
-from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.errors import Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
-from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
-from signet.core.runtime.position import Token
+from signet.core.runtime.operator_actions import (
+    Sequel,
+    check_advance,
+    check_cancel,
+    check_end,
+    decide_advance,
+)
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.act_checks import (
+    raise_if,
+    require_current,
+    require_live,
+    require_paused,
+    require_reason,
+    require_repairable,
+    require_retriable,
+    require_running,
+    require_token,
+    require_version,
+)
+from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
@@ -77,12 +94,20 @@ class Instances:
         self._caches = caches
         self._compiled = compiled
 
-    def pause(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def pause(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
         """Pause the instance where it is.
 
         Triggers that arrive meanwhile are completed at once, because resuming reads the tables.
         """
-        with self._locked(caller, instance_id, "pause") as transaction:
+        with self._locked(caller, instance_id, "pause", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_running(context, "paused")
@@ -96,21 +121,29 @@ class Instances:
         with self._locked(caller, instance_id, "resume") as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            _require_paused(context, "resumed")
+            require_paused(context, "resumed")
             transaction.resume(context, "resumed")
             transaction.wake(context)
             transaction.note(instance_id, "resume")
         return state_of(context)
 
-    def retry(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def retry(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
         """Retry what is held, and what made the engine pause the instance; other branches run on meanwhile.
 
         Its dead triggers are tried from the first attempt again. What a person has paused, a person resumes.
         """
-        with self._locked(caller, instance_id, "retry") as transaction:
+        with self._locked(caller, instance_id, "retry", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            _require_retriable(transaction, context)
+            require_retriable(transaction, context)
             require_reason(reason)
             back = transaction.requeue_dead(instance_id, MAX_REQUEUED)
             transaction.resume(context, "retried", reason)
@@ -121,41 +154,83 @@ class Instances:
             )
         return state_of(context)
 
-    def fail(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """Give the instance up for good.
+    def fail(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        then: Sequel | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
+        """Give the instance up for good. Its document stays as it is; `then` says what follows."""
+        return self._end(caller, instance_id, expected_version, reason, then, ("fail", "failed"), dry_run)
 
-        Its document stays as it is; a request begins a new instance in its state.
-        """
-        return self._end(caller, instance_id, expected_version, reason, "fail", "failed")
-
-    def cancel(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """Cancel an instance that is no longer wanted.
-
-        Its document stays as it is; a request begins a new instance in its state.
-        """
-        return self._end(caller, instance_id, expected_version, reason, "cancel", "cancelled")
+    def cancel(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        then: Sequel | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
+        """Cancel an instance that is not wanted. Its document stays as it is; `then` says what follows."""
+        return self._end(
+            caller, instance_id, expected_version, reason, then, ("cancel", "cancelled"), dry_run
+        )
 
     def _end(
-        self, caller: Caller, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        reason: str,
+        then: Sequel | None,
+        named: tuple[str, str],
+        dry_run: bool,
     ) -> InstanceState:
-        """End the instance with its open steps, approvals and requests; approvers are notified."""
-        with self._locked(caller, instance_id, act) as transaction:
+        """End the instance with its open steps, approvals and requests; approvers are notified.
+
+        `then` is wanted where nobody can ask for a transition of the document: it begins again, or is left.
+        """
+        act, control = named
+        with self._locked(caller, instance_id, act, dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_live(context)
             require_reason(reason)
-            transaction.control(context, control, reason)
-            transaction.note(instance_id, act, reason)
+            execution, document = context.execution, context.document
+            status = document.status if document is not None else None
+            raise_if(check_end(execution.workflow, status, then))
+            place = transaction.read_last_place(instance_id) if then == "restart" else None
+            follows = {"then": then} if then is not None else {}
+            transaction.end(context, control, reason, then)
+            transaction.note(instance_id, act, reason, follows)
+            if place is not None:
+                transaction.begin_act("restart", dry_run=dry_run)
+                plan = plan_restart(transaction, self._caches, context, place)
+                refuse_blocked(plan)
+                plan.perform(caller, reason)
         return state_of(context)
 
     def cancel_token(
-        self, caller: Caller, instance_id: UUID, expected_version: int, token: str, reason: str
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        token: str,
+        reason: str,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """End the step of a token as if it were rejected: no approval counts that was not given.
 
         The token is named by its id or by its node.
         """
-        with self._locked(caller, instance_id, "cancel_token") as transaction:
+        with self._locked(caller, instance_id, "cancel_token", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_repairable(context)
@@ -176,13 +251,15 @@ class Instances:
         token: str,
         reason: str,
         payload: Any = None,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """Advance a token as if its wait were over: the time, the event with this payload, the answer.
 
         It never replaces a decision of people, nor work that the workflow does itself. What comes in may
         still decide about the document: who says it counts as an editor, and may have no other part.
         """
-        with self._locked(caller, instance_id, "advance") as transaction:
+        with self._locked(caller, instance_id, "advance", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_running(context, "advanced")
@@ -224,18 +301,23 @@ class Instances:
         return Rebuilt(state_of(context), was_other)
 
     def act_on_many(
-        self, caller: Caller, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
+        self,
+        caller: Caller,
+        act: BulkAct,
+        seen: Sequence[Seen],
+        reason: str | None = None,
+        then: Sequel | None = None,
     ) -> list[InstanceState | Rejected | Transient]:
         """Act on each instance in a transaction of its own, so that a refusal of one stops no other."""
         if len(seen) > MAX_IN_BULK:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_IN_BULK} instances at a time, not {len(seen)}")
         # In one order for every caller: under an idempotency key all of them stay locked until the end.
         order = sorted(range(len(seen)), key=lambda index: seen[index].id)
-        outcomes = {index: self._try(caller, act, seen[index], reason or "") for index in order}
+        outcomes = {index: self._try(caller, act, seen[index], reason or "", then) for index in order}
         return [outcomes[index] for index in range(len(seen))]
 
     def _try(
-        self, caller: Caller, act: BulkAct, seen: Seen, reason: str
+        self, caller: Caller, act: BulkAct, seen: Seen, reason: str, then: Sequel | None
     ) -> InstanceState | Rejected | Transient:
         try:
             match act:
@@ -248,8 +330,11 @@ class Instances:
                 raise Rejected("VERSION_MISSING", sentence, remedy="Send it with the instance's id.")
             if act == "resume":
                 return self.resume(caller, seen.id, seen.version)
-            do = {"pause": self.pause, "retry": self.retry, "cancel": self.cancel, "fail": self.fail}[act]
-            return do(caller, seen.id, seen.version, reason)
+            if act in ("pause", "retry"):
+                do = self.pause if act == "pause" else self.retry
+                return do(caller, seen.id, seen.version, reason)
+            end = self.cancel if act == "cancel" else self.fail
+            return end(caller, seen.id, seen.version, reason, then)
         except (Rejected, Transient) as error:
             if error.code in _FOR_ALL:
                 raise
@@ -280,9 +365,11 @@ class Instances:
         return Requeued(frozenset(done), resumed)
 
     def _locked(
-        self, caller: Caller, instance_id: UUID, act: str
+        self, caller: Caller, instance_id: UUID, act: str, dry_run: bool = False
     ) -> AbstractContextManager[OperatorTransaction]:
-        return operating(self._database, self._caches, self._compiled, caller, instance_id, act)
+        return operating(
+            self._database, self._caches, self._compiled, caller, instance_id, act, dry_run=dry_run
+        )
 
 
 def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:
@@ -298,85 +385,6 @@ def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequen
     transaction.control(context, "resumed")
     transaction.note(instance_id, "resume")
     return True
-
-
-def require_version(context: InstanceContext, expected: int) -> None:
-    if context.row.version != expected:
-        raise Rejected(
-            "INSTANCE_VERSION_CONFLICT",
-            f"the instance is at version {context.row.version}, not {expected}",
-            remedy="Read it again, and decide on what it does now.",
-            details={"current_version": context.row.version},
-        )
-
-
-def require_running(context: InstanceContext, act: str) -> None:
-    if context.row.status != "running":
-        sentence = f"the instance is {context.row.status}: only a running one can be {act}"
-        remedy = "Resume it." if context.row.status == "paused" else ""
-        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
-
-
-def _require_paused(context: InstanceContext, act: str) -> None:
-    if context.row.status != "paused":
-        sentence = f"the instance is {context.row.status}: only a paused one can be {act}"
-        raise Rejected("INSTANCE_NOT_PAUSED", sentence)
-
-
-def _require_retriable(transaction: OperatorTransaction, context: InstanceContext) -> None:
-    """Require that a token is held, or that the engine has paused the instance."""
-    execution = context.execution
-    if not (execution.is_running and execution.projection.position.held()):
-        _require_paused(context, "retried")
-    if context.row.status == "paused" and not execution.projection.is_paused_by_holds:
-        pause = transaction.read_pause(context.row.id)
-        if pause is not None and pause.is_by_person:
-            sentence = "a person has paused the instance: nothing has failed that could be retried"
-            raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
-
-
-def require_repairable(context: InstanceContext) -> None:
-    """Require that the instance runs, or that only its tokens are held."""
-    require_live(context)
-    if not context.execution.takes_changes:
-        status = context.row.status
-        sentence = f"the instance is {status}: it can be repaired while it runs, or is held"
-        remedy = "Resume it." if status == "paused" else ""
-        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
-
-
-def require_live(context: InstanceContext) -> None:
-    if not context.execution.is_live:
-        raise Rejected("INSTANCE_ENDED", f"the instance is {context.row.status} already")
-
-
-def require_current(context: InstanceContext) -> None:
-    """Refuse while an edit is not yet taken in, since it may send the instance elsewhere."""
-    document = context.document
-    if document is not None and document.version != context.row.entity_version:
-        sentence = "the document was edited, and the instance has not taken that in yet"
-        raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
-
-
-def require_token(context: InstanceContext, name: str) -> Token:
-    token = find_token(context.execution, name)
-    if isinstance(token, Rejected):
-        raise token
-    return token
-
-
-def raise_if(rejected: Rejected | None) -> None:
-    if rejected is not None:
-        raise rejected
-
-
-def require_reason(reason: str) -> None:
-    rejected = check_reason(reason)
-    if rejected is not None:
-        raise rejected
-    if not reason.strip():
-        mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
-        raise Rejected("FIELDS_INVALID", "this act needs a reason", fields=(mistake,))
 
 
 def state_of(context: InstanceContext) -> InstanceState:

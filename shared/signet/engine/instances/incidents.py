@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.operator_actions import list_acts, list_targets
 from signet.core.runtime.position import parse_position
@@ -189,12 +190,25 @@ def _show_one(
     held: HeldInstanceRow | None,
 ) -> Incident:
     acts: Sequence[RepairAct] = ()
-    if held is not None and row.closed_at is None:
+    if row.closed_at is None and row.code == DOCUMENT_WITHOUT_WORKFLOW:
+        acts = _list_acts_on_document(connection, compiled, tenant_id, held)
+    elif held is not None and row.closed_at is None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
         projection = Projection(status=held.status, position=parse_position(held.active_tokens))
         acts = _list_acts(InstanceExecution(workflow, projection), row, held.document_status or "")
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)
+
+
+def _list_acts_on_document(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, held: HeldInstanceRow | None
+) -> list[RepairAct]:
+    """List the acts on a document without a workflow; `held` is its last instance."""
+    names = ["restart"]
+    if held is not None:
+        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
+        names += ["correct"] if not workflow.is_approved(held.document_status or "") else []
+    return [RepairAct(name, permission_of(name)) for name in names]
 
 
 def _list_acts(execution: InstanceExecution, row: IncidentRow, status: str) -> list[RepairAct]:

@@ -12,21 +12,20 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.approvals.unpinned_reads import list_unpinned_reads
-from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected, Transient
 from signet.core.runtime.move_check import Definition, MoveInput, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
-from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.actions import require_live, require_version
+from signet.engine.instances.act_checks import require_live, require_version
+from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
-from signet.store.definitions.write import find_definition
+from signet.store.definitions.write import DefinitionRow
 from signet.store.instances.moves import ExpectedInstance as ExpectedInstance
 from signet.store.instances.moves import TargetRow, find_target, list_done, list_live_under, list_older
 from signet.store.instances.write import find_entity
@@ -185,36 +184,16 @@ class InstanceMoves:
     ) -> "_Assessed":
         row, tenant_id = context.row, context.tenant_id
         require_live(context)
-        pinned = find_definition(connection, tenant_id, row.definition_id)
-        assert pinned is not None and pinned.published_at is not None
-        name = wanted.name or pinned.name
-        target = _find_target(
-            connection, tenant_id, pinned.entity_type, name, wanted.version, pinned.definition_kind
-        )
-        taken = self._compiled.read(connection, tenant_id, target.id, target.version)
-        left = context.execution.workflow
-        old_contract = self._read_contract(connection, context, left)
-        new_contract = self._read_contract(connection, context, taken)
-        old = Definition(
-            str(pinned.id),
-            pinned.name,
-            pinned.version,
-            pinned.published_at,
-            left,
-            old_contract.contract if old_contract is not None else None,
-        )
-        new = Definition(
-            str(target.id),
-            target.name,
-            target.version,
-            target.published_at,
-            taken,
-            new_contract.contract if new_contract is not None else None,
-        )
+        loader = DefinitionLoader(connection, tenant_id, self._caches, self._compiled)
+        pinned = loader.read(row.definition_id)
+        target = loader.find(pinned.row, wanted.name, wanted.version)
+        old, new = pinned.definition, target.definition
         document = context.document
         unpinned: Sequence[str] = ()
-        if document is not None and old_contract is not None and new_contract is not None:
-            unpinned = list_unpinned_reads(left, old_contract, taken, new_contract, document.status)
+        if document is not None and pinned.contract is not None and target.contract is not None:
+            unpinned = list_unpinned_reads(
+                old.workflow, pinned.contract, new.workflow, target.contract, document.status
+            )
         position = MoveInput(
             context.execution.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
@@ -226,24 +205,14 @@ class InstanceMoves:
             read_four_eyes(connection, tenant_id),
             unpinned,
         )
-        return _Assessed(old, new, target, assess(old, new, position))
-
-    def _read_contract(
-        self, connection: Connection, context: InstanceContext, workflow: Workflow
-    ) -> CompiledContract | None:
-        pinned = workflow.content.get("contract")
-        if pinned is None:
-            return None
-        return self._caches.contracts.read(
-            connection, context.tenant_id, workflow.content["entity_type"], pinned["version"]
-        )
+        return _Assessed(old, new, target.row, assess(old, new, position))
 
 
 @dataclass(frozen=True, slots=True)
 class _Assessed:
     old: Definition
     new: Definition
-    target: TargetRow
+    target: DefinitionRow
     report: Report
 
     def describe_ends(self) -> dict[str, object]:

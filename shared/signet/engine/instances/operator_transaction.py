@@ -12,8 +12,10 @@ from uuid import UUID
 from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
+from signet.core.runtime.operator_actions import Sequel, only_goes_by_itself
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
+from signet.core.runtime.restart_check import EndedPlace
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -22,10 +24,11 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
+from signet.engine.documents.commands import Applied, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
-from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
+from signet.engine.execution.rebuild import instance_not_found, read_last_place, rebuild_locked
 from signet.engine.execution.rows import (
     make_change_row,
     make_continuation,
@@ -36,9 +39,13 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
+from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
+from signet.store.incidents.incidents import has_open_incident
+from signet.store.instances.moves import list_done
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -72,6 +79,8 @@ ENTRIES: Mapping[str, str] = {
     "rebuild": "rebuilt",
     "requeue": "requeued",
     "move": "moved",
+    "correct": "corrected",
+    "ask_again": "renewed",
 }
 
 
@@ -130,6 +139,19 @@ class OperatorTransaction:
         # Last, so that its row is locked for a moment only; a later refusal rolls it back.
         require_quota(self._connection, self._tenant_id, permission)
 
+    def begin_act(self, act: str, *, dry_run: bool = False) -> None:
+        """Require the permission for an act; a dry run takes nothing from its quota."""
+        if dry_run:
+            self.permit(permission_of(act))
+        else:
+            self.require(permission_of(act))
+
+    def write_act(self, *, dry_run: bool = False) -> None:
+        """Write everything, or undo all of a dry run; its caller leaves the transaction within `undoing`."""
+        if dry_run:
+            raise _DryRun
+        self.write()
+
     def open(self, instance_id: UUID) -> InstanceContext:
         """Open an instance as its row says; a row that differs from the steps is rebuilt first."""
         context, agrees_with_steps = self.peek(instance_id)
@@ -172,6 +194,29 @@ class OperatorTransaction:
         dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
         return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
 
+    def definitions(self, caches: DocumentCaches) -> DefinitionLoader:
+        return DefinitionLoader(self._connection, self._tenant_id, caches, self._compiled)
+
+    def read_last_place(self, instance_id: UUID) -> EndedPlace:
+        """Read where the tokens of an ended instance stood, and what it had done."""
+        connection, tenant_id = self._connection, self._tenant_id
+        tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
+        return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
+
+    def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
+        """Make a new version of the document, held to its contract and rules; raise a refusal."""
+        outcome = self._documents.execute(self._caller, Correct(document_id, patch, reason))
+        if not isinstance(outcome, Applied):
+            raise outcome
+        return outcome
+
+    def has_open_incident(self, document_id: UUID) -> bool:
+        return has_open_incident(self._connection, self._tenant_id, document_id)
+
+    @property
+    def wants_two_people(self) -> bool:
+        return read_four_eyes(self._connection, self._tenant_id)
+
     @property
     def actor(self) -> Actor:
         principal = self._caller.principal
@@ -180,6 +225,15 @@ class OperatorTransaction:
     def control(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
         data = {"reason": reason} if reason is not None else {}
         context.execution.control(name, data, actor=self.actor)
+
+    def end(self, context: InstanceContext, name: str, reason: str, then: Sequel | None) -> None:
+        """End the instance; what follows for its document is on record where a person says it."""
+        document = context.document
+        status = document.status if document is not None else None
+        if then == "leave" and only_goes_by_itself(context.execution.workflow, status):
+            context.execution.leave_document(name, {"reason": reason}, self.actor)
+        else:
+            self.control(context, name, reason)
 
     def resume(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
         """End the pause, and let everything that is held go on."""
@@ -281,14 +335,32 @@ def operating(
     caller: Caller,
     instance_id: UUID,
     act: str,
+    *,
+    dry_run: bool = False,
 ) -> Iterator[OperatorTransaction]:
-    """Lock one instance after its document, for one act of an operator who has its permission."""
+    """Lock one instance after its document, for one act of an operator who has its permission.
+
+    A dry run does all of it but the writing, and uses nothing of the quota.
+    """
     tenant_id = caller.principal.tenant_id
-    with database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
+    with undoing(), database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
         row = pipeline.first_row
         entities = {instance_id: row[0]} if row is not None else {}
         transaction = OperatorTransaction(pipeline.connection, caller, caches, compiled, entities)
         # Before anything is said of the instance: a caller without the permission learns nothing of it.
-        transaction.require(permission_of(act))
+        transaction.begin_act(act, dry_run=dry_run)
         yield transaction
-        transaction.write()
+        transaction.write_act(dry_run=dry_run)
+
+
+class _DryRun(Exception):
+    """The end of a dry run: only leaving its block rolls it back."""
+
+
+@contextmanager
+def undoing() -> Iterator[None]:
+    """Go on behind a dry run, whose transaction is rolled back."""
+    try:
+        yield
+    except _DryRun:
+        pass

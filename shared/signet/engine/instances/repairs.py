@@ -1,4 +1,4 @@
-"""Repairs by operators: to skip a node that cannot act, and to send an instance back.
+"""Repairs by operators: to skip a node that cannot act, to send an instance back, to ask people again.
 
 Neither replaces a decision of people. What was approved on the way that is left counts no more.
 """
@@ -7,20 +7,20 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
-from signet.core.runtime.operator_actions import check_go_to, check_skip, decide_skip
+from signet.core.runtime.operator_actions import check_ask_again, check_go_to, check_skip, decide_skip
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.instances.actions import (
-    InstanceState,
+from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
+    require_live,
     require_reason,
     require_repairable,
     require_token,
     require_version,
-    state_of,
 )
+from signet.engine.instances.actions import InstanceState, state_of
 from signet.engine.instances.hand_answers import take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.store.database import Database
@@ -42,12 +42,14 @@ class Repairs:
         token: str,
         reason: str,
         payload: Any = None,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """Skip the node of a held token, as if it had acted with this answer.
 
         What it would have done is left undone. Who gives the answer counts as an editor of the document.
         """
-        with self._locked(caller, instance_id, "skip") as transaction:
+        with self._locked(caller, instance_id, "skip", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_repairable(context)
@@ -69,10 +71,17 @@ class Repairs:
         return state_of(context)
 
     def go_to(
-        self, caller: Caller, instance_id: UUID, expected_version: int, node: str, reason: str
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        node: str,
+        reason: str,
+        *,
+        dry_run: bool = False,
     ) -> InstanceState:
         """Send the instance back, or to the state of its document; all of its tokens are withdrawn."""
-        with self._locked(caller, instance_id, "go_to") as transaction:
+        with self._locked(caller, instance_id, "go_to", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_repairable(context)
@@ -86,7 +95,38 @@ class Repairs:
             transaction.note(instance_id, "go_to", reason, {"node": node})
         return state_of(context)
 
+    def ask_again(
+        self,
+        caller: Caller,
+        instance_id: UUID,
+        expected_version: int,
+        token: str,
+        reason: str,
+        *,
+        dry_run: bool = False,
+    ) -> InstanceState:
+        """Void what people are asked at a node, and ask again by the chain and the roles of today.
+
+        Nobody is seated by force: the policy and separation of duties decide as at the first asking. What is
+        paused stays so, and may be moved meanwhile to a definition that asks others.
+        """
+        with self._locked(caller, instance_id, "ask_again", dry_run) as transaction:
+            context = transaction.open(instance_id)
+            require_version(context, expected_version)
+            require_live(context)
+            require_reason(reason)
+            chosen = require_token(context, token)
+            raise_if(check_ask_again(context.execution, chosen))
+            require_current(context)
+            context.execution.ask_again(chosen, reason, transaction.actor)
+            if context.execution.is_running:
+                transaction.wake(context)
+            transaction.note(instance_id, "ask_again", reason, {"token": chosen.id, "node": chosen.node})
+        return state_of(context)
+
     def _locked(
-        self, caller: Caller, instance_id: UUID, act: str
+        self, caller: Caller, instance_id: UUID, act: str, dry_run: bool
     ) -> AbstractContextManager[OperatorTransaction]:
-        return operating(self._database, self._caches, self._compiled, caller, instance_id, act)
+        return operating(
+            self._database, self._caches, self._compiled, caller, instance_id, act, dry_run=dry_run
+        )

@@ -48,6 +48,8 @@ class DocumentRow:
     edit_window: str | None
     edit_window_node: str | None
     definition_version: int | None
+    # Why the instance as a whole is paused, and whether a person has done it.
+    pause: dict[str, Any] | None
     request_id: UUID | None
     requested: str | None
     requester_id: str | None
@@ -134,6 +136,8 @@ class WriteBatch:
     handed_amendments: list[Mapping[str, Any]] = field(default_factory=list)
     edited_amendments: list[Mapping[str, Any]] = field(default_factory=list)
     settled_amendments: list[Mapping[str, Any]] = field(default_factory=list)
+    # Documents that had no workflow, and need none from now on.
+    settled_documents: list[Mapping[str, Any]] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
     audit: list[AuditRow] = field(default_factory=list)
@@ -155,6 +159,7 @@ class WriteBatch:
             or self.instances
             or self.edited_amendments
             or self.settled_amendments
+            or self.settled_documents
             or self.rule_executions
         )
 
@@ -295,7 +300,6 @@ def write_batch(
         pipeline.closing.append(edits)
         return
     statements = [
-        (_SQL.adopt_contracts, batch.adopted_contracts),
         (_SQL.insert_personal_values, batch.personal_values),
         (_SQL.end_requests, batch.ended_requests),
         (_SQL.insert_requests, batch.requests),
@@ -306,6 +310,9 @@ def write_batch(
         (amendments.SETTLE, batch.settled_amendments),
         (_SQL.cancel_instances, batch.cancelled_instances),
         (_SQL.insert_instances, batch.instances),
+        # A restarted instance says which contract its document goes along to.
+        (_SQL.adopt_contracts, batch.adopted_contracts),
+        (_SQL.close_incidents_of_documents, batch.settled_documents),
         (_SQL.insert_rule_executions, batch.rule_executions),
     ]
     try:

@@ -120,7 +120,16 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id AND r.status = 'open'
 -- name: insert_instances
 -- Write the instances of documents. Their projection is written at once; the first wave writes their steps. One that a
 -- request begins goes on with the pins of the last instance, while the document is at the version that it left, or
--- has left its beginning. What a document was made with goes on also after an edit, and in an amendment.
+-- has left its beginning. What a document was made with goes on also after an edit, and in an amendment. The incident
+-- of a document that had no workflow closes.
+WITH closed AS (
+    UPDATE incidents i
+    SET closed_at = %(now)s, closing = CASE row.birth WHEN 'restarted' THEN 'restarted' ELSE 'went_on' END,
+        closed_by = row.closed_by
+    FROM json_to_recordset(%(rows)s::json) AS row (entity_id uuid, birth text, closed_by text)
+    WHERE row.birth IN ('reentered', 'restarted') AND i.tenant_id = %(tenant_id)s AND i.entity_id = row.entity_id
+      AND i.code = 'DOCUMENT_WITHOUT_WORKFLOW' AND i.closed_at IS NULL
+)
 INSERT INTO workflow_instances (
     tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, subject_id,
     begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, begin_responsible, actor_id, actor_roles,
@@ -145,7 +154,7 @@ LEFT JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT coalesce(row.begin_pins, (
         SELECT jsonb_object_agg(pin.key, pin.value) FROM jsonb_each(earlier.pins) AS pin
-        WHERE (row.birth = 'reentered' AND (row.is_begun OR earlier.entity_version = row.entity_version))
+        WHERE (row.birth IN ('reentered', 'restarted') AND (row.is_begun OR earlier.entity_version = row.entity_version))
            OR pin.value ? 'inherited_from'), '{}') AS pins
 ) AS begun
 
@@ -214,3 +223,11 @@ FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s
 -- name: write_editors
 -- Write the set of persons who count as editors; its document is locked.
 UPDATE documents SET editor_responsible = %(responsible)s WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
+
+-- name: close_incidents_of_documents
+-- Close the incidents of documents that had no workflow and need none any more.
+UPDATE incidents i
+SET closed_at = %(now)s, closing = 'ended', closed_by = row.closed_by
+FROM json_to_recordset(%(rows)s::json) AS row (entity_id uuid, closed_by text)
+WHERE i.tenant_id = %(tenant_id)s AND i.entity_id = row.entity_id AND i.code = 'DOCUMENT_WITHOUT_WORKFLOW'
+  AND i.closed_at IS NULL

@@ -145,3 +145,9 @@ def care_for_incident(
     """Write who looks after an open incident, and their note; return whether it was open."""
     values = {"tenant_id": tenant_id, "id": incident_id, "assignee": assignee, "note": note}
     return connection.execute(_SQL.care_for_incident, values).rowcount > 0
+
+
+def has_open_incident(connection: Connection, tenant_id: UUID, document_id: UUID) -> bool:
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    row: Any = connection.execute(_SQL.has_open_incident, values).fetchone()
+    return bool(row[0])

@@ -90,3 +90,9 @@ WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s AND i.closed_at IS NULL
 UPDATE incidents i
 SET assignee = %(assignee)s, note = %(note)s
 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s AND i.closed_at IS NULL
+
+-- name: has_open_incident
+-- Find out if an incident of the document is open.
+SELECT EXISTS (
+    SELECT FROM incidents i
+    WHERE i.tenant_id = %(tenant_id)s AND i.entity_id = %(document_id)s AND i.closed_at IS NULL)

@@ -8,6 +8,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.store.database import Connection
+from signet.store.pipeline import DeferredStatement
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -68,3 +69,8 @@ def list_done(connection: Connection, tenant_id: UUID, instance_id: UUID) -> lis
     """List finished steps as (token, node)."""
     values = {"tenant_id": tenant_id, "id": instance_id}
     return [(str(row[0]), str(row[1])) for row in connection.execute(_SQL.list_done, values).fetchall()]
+
+
+def find_last_instance(tenant_id: UUID, document_id: UUID) -> DeferredStatement:
+    """Make the statement that finds the newest instance of a document, and the document."""
+    return DeferredStatement(_SQL.find_last_instance, {"tenant_id": tenant_id, "document_id": document_id})

@@ -35,3 +35,15 @@ SELECT DISTINCT token_id, node_id
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_type <> 'control'
   AND status IN ('completed', 'failed', 'skipped')
+
+-- name: find_last_instance
+-- Find the newest instance of a document; every document has begun one.
+SELECT i.id, d.id
+FROM documents d
+CROSS JOIN LATERAL (
+    SELECT i.id FROM workflow_instances i
+    WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id AND i.kind = 'envelope'
+    ORDER BY i.id DESC
+    LIMIT 1
+) i
+WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s

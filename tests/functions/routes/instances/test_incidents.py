@@ -45,7 +45,7 @@ def test_what_is_held_is_listed_with_its_acts(client: Client, stranded: list[Any
     assert [one["document_id"] for one in (first, second)] == [str(made.document_id) for made in stranded]
     assert (first["code"], first["kind"], first["attempts"]) == (ERROR, "business", 1)
     # Behind the gate no rejection leads anywhere, so that its token cannot be cancelled.
-    repairs = ["retry", "skip", "go_to", "cancel", "fail"]
+    repairs = ["retry", "skip", "go_to", "correct", "cancel", "fail"]
     assert [act["name"] for act in first["acts"]] == repairs
     assert {act["permission"] for act in first["acts"]} >= {"workflow:retry", "workflow:go_to"}
     assert client.get(f"/v1/incidents/{first['id']}").body == first

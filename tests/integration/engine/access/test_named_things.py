@@ -172,7 +172,7 @@ def test_what_is_replaced_does_not_come_back(company: Company) -> None:
         published = connection.execute(
             "SELECT id FROM workflow_definitions WHERE definition_kind = 'effective' AND status = 'published'"
         ).fetchall()
-        noted = connection.execute(
+        noted: list[Any] = connection.execute(
             "SELECT action, content::jsonb -> 'detail' FROM audit_log"
             " WHERE action = 'replaced' OR content::jsonb -> 'detail' ? 'replaces' ORDER BY action"
         ).fetchall()

@@ -107,12 +107,12 @@ def operate(stage: WorkflowStage, document: Made) -> tuple[Instances, Caller, in
 
 def give_up(stage: WorkflowStage, document: Made) -> None:
     instances, caller, version = operate(stage, document)
-    instances.fail(caller, document.instance_id, version, "over")
+    instances.fail(caller, document.instance_id, version, "over", "leave")
 
 
 def cancel(stage: WorkflowStage, document: Made) -> None:
     instances, caller, version = operate(stage, document)
-    instances.cancel(caller, document.instance_id, version, "over")
+    instances.cancel(caller, document.instance_id, version, "over", "leave")
 
 
 def cancel_token(stage: WorkflowStage, document: Made) -> None:

@@ -35,7 +35,7 @@ CANCELLED_FROM_ACTIVE: list[tuple[Any, ...]] = [
 
 def end(stage: WorkflowStage, document: Made, act: str) -> None:
     instances, olga = operating_on(stage)
-    getattr(instances, act)(olga, document.instance_id, version(stage, document), "entered twice")
+    getattr(instances, act)(olga, document.instance_id, version(stage, document), "entered twice", "leave")
 
 
 def lives(stage: WorkflowStage, document: Made) -> list[tuple[str, list[tuple[Any, ...]]]]:

@@ -171,7 +171,7 @@ def test_a_token_that_was_ready_is_cancelled_with_the_instance(
     company: Company, worker: Worker, worker_database: Database, instances: Instances, admin: Admin
 ) -> None:
     instance_id = instance_of(hold(company, worker))
-    instances.fail(operator(company), instance_id, 6, "no")
+    instances.fail(operator(company), instance_id, 6, "no", "leave")
     assert [row[:4] for row in read(admin, STEPS, instance_id, 6)] == [
         ("sys:control:failed", 7, 7, "completed"),
         ("sys:gate:approve", 8, 8, "cancelled"),

@@ -119,7 +119,7 @@ def test_each_remedy_helps(
         case "rebuild":
             assert instances.rebuild(operator(company), instance_id).was_other == (why == "nothing_open")
         case _:
-            instances.fail(operator(company), instance_id, version, "stuck")
+            instances.fail(operator(company), instance_id, version, "stuck", then="leave")
     drain(worker, [company.tenant_id])
     status, nodes_after, _ = stand_of(admin, instance_id)
     assert found(company, instances, admin) == []

@@ -25,7 +25,7 @@ def test_many_are_moved_each_for_itself(
     stage.publish_next(entity_type, checks={"nodes": [NOTE]}, approval=SAYING)
     later = submit(stage, entity_type)
     ended = submit(stage, entity_type)
-    operators.fail(olga(stage), ended.instance_id, version_of(stage, ended), "given up")
+    operators.fail(olga(stage), ended.instance_id, version_of(stage, ended), "given up", "leave")
     gone = {**CALL, "id": "another"}
     stage.publish_next(entity_type, approval={"nodes": [gone]})
     stage.publish_next(entity_type, approval=SAYING)

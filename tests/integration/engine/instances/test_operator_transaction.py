@@ -43,6 +43,7 @@ ACTS: dict[str, Act] = {
     "advance": lambda i, caller, id, version: i.advance(caller, id, version, "T", "why"),
     "skip": lambda i, caller, id, version: repairs(i).skip(caller, id, version, "T", "why"),
     "go_to": lambda i, caller, id, version: repairs(i).go_to(caller, id, version, "sys:state:draft", "why"),
+    "ask_again": lambda i, caller, id, version: repairs(i).ask_again(caller, id, version, "T", "why"),
     "fail": lambda i, caller, id, version: i.fail(caller, id, version, "why"),
     "wake": lambda i, caller, id, _: i.wake(caller, id),
     "rebuild": lambda i, caller, id, _: i.rebuild(caller, id),
@@ -52,8 +53,8 @@ WITH_VERSION = [act for act in ACTS if act not in ("wake", "rebuild", "requeue")
 
 
 def test_each_act_has_a_name_for_its_history() -> None:
-    # Moves have tests of their own.
-    assert {*ACTS, "move"} == ENTRIES.keys()
+    # Moves and corrections have tests of their own.
+    assert {*ACTS, "move", "correct"} == ENTRIES.keys()
     assert {permission_of(act) for act in ACTS} <= QUOTAS.keys()
 
 

@@ -199,7 +199,7 @@ def test_what_has_ended_is_not_there_or_is_not_published_cannot_be_moved(
     )
     company.definitions.archive(company.caller(), newest, accepted=("FALLS_BACK", "ASKS_NOBODY"))
     refused(made.instance_id, version_of(stage, made), olga(stage), version=2)
-    operators.fail(olga(stage), made.instance_id, version_of(stage, made), "given up")
+    operators.fail(olga(stage), made.instance_id, version_of(stage, made), "given up", "leave")
     refused(made.instance_id, version_of(stage, made), olga(stage), version=2)
     absent, unknown = "INSTANCE_NOT_FOUND", "DEFINITION_NOT_FOUND"
     assert found == [absent, absent, unknown, unknown, unknown, "INSTANCE_ENDED"]

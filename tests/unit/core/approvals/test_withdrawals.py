@@ -5,8 +5,10 @@ import pytest
 from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
 from signet.core.runtime.document_changes import (
     ANOTHER_REQUEST,
+    CORRECTED,
     EDITED,
     REFERENCES_CHANGED,
+    REQUEST_WITHDRAWN,
     VALUES_ERASED,
 )
 
@@ -23,6 +25,8 @@ from signet.core.runtime.document_changes import (
             " variables of the workflow have changed: context.sum",
         ),
         (ANOTHER_REQUEST, (), (), "a new request begins the way again"),
+        (REQUEST_WITHDRAWN, (), (), "the request was withdrawn"),
+        (CORRECTED, {"vendor"}, (), "the document was corrected"),
         (
             REFERENCES_CHANGED,
             {"vendor", "bank", OLDER_RELEASE},

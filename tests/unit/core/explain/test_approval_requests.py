@@ -267,6 +267,11 @@ VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION
             ("token_cancelled", ("olga",), None, 10),
         ),
         (
+            (asked(), control("renewed", node=FINANCE, actor={"id": "olga"}, reason="anna is away")),
+            'olga had people asked again at the approval "Finance" (at 2026-03-01 12:00:00 UTC)',
+            ("renewed", ("olga",), None, 10),
+        ),
+        (
             (asked(), control("sent_to", node=GATE, transition="cancel", actor={"id": "olga"})),
             'olga asked for "cancel" (at 2026-03-01 12:00:00 UTC)',
             ("asked", ("olga",), None, 10),

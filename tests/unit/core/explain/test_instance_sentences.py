@@ -81,6 +81,10 @@ from tests.support.core.small_workflows import compile_slot
             'The approval "Finance" was cancelled: nobody is there.',
         ),
         (
+            control("renewed", token="T", node=FINANCE, reason="anna is away"),
+            'The approval "Finance" is asked again: anna is away.',
+        ),
+        (
             control("advanced", token="T", node=DRAFT, reason="it came by phone"),
             'The state "draft" need not be waited for any more: it came by phone.',
         ),

@@ -1,12 +1,13 @@
 """Explanations name the times of open approvals alone: those of approvals that are over do nothing."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from signet.core.explain.instance_record import TriggerRecord
+from signet.core.explain.instance_record import ApprovalRecord, TriggerRecord
+from tests.support.core.instance_records import DRAFT, LATER, record, tell, token
 from tests.unit.core.explain.test_approval_requests import REQUEST
-from tests.unit.core.explain.test_instance import DRAFT, LATER, record, tell, token
 
 LATEST = LATER + timedelta(days=1)
 TIME = TriggerRecord(UUID(int=8), "continue", "pending", 0, 5, LATER, None, is_scheduled=True)
@@ -15,7 +16,7 @@ OPEN = replace(REQUEST, escalate_at=LATER)
 VOIDED = replace(REQUEST, id=UUID(int=43), status="voided", escalate_at=LATEST, expire_at=LATEST)
 
 
-def count_told(*triggers: TriggerRecord, approvals: object = (OPEN, VOIDED)) -> int:
+def count_told(*triggers: TriggerRecord, approvals: Sequence[ApprovalRecord] = (OPEN, VOIDED)) -> int:
     return tell(replace(record(), triggers=triggers, approvals=approvals)).count("The trigger continue")
 
 

@@ -54,6 +54,7 @@ def ended(token: str, outcome: str, **evidence: object) -> Step:
     [
         (control("retried"), Closing.RETRIED),
         (control("resumed"), Closing.RESUMED),
+        (control("renewed", token="T/5.0"), Closing.RETRIED),
         (control("failed"), Closing.ENDED),
         (control("sent_to", node="sys:state:draft"), Closing.WITHDRAWN),
         (control("edited"), Closing.WITHDRAWN),

@@ -248,6 +248,7 @@ def test_the_acts_are_those_that_the_checks_accept() -> None:
         "retry",
         "skip",
         "go_to",
+        "correct",
         "cancel_token",
         "cancel",
         "fail",
@@ -263,7 +264,7 @@ def test_a_held_gate_can_only_be_retried_or_left() -> None:
     execution = InstanceExecution(load({"nodes": [call("left")]}), start_projection("sys:gate:submit", 1))
     execution.hold("T", Blocked("the condition does not hold"))
     [gate] = execution.projection.tokens()
-    assert list_acts(execution, gate, "draft") == ["retry", "go_to", "cancel", "fail"]
+    assert list_acts(execution, gate, "draft") == ["retry", "go_to", "correct", "cancel", "fail"]
     other = begin({"nodes": [call("left")]}, "usr:checks:left")
     [token] = other.projection.tokens()
     assert "skip" not in list_acts(other, token, "nowhere")

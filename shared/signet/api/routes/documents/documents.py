@@ -11,7 +11,7 @@ from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Rea
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Amend, Applied, Create, Delete, RunAction, Update
-from signet.engine.documents.read import DocumentInLine
+from signet.engine.documents.read import DocumentAtWork
 
 Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
 
@@ -57,7 +57,7 @@ def add_document_routes(routes: Routes) -> None:
         operation = Create(new.entity_type, new.data, new.id, new.reason)
         return _show_made(call.use.documents.mutate(call.caller, operation))
 
-    @routes.get("/v1/documents/<document_id>", "One document", DocumentInLine, is_versioned=True)
+    @routes.get("/v1/documents/<document_id>", "One document", DocumentAtWork, is_versioned=True)
     def get_document(call: Call, document_id: PathId) -> HttpAnswer:
         return show_record(call.use.documents_read.read(call.principal, document_id))
 

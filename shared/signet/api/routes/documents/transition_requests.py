@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import IfMatch, Named, PathId, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
-from signet.engine.documents.commands import Applied, RequestTransition
+from signet.engine.documents.commands import Applied, RequestTransition, WithdrawRequest
 from signet.engine.documents.read import TransitionRequestRecord
 
 
@@ -45,6 +45,15 @@ def add_transition_request_routes(routes: Routes) -> None:
             return None if record.status == "open" else HttpAnswer(record, version=record.version_now)
 
         return HttpAnswer(applied, 202, applied.version, location, follow=follow)
+
+    @routes.delete("/v1/requests/<request_id>", "Withdraw one's own request for a transition")
+    def withdraw_request(
+        call: Call, request_id: PathId, reason: Annotated[Reason, Query()] = None
+    ) -> HttpAnswer:
+        """Withdraw an open request that the caller has made; what was on the way goes back to its state."""
+        record = call.use.documents_read.read_request(call.principal, request_id)
+        call.use.documents.mutate(call.caller, WithdrawRequest(record.document_id, request_id, reason))
+        return HttpAnswer(status=204)
 
     @routes.get("/v1/requests/<request_id>", "One request for a transition", TransitionRequestRecord)
     def get_request(call: Call, request_id: PathId) -> TransitionRequestRecord:

@@ -14,6 +14,7 @@ from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require
 from signet.api.http.routing import Routes, Serve
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
 from signet.core.explain.instance_record import InstanceStatus
+from signet.core.runtime.operator_actions import Sequel
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import MAX_REASON_CHARACTERS
 from signet.engine.instances.actions import MAX_IN_BULK, BulkAct, InstanceState, Seen
@@ -33,7 +34,23 @@ class WithReason(Strict):
     reason: Why
 
 
-class OfToken(WithReason):
+class OperatorAct(WithReason):
+    dry_run: Annotated[
+        bool, Field(description="Only check it, and answer the state that the instance would have.")
+    ] = False
+
+
+class Ending(OperatorAct):
+    then: Annotated[
+        Sequel | None,
+        Field(
+            description="What follows where nobody can ask for a transition of the document: `restart` begins"
+            " a new instance, `leave` opens an incident on the document."
+        ),
+    ] = None
+
+
+class OfToken(OperatorAct):
     token: Annotated[
         str,
         Field(
@@ -65,6 +82,7 @@ class InstanceAndVersion(Strict):
 class BulkActs(Strict):
     act: BulkAct
     reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
+    then: Annotated[Sequel | None, Field(description="Of `cancel` and `fail`: what follows.")] = None
     items: Annotated[
         tuple[InstanceAndVersion, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)
     ]
@@ -103,11 +121,10 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("pause", "Pause an instance where it is")
     def pause_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[OperatorAct, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Pause an instance; triggers that come meanwhile end at once, because resuming reads the tables."""
-        version = require_version(if_match)
-        return show_record(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
+        return _act_on_whole(call, call.use.instances.pause, instance_id, asked, if_match)
 
     @post("resume", "Let a paused instance go on")
     def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
@@ -116,30 +133,33 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("retry", "Try again what made the engine pause an instance")
     def retry_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[OperatorAct, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Retry what the engine paused for, with fresh attempts for dead triggers.
 
         An instance that a person has paused is resumed instead.
         """
-        version = require_version(if_match)
-        return show_record(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
+        return _act_on_whole(call, call.use.instances.retry, instance_id, asked, if_match)
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[Ending, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Cancel an instance; a request begins a new one at the document's present status."""
+        """Cancel an instance; `then` says what follows where no request could begin a new one."""
         version = require_version(if_match)
-        return show_record(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
+        cancel = call.use.instances.cancel
+        state = cancel(call.caller, instance_id, version, asked.reason, asked.then, dry_run=asked.dry_run)
+        return show_act(state, version, asked)
 
     @post("fail", "Give up an instance that cannot go on")
     def fail_instance(
-        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[Ending, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Fail an instance for good; a request begins a new one at the document's present status."""
+        """Fail an instance for good; `then` says what follows where no request could begin a new one."""
         version = require_version(if_match)
-        return show_record(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
+        fail = call.use.instances.fail
+        state = fail(call.caller, instance_id, version, asked.reason, asked.then, dry_run=asked.dry_run)
+        return show_act(state, version, asked)
 
     @post("wake", "Wake an instance")
     def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
@@ -165,9 +185,10 @@ def add_token_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Cancel a token as if its node had been rejected: it passes no approval that nobody gave."""
         version = require_version(if_match)
-        return show_record(
-            call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
+        state = call.use.instances.cancel_token(
+            call.caller, instance_id, version, asked.token, asked.reason, dry_run=asked.dry_run
         )
+        return show_act(state, version, asked)
 
     @post("advance", "End one wait of an instance for a time, an event, an answer or a delivery")
     def advance_instance(
@@ -178,17 +199,17 @@ def add_token_acts(routes: Routes) -> None:
         It is never advanced past a decision of people, or past the workflow's own work.
         """
         version = require_version(if_match)
-        return show_record(
-            call.use.instances.advance(
-                call.caller, instance_id, version, asked.token, asked.reason, asked.payload
-            )
+        advance, token = call.use.instances.advance, asked.token
+        state = advance(
+            call.caller, instance_id, version, token, asked.reason, asked.payload, dry_run=asked.dry_run
         )
+        return show_act(state, version, asked)
 
-    @routes.post("/v1/instances/bulk", "Act on many instances", InstanceActOutcomes)
+    @routes.post("/v1/instances/bulk", "OperatorAct on many instances", InstanceActOutcomes)
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
-        """Act on many instances; a refusal stops no other, and the status is 200."""
+        """OperatorAct on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
-        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason)
+        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason, asked.then)
         items = [
             InstanceActOutcome(index, one.id, "done", outcome, None)
             if isinstance(outcome, InstanceState)
@@ -197,6 +218,23 @@ def add_token_acts(routes: Routes) -> None:
         ]
         done = sum(item.status == "done" for item in items)
         return InstanceActOutcomes(done, len(items) - done, items)
+
+
+def _act_on_whole(
+    call: Call,
+    act: Callable[..., InstanceState],
+    instance_id: UUID,
+    asked: OperatorAct,
+    if_match: str | None,
+) -> HttpAnswer:
+    version = require_version(if_match)
+    state = act(call.caller, instance_id, version, asked.reason, dry_run=asked.dry_run)
+    return show_act(state, version, asked)
+
+
+def show_act(state: InstanceState, seen: int, asked: OperatorAct) -> HttpAnswer:
+    """Show the instance after an act; after a dry run it still has the version that was seen."""
+    return HttpAnswer(state, version=seen if asked.dry_run else state.version)
 
 
 def declare_act(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:

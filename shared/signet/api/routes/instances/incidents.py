@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import describe_refusal
-from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
 from signet.api.http.routing import Routes
@@ -18,9 +18,11 @@ from signet.api.routes.instances.actions import (
     Advance,
     InstanceActOutcome,
     InstanceActOutcomes,
+    OfToken,
+    OperatorAct,
     Why,
-    WithReason,
     declare_act,
+    show_act,
 )
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
@@ -49,7 +51,7 @@ Assignee = Annotated[str | None, Query(min_length=1, max_length=MAX_PERSON_CHARA
 Status = Annotated[Literal["open", "closed"], Query(description="`open` incidents still want a person.")]
 
 
-class GoTo(WithReason):
+class GoTo(OperatorAct):
     node: Annotated[
         str,
         Field(
@@ -156,9 +158,11 @@ def add_repair_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Skip the node of a held token as if it had acted, with this answer; never an approval or a gate."""
         version = require_version(if_match)
-        return show_record(
-            call.use.repairs.skip(call.caller, instance_id, version, asked.token, asked.reason, asked.payload)
+        skip, token = call.use.repairs.skip, asked.token
+        state = skip(
+            call.caller, instance_id, version, token, asked.reason, asked.payload, dry_run=asked.dry_run
         )
+        return show_act(state, version, asked)
 
     @post("go_to", "Send an instance back, or to the state of its document")
     def send_instance(
@@ -166,6 +170,18 @@ def add_repair_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Send an instance to a node; approvals that were given on the way it leaves count no more."""
         version = require_version(if_match)
-        return show_record(
-            call.use.repairs.go_to(call.caller, instance_id, version, asked.node, asked.reason)
+        state = call.use.repairs.go_to(
+            call.caller, instance_id, version, asked.node, asked.reason, dry_run=asked.dry_run
         )
+        return show_act(state, version, asked)
+
+    @post("ask_again", "Ask the people of an approval again")
+    def ask_people_again(
+        call: Call, instance_id: PathId, asked: Annotated[OfToken, Body()], if_match: IfMatch = None
+    ) -> HttpAnswer:
+        """Void what people are asked at a node, and ask again by the chain and the roles of today."""
+        version = require_version(if_match)
+        state = call.use.repairs.ask_again(
+            call.caller, instance_id, version, asked.token, asked.reason, dry_run=asked.dry_run
+        )
+        return show_act(state, version, asked)

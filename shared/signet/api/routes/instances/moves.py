@@ -169,7 +169,7 @@ def add_instance_moves(routes: Routes) -> None:
 def _show(outcome: MoveOutcome) -> MovedInstance:
     assert outcome.report is not None and outcome.version is not None
     assert outcome.outcome in ("moved", "safe", "blocked")
-    return MovedInstance(outcome.instance_id, outcome.outcome, outcome.version, _show_report(outcome.report))
+    return MovedInstance(outcome.instance_id, outcome.outcome, outcome.version, show_report(outcome.report))
 
 
 def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
@@ -178,7 +178,8 @@ def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
     return MoveOfMany(index, outcome.instance_id, "done", _show(outcome), None)
 
 
-def _show_report(report: Report) -> MoveReport:
+def show_report(report: Report) -> MoveReport:
+    """Show the verdict on every token, and the obstacles of the whole."""
     verdict = _judge(report)
     return MoveReport(
         verdict,

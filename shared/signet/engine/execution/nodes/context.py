@@ -40,6 +40,7 @@ from signet.core.tenants.principal import (
 )
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.approvals.subject import ApprovalSubject
+from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
@@ -155,7 +156,12 @@ class InstanceContext:
         deciders = self._list_deciders(document) if request is not None else ()
         changed, erased = self.approvals.list_changes(self.row.id, self.execution)
         kept = list_unchanged_refs(self.execution.projection.pins, document.data)
-        return DocumentState(document.version, document.status, request, deciders, changed, erased, kept)
+        begins, pause = self.row.birth == "reentered" and self.row.version == 0, document.pause or {}
+        found = document.version, document.status, request, deciders, changed, erased, kept, begins
+        return DocumentState(*found, pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN))
+
+    def has_trigger(self, event_type: str) -> bool:
+        return any(trigger.event_type == event_type for trigger in self.triggers)
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:
@@ -349,10 +355,7 @@ class InstanceContext:
         return separation_conflict(contract, find_people_behind(document, asked, pins))
 
     def _find_requester(self, document: DocumentRow) -> Actor:
-        """Return who requested the transition in progress, or else the one performed last.
-
-        The rows of requests say it, which nobody changes. The row of an instance is a cache.
-        """
+        """Return who requested what is in progress, or else was performed last, by the rows of requests."""
         projection, request = self.execution.projection, self._find_request(document)
         if request is not None and request.id == projection.request:
             return request.actor

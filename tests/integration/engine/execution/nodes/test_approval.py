@@ -225,7 +225,7 @@ def test_an_operator_who_ends_an_instance_ends_its_requests(stage: WorkflowStage
     company = stage.standing.company
     instances = Instances(company.database, stage.caches(), CompiledCache())
     version = stage.instance(document.instance_id)["version"]
-    instances.fail(company.caller(), document.instance_id, version, "over")
+    instances.fail(company.caller(), document.instance_id, version, "over", "leave")
     assert request_of(stage, document.instance_id)["status"] == "voided"
     assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
 

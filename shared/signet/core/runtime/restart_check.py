@@ -1,0 +1,91 @@
+"""The check of a restart: a document without a live instance begins again, where its last one stood.
+
+It begins at the state of its document. Behind a passed gate it begins at the slot there, since the transition
+is done and only what follows is not.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
+from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.tokens import ROOT, root_of
+from signet.core.runtime.workflow import Workflow, WorkflowNode
+
+# What acts on other systems and other documents, and does so again.
+_ACTING = ("action", "webhook_out", "notification")
+_OWN = "Restart it under its own definition, or under a later one where this is no obstacle."
+
+
+@dataclass(frozen=True, slots=True)
+class EndedPlace:
+    """The place where the last instance of a document stood when it ended."""
+
+    tokens: Sequence[Token] = ()
+    # The token and the node of each step that has ended.
+    done: Collection[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestartInput:
+    """The facts about a document that its restart depends on."""
+
+    document_version: int
+    document_status: str
+    wants_two_people: bool = False
+    # The definition is that of the last instance, or the one that new instances begin under.
+    is_in_force: bool = False
+
+
+def choose_beginning(workflow: Workflow, place: EndedPlace, status: str) -> str:
+    """Return the node where the new instance begins."""
+    for token in place.tokens:
+        node_id = workflow.return_state_of(token.node)
+        if node_id is not None and _is_beginning(workflow.nodes[node_id], status):
+            return node_id
+    return f"sys:state:{status}"
+
+
+def _is_beginning(node: WorkflowNode, status: str) -> bool:
+    """Return whether it is the slot behind a gate, or a state with the document's status."""
+    return node.type.name == "slot_in" or (node.type.name == "state" and node.config["state"] == status)
+
+
+def has_nothing_left(workflow: Workflow, node_id: str) -> bool:
+    """Return whether an instance that begins there would end at once."""
+    node = workflow.nodes.get(node_id)
+    return node is not None and "ended" in node.edges
+
+
+def list_repeated(workflow: Workflow, place: EndedPlace, node_id: str) -> list[str]:
+    """List the nodes that have acted since there, and will act again."""
+    ahead = list_ahead(workflow, node_id)
+    roots = {root_of(token.id) for token in place.tokens}
+    done = {node for token_id, node in place.done if root_of(token_id) in roots}
+    return sorted(node for node in done & ahead if workflow.nodes[node].type.name in _ACTING)
+
+
+def assess_restart(old: Definition, new: Definition, node_id: str, facts: RestartInput) -> Report:
+    """Report whether the document can begin there under this definition, as a move would be judged."""
+    version = facts.document_version
+    position = MoveInput(
+        [Token(ROOT, node_id, TokenState.READY, version)],
+        seen_version=version,
+        document_version=version,
+        document_status=facts.document_status,
+        wants_two_people=facts.wants_two_people,
+        may_be_older=facts.is_in_force,
+    )
+    report = assess(old, new, position)
+    return replace(
+        report,
+        obstacles=tuple(map(_remedy, report.obstacles)),
+        assessments=tuple(
+            replace(one, obstacles=tuple(map(_remedy, one.obstacles))) for one in report.assessments
+        ),
+    )
+
+
+def _remedy(obstacle: Obstacle) -> Obstacle:
+    """Say what to do for a document that no instance holds."""
+    return replace(obstacle, remedy=_OWN)

@@ -1,0 +1,87 @@
+"""Checks that come before an act of an operator on an instance, each with its remedy."""
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.runtime.operator_actions import find_token
+from signet.core.runtime.position import Token
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.operator_transaction import OperatorTransaction
+
+
+def require_version(context: InstanceContext, expected: int) -> None:
+    if context.row.version != expected:
+        raise Rejected(
+            "INSTANCE_VERSION_CONFLICT",
+            f"the instance is at version {context.row.version}, not {expected}",
+            remedy="Read it again, and decide on what it does now.",
+            details={"current_version": context.row.version},
+        )
+
+
+def require_running(context: InstanceContext, act: str) -> None:
+    if context.row.status != "running":
+        sentence = f"the instance is {context.row.status}: only a running one can be {act}"
+        remedy = "Resume it." if context.row.status == "paused" else ""
+        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
+
+
+def require_paused(context: InstanceContext, act: str) -> None:
+    if context.row.status != "paused":
+        sentence = f"the instance is {context.row.status}: only a paused one can be {act}"
+        raise Rejected("INSTANCE_NOT_PAUSED", sentence)
+
+
+def require_retriable(transaction: OperatorTransaction, context: InstanceContext) -> None:
+    """Require that a token is held, or that the engine has paused the instance."""
+    execution = context.execution
+    if not (execution.is_running and execution.projection.position.held()):
+        require_paused(context, "retried")
+    if context.row.status == "paused" and not execution.projection.is_paused_by_holds:
+        pause = transaction.read_pause(context.row.id)
+        if pause is not None and pause.is_by_person:
+            sentence = "a person has paused the instance: nothing has failed that could be retried"
+            raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+
+
+def require_repairable(context: InstanceContext) -> None:
+    """Require that the instance runs, or that only its tokens are held."""
+    require_live(context)
+    if not context.execution.takes_changes:
+        status = context.row.status
+        sentence = f"the instance is {status}: it can be repaired while it runs, or is held"
+        remedy = "Resume it." if status == "paused" else ""
+        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
+
+
+def require_live(context: InstanceContext) -> None:
+    if not context.execution.is_live:
+        raise Rejected("INSTANCE_ENDED", f"the instance is {context.row.status} already")
+
+
+def require_current(context: InstanceContext) -> None:
+    """Refuse while an edit is not yet taken in, since it may send the instance elsewhere."""
+    document = context.document
+    if document is not None and document.version != context.row.entity_version:
+        sentence = "the document was edited, and the instance has not taken that in yet"
+        raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
+
+
+def require_token(context: InstanceContext, name: str) -> Token:
+    token = find_token(context.execution, name)
+    if isinstance(token, Rejected):
+        raise token
+    return token
+
+
+def raise_if(rejected: Rejected | None) -> None:
+    if rejected is not None:
+        raise rejected
+
+
+def require_reason(reason: str) -> None:
+    rejected = check_reason(reason)
+    if rejected is not None:
+        raise rejected
+    if not reason.strip():
+        mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
+        raise Rejected("FIELDS_INVALID", "this act needs a reason", fields=(mistake,))

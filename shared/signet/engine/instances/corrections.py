@@ -1,0 +1,112 @@
+"""Corrections: an operator changes what a document says while an incident is open on it.
+
+No edit window holds them, but what people approved stays as it is: that is amended.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.runtime.document_changes import take_correction
+from signet.core.tenants.caller import Caller
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.decide import version_conflict
+from signet.engine.documents.read import document_not_found
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.act_checks import require_current, require_reason, require_repairable
+from signet.engine.instances.operator_transaction import OperatorTransaction, undoing
+from signet.store.database import Database
+from signet.store.documents.write import DocumentRow
+from signet.store.instances.moves import find_last_instance
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A corrected document, and its instance as it goes on; null where it has none."""
+
+    document_id: UUID
+    version: int
+    status: str
+    instance_id: UUID | None
+    nodes: list[str]
+
+
+class Corrections:
+    """The use case with the caches of a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
+        self._database = database
+        self._caches = caches
+        self._compiled = compiled
+
+    def correct(
+        self,
+        caller: Caller,
+        document_id: UUID,
+        expected_version: int,
+        patch: Mapping[str, Any],
+        reason: str,
+        *,
+        dry_run: bool = False,
+    ) -> Correction:
+        """Correct the document, and try again what is held; who does it counts as its editor.
+
+        People who are asked in front of a gate are asked about what it says now.
+        """
+        opening = find_last_instance(caller.principal.tenant_id, document_id)
+        with undoing(), self._database.pipelined(caller.principal.tenant_id, opening) as pipeline:
+            row = pipeline.first_row
+            entities = {row[0]: row[1]} if row is not None else {}
+            transaction = OperatorTransaction(
+                pipeline.connection, caller, self._caches, self._compiled, entities
+            )
+            transaction.begin_act("correct", dry_run=dry_run)
+            if row is None:
+                raise document_not_found(document_id)
+            require_reason(reason)
+            context = transaction.open(row[0])
+            document = _require_correctable(transaction, context, document_id)
+            if document.version != expected_version:
+                raise version_conflict(document, expected_version)
+            applied = transaction.correct(document_id, patch, reason)
+            if context.execution.is_live:
+                _apply_correction(transaction, context, reason)
+            position = context.execution.projection.position
+            live = context.row.id if context.execution.is_live else None
+            found = Correction(document_id, applied.version, applied.status, live, position.current_nodes())
+            transaction.write_act(dry_run=dry_run)
+            if caller.claimed is not None:
+                # A command line has the part of the person that it claims to be.
+                transaction.add_editors(document_id, frozenset((caller.claimed,)))
+        return found
+
+
+def _apply_correction(transaction: OperatorTransaction, context: InstanceContext, reason: str) -> None:
+    state = context.find_document_state()
+    assert state is not None
+    take_correction(context.execution, state, reason, transaction.actor)
+    context.adopt_changes()
+    transaction.wake(context)
+    transaction.note(context.row.id, "correct", reason, {"version": state.version})
+
+
+def _require_correctable(
+    transaction: OperatorTransaction, context: InstanceContext, document_id: UUID
+) -> DocumentRow:
+    document = context.document
+    if document is None or document.deleted_at is not None:
+        raise document_not_found(document_id)
+    if not transaction.has_open_incident(document_id):
+        sentence = "no incident is open on the document"
+        raise Rejected("CORRECTION_NOT_POSSIBLE", sentence, remedy="Edit it, or amend it.")
+    if context.execution.workflow.is_approved(document.status):
+        sentence = f"people approved what the document says to come to '{document.status}'"
+        remedy = "Amend it, or go on without the step that is held: skip it, or send the workflow back."
+        raise Rejected("CORRECTION_NOT_POSSIBLE", sentence, remedy=remedy)
+    if context.execution.is_live:
+        require_repairable(context)
+        require_current(context)
+    return document

@@ -1,0 +1,234 @@
+"""Restarts: a document without a live instance gets a new one, by the report of a move.
+
+The new instance acts for the person that the last one acted for. Who restarts it has no part in what it does:
+the audit trail of the document names them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from signet.core.contracts.contract import AMENDED
+from signet.core.errors import Rejected
+from signet.core.runtime.move_check import Definition, Report
+from signet.core.runtime.restart_check import (
+    EndedPlace,
+    RestartInput,
+    assess_restart,
+    choose_beginning,
+    has_nothing_left,
+    list_repeated,
+)
+from signet.core.tenants.caller import Caller
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.change import InstanceStart, audit_only_change
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.decide import version_conflict
+from signet.engine.documents.read import document_not_found
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition
+from signet.engine.instances.moves import MoveTarget
+from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
+from signet.store.database import Database
+from signet.store.documents.write import DocumentRow, WorkflowOfType, find_workflow
+from signet.store.instances.moves import find_last_instance
+
+RESTART = permission_of("restart")
+
+
+@dataclass(frozen=True, slots=True)
+class RestartOutcome:
+    """The outcome for a document; `version` is the document's, and stays as it is."""
+
+    document_id: UUID
+    outcome: Literal["restarted", "safe", "blocked"]
+    version: int
+    node: str
+    definition: Definition
+    # Nodes that have acted since there, and act again.
+    repeats: Sequence[str]
+    report: Report
+    instance_id: UUID | None = None
+
+
+class Restarts:
+    """The use case with the caches of a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
+        self._database = database
+        self._caches = caches
+        self._compiled = compiled
+
+    def report(self, caller: Caller, document_id: UUID, target: MoveTarget | None = None) -> RestartOutcome:
+        """Report where a document would begin again; nothing is written, and no quota is used."""
+        with self._locked(caller, document_id) as (transaction, instance_id):
+            transaction.permit(RESTART)
+            plan = self._plan(transaction, document_id, instance_id, target)
+            return plan.describe("safe" if plan.report.is_safe else "blocked")
+
+    def restart(
+        self,
+        caller: Caller,
+        document_id: UUID,
+        expected_version: int,
+        reason: str,
+        target: MoveTarget | None = None,
+    ) -> RestartOutcome:
+        """Begin a new instance where the last one stood, or report why it cannot begin there."""
+        with self._locked(caller, document_id) as (transaction, instance_id):
+            transaction.require(RESTART)
+            plan = self._plan(transaction, document_id, instance_id, target)
+            if plan.document.version != expected_version:
+                raise version_conflict(plan.document, expected_version)
+            rejected = check_reason(reason)
+            if rejected is not None:
+                raise rejected
+            if not plan.report.is_safe:
+                return plan.describe("blocked")
+            begun = plan.perform(caller, reason)
+            transaction.write()
+            return plan.describe("restarted", begun)
+
+    @contextmanager
+    def _locked(self, caller: Caller, document_id: UUID) -> Iterator[tuple[OperatorTransaction, UUID | None]]:
+        tenant_id = caller.principal.tenant_id
+        with self._database.pipelined(tenant_id, find_last_instance(tenant_id, document_id)) as pipeline:
+            row = pipeline.first_row
+            entities = {row[0]: row[1]} if row is not None else {}
+            transaction = OperatorTransaction(
+                pipeline.connection, caller, self._caches, self._compiled, entities
+            )
+            yield transaction, row[0] if row is not None else None
+
+    def _plan(
+        self,
+        transaction: OperatorTransaction,
+        document_id: UUID,
+        instance_id: UUID | None,
+        target: MoveTarget | None,
+    ) -> "RestartPlan":
+        if instance_id is None:
+            raise document_not_found(document_id)
+        context, _ = transaction.peek(instance_id)
+        _require_without_workflow(context.document, document_id)
+        place = transaction.read_last_place(instance_id)
+        return plan_restart(transaction, self._caches, context, place, target)
+
+
+@dataclass(frozen=True, slots=True)
+class RestartPlan:
+    """A restart that was judged: where the document begins, under which definition, and what repeats."""
+
+    context: InstanceContext
+    document: DocumentRow
+    new: LoadedDefinition
+    node: str
+    repeats: Sequence[str]
+    report: Report
+
+    def perform(self, caller: Caller, reason: str) -> UUID | None:
+        """Begin the new instance; the document goes along to the contract of its definition."""
+        documents, contract = self.context.documents, self.new.definition.contract
+        if contract is not None:
+            documents.adopt_contract(caller, documents.row(self.document.id), contract, reason)
+        row = documents.row(self.document.id)
+        context = documents.make_context(caller, documents.contract_of(row), row)
+        detail = {
+            "node": self.node,
+            "definition": self.new.definition.to_json(),
+            "ended_instance": str(self.context.row.id),
+        }
+        change = audit_only_change(context, row, "restart", reason, detail=detail)
+        stored, workflow = self.new.row, self.new.definition.workflow
+        change.instance = InstanceStart(
+            self.node,
+            "restarted",
+            WorkflowOfType(stored.id, stored.version, row.contract_version, stored.definition_kind),
+            actor=self.context.execution.projection.actor,
+            window=workflow.nodes[self.node].window,
+        )
+        return documents.apply(change).instance_id
+
+    def describe(
+        self, outcome: Literal["restarted", "safe", "blocked"], instance_id: UUID | None = None
+    ) -> RestartOutcome:
+        return RestartOutcome(
+            self.document.id,
+            outcome,
+            self.document.version,
+            self.node,
+            self.new.definition,
+            self.repeats,
+            self.report,
+            instance_id,
+        )
+
+
+def plan_restart(
+    transaction: OperatorTransaction,
+    caches: DocumentCaches,
+    context: InstanceContext,
+    place: EndedPlace,
+    target: MoveTarget | None = None,
+) -> RestartPlan:
+    """Judge a restart behind an instance that has ended, or that the same transaction ends."""
+    document = context.document
+    assert document is not None
+    loader = transaction.definitions(caches)
+    old = loader.read(context.row.definition_id)
+    new = _choose_definition(loader, old, document, target)
+    node = choose_beginning(old.definition.workflow, place, document.status)
+    if has_nothing_left(new.definition.workflow, node):
+        raise Rejected(
+            "RESTART_NOT_POSSIBLE",
+            f"nothing is left to do for a document in status '{document.status}': its workflow has ended",
+            remedy="Ask for a transition that begins there.",
+        )
+    is_in_force = target is None or new.row.id == old.row.id
+    facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
+    report = assess_restart(old.definition, new.definition, node, facts)
+    repeats = list_repeated(old.definition.workflow, place, node)
+    return RestartPlan(context, document, new, node, repeats, report)
+
+
+def refuse_blocked(plan: RestartPlan) -> None:
+    """Refuse what the report blocks, where the restart is a part of another act."""
+    found = [*plan.report.obstacles, *(o for one in plan.report.assessments for o in one.obstacles)]
+    if found:
+        remedy = "Name `leave`, then restart the document under another definition."
+        raise Rejected("RESTART_NOT_POSSIBLE", f"{found[0].code}: {found[0].sentence}", remedy=remedy)
+
+
+def _choose_definition(
+    loader: DefinitionLoader, old: LoadedDefinition, document: DocumentRow, target: MoveTarget | None
+) -> LoadedDefinition:
+    """Choose the definition that is named, or its own while that is published, else the newest."""
+    if target is not None:
+        return loader.find(old.row, target.name, target.version)
+    if old.row.status == "published":
+        return old
+    newest = find_workflow(
+        loader.connection, loader.tenant_id, document.entity_type, document.contract_version
+    )
+    if newest is None:
+        sentence = f"no workflow of '{document.entity_type}' is published for version"
+        remedy = "Publish one, or name a published version of a newer contract."
+        raise Rejected("DEFINITION_NOT_FOUND", f"{sentence} {document.contract_version}", remedy=remedy)
+    return loader.read(newest.id)
+
+
+def _require_without_workflow(document: DocumentRow | None, document_id: UUID) -> None:
+    if document is None or document.deleted_at is not None:
+        raise document_not_found(document_id)
+    if document.instance_id is not None:
+        raise Rejected(
+            "RESTART_NOT_POSSIBLE",
+            f"the document has a workflow already: the instance {document.instance_id}",
+            remedy="Retry that, send it back, or cancel it.",
+        )
+    if document.status == AMENDED:
+        sentence = "the document was amended: its amendment goes on in its place"
+        raise Rejected("RESTART_NOT_POSSIBLE", sentence, remedy="Act on the amendment.")

@@ -1,0 +1,138 @@
+"""Faults in the acts that bring a document on which has no workflow, or one that is held (with WF-09)."""
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+ACTS, CHANGES = f"{SIGNET}/core/runtime/operator_actions.py", f"{SIGNET}/core/runtime/document_changes.py"
+EXECUTION = f"{SIGNET}/core/runtime/execution.py"
+RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
+OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
+OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
+OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
+OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
+
+REPAIRING = (
+    Mutation(
+        "a refused request restarts an automatic way",
+        9,
+        CHANGES,
+        "    if document_state.begins_for_request and (",
+        "    if not document_state and (",
+        (f"{OF_RESTARTS}r8_a_refused_request_restarts_nothing",),
+    ),
+    Mutation(
+        "an instance is ended and nobody says what follows",
+        9,
+        ACTS,
+        "    if then is not None or not only_goes_by_itself(workflow, status):",
+        "    if True:",
+        (f"{OF_RESTARTS}r2_cancel_wants_to_know_what_follows",),
+    ),
+    Mutation(
+        "a document is left without an incident",
+        9,
+        EXECUTION,
+        """        step = self.control(name, {**data, "then": "leave"}, actor=actor)
+        self.hold_changes.append(HoldChange(None, step, is_new=True))
+""",
+        """        step = self.control(name, {**data, "then": "leave"}, actor=actor)
+""",
+        (f"{OF_RESTARTS}r2_what_a_person_cancelled_begins_again",),
+    ),
+    Mutation(
+        "a restarted instance acts for the operator",
+        9,
+        f"{SIGNET}/engine/instances/document_restarts.py",
+        "            actor=self.context.execution.projection.actor,\n",
+        "",
+        (f"{OF_RESTARTS}r2_what_a_person_cancelled_begins_again",),
+    ),
+    Mutation(
+        "a restart behind a passed gate leaves out what follows it",
+        9,
+        RESTART_CHECK,
+        'return node.type.name == "slot_in" or (',
+        "return (",
+        (f"{OF_RESTARTS}behind_a_passed_gate_it_begins_at_the_slot",),
+    ),
+    Mutation(
+        "a request is parked while a person has paused the workflow",
+        9,
+        f"{SIGNET}/engine/documents/paused_requests.py",
+        "    if pause is None or (",
+        "    if pause is not None or (",
+        (f"{OF_PAUSES}r9_what_a_person_paused_serves_nothing",),
+    ),
+    Mutation(
+        "an interrupt is served while a person has paused the workflow",
+        9,
+        f"{SIGNET}/engine/documents/paused_requests.py",
+        'transition.kind == "interrupting" and not pause["is_by_person"]',
+        'transition.kind == "interrupting"',
+        (f"{OF_PAUSES}r9_what_a_person_paused_serves_nothing",),
+    ),
+    Mutation(
+        "what the engine has paused serves no interrupt",
+        9,
+        CHANGES,
+        "    if gate is None or document_state.is_paused_by_person:",
+        "    if gate is None or document_state:",
+        (f"{OF_PAUSES}r9_an_interrupt_of_what_the_engine_paused_is_served",),
+    ),
+    Mutation(
+        "a person withdraws what another one has asked for",
+        9,
+        f"{SIGNET}/engine/documents/paused_requests.py",
+        "    if row.requester_id != context.caller.principal.subject:",
+        "    if row.requester_id is None:",
+        (f"{OF_PAUSES}r9_a_person_withdraws_their_own_request",),
+    ),
+    Mutation(
+        "what was withdrawn goes on",
+        9,
+        CHANGES,
+        "        _send_back(execution, document_state, REQUEST_WITHDRAWN)",
+        "        return",
+        (f"{OF_PAUSES}r9_a_person_withdraws_their_own_request",),
+    ),
+    Mutation(
+        "what people approved is corrected",
+        3,
+        f"{SIGNET}/engine/instances/corrections.py",
+        "    if context.execution.workflow.is_approved(document.status):",
+        "    if not context.execution.workflow:",
+        (f"{OF_CORRECTIONS}what_people_approved_is_not_corrected",),
+    ),
+    Mutation(
+        "a correction leaves an approval of what it said before",
+        3,
+        CHANGES,
+        "        _send_back(execution, document_state, CORRECTED)",
+        "        pass",
+        (f"{OF_CORRECTIONS}people_are_asked_about_what_it_says_now",),
+    ),
+    Mutation(
+        "a document without an incident is corrected",
+        9,
+        f"{SIGNET}/engine/instances/corrections.py",
+        "    if not transaction.has_open_incident(document_id):",
+        "    if document_id is None:",
+        (f"{OF_CORRECTIONS}without_an_incident_it_is_edited",),
+    ),
+    Mutation(
+        "a dry run is written",
+        9,
+        f"{SIGNET}/engine/instances/operator_transaction.py",
+        "            raise _DryRun",
+        "            self.write()",
+        (f"{OF_REPAIRS}an_act_is_tried_before_it_is_done", f"{OF_CORRECTIONS}a_dry_run_changes_nothing"),
+    ),
+    Mutation(
+        "people are asked again by the request of before",
+        3,
+        f"{SIGNET}/core/runtime/projection.py",
+        '    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)',
+        "    return TokenChanges()",
+        (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
+    ),
+)

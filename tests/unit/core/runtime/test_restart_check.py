@@ -1,0 +1,111 @@
+"""Restarts: where a document without a workflow begins again, what repeats, and what blocks it."""
+
+import pytest
+
+from signet.core.runtime.move_check import Report
+from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
+from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.restart_check import (
+    EndedPlace,
+    RestartInput,
+    assess_restart,
+    choose_beginning,
+    has_nothing_left,
+    list_repeated,
+)
+from signet.core.runtime.workflow import Workflow
+from tests.support.core.valid_workflow import CONTRACT
+from tests.unit.core.runtime.test_move_check import codes, define, load, without_block
+
+REVIEW, BEHIND = "sys:state:submitted", "sys:slot:posting:in"
+
+
+@pytest.fixture(scope="module")
+def workflow() -> Workflow:
+    return load()
+
+
+def stood(*nodes: str) -> EndedPlace:
+    return EndedPlace([Token("T", node, TokenState.FAILED, 1) for node in nodes])
+
+
+def nodes_of(workflow: Workflow, slot: str) -> list[str]:
+    return [node for node, named in workflow.content["slot_map"].items() if named == slot]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "status", "begins"),
+    [
+        ((), "submitted", REVIEW),
+        (("usr:approval:credit",), "submitted", REVIEW),
+        (("sys:slot:posting:out",), "active", BEHIND),
+        (("sys:end",), "active", "sys:state:active"),
+        # Its own state is that of another status by now: the document decides.
+        (("sys:state:draft",), "submitted", REVIEW),
+        # An amendment begins where it came from.
+        (("sys:state:amended",), "draft", "sys:state:amended"),
+        (("sys:start",), "draft", "sys:state:draft"),
+    ],
+)
+def test_it_begins_where_the_last_instance_stood(
+    workflow: Workflow, nodes: tuple[str, ...], status: str, begins: str
+) -> None:
+    known = [node for node in nodes if node in workflow.nodes]
+    assert known == list(nodes)
+    assert choose_beginning(workflow, stood(*nodes), status) == begins
+
+
+def test_a_settled_state_has_nothing_left(workflow: Workflow) -> None:
+    assert has_nothing_left(workflow, "sys:state:active")
+    assert not has_nothing_left(workflow, REVIEW) and not has_nothing_left(workflow, BEHIND)
+    assert not has_nothing_left(workflow, "sys:state:gone")
+
+
+def test_what_has_acted_since_there_acts_again(workflow: Workflow) -> None:
+    token = Token("T/b7", "usr:approval:told", TokenState.WAITING, 1)
+    done = frozenset({("T/b7", REVIEW), ("T/b7/9.1", "usr:approval:credit"), ("T", "usr:approval:told")})
+    assert list_repeated(workflow, EndedPlace([token], done), REVIEW) == ["usr:approval:credit"]
+    assert list_repeated(workflow, EndedPlace([token], done), BEHIND) == []
+
+
+def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: bool) -> Report:
+    facts = RestartInput(1, "submitted", **more)
+    return assess_restart(define(old, 2), define(new, 1), node, facts)
+
+
+def test_its_own_definition_and_the_one_in_force_serve(workflow: Workflow) -> None:
+    assert judge(workflow, workflow, is_in_force=True).is_safe
+    older = judge(workflow, workflow)
+    assert codes(older) == ["DEFINITION_NOT_NEWER"]
+    assert "its own definition" in older.obstacles[0].remedy
+
+
+def test_a_slot_that_is_gone_blocks_it(workflow: Workflow) -> None:
+    without = load(without_block)
+    report = judge(workflow, without, "usr:approval:credit", is_in_force=True)
+    assert codes(report) == ["NODE_GONE"]
+    assert "its own definition" in report.assessments[0].obstacles[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("status", "then", "code"),
+    [
+        ("submitted", None, "INSTANCE_SEQUEL_MISSING"),
+        ("submitted", "leave", None),
+        ("submitted", "restart", None),
+        ("draft", None, None),
+        ("active", None, None),
+        (None, None, None),
+        (None, "restart", "RESTART_NOT_POSSIBLE"),
+    ],
+)
+def test_who_ends_an_instance_says_what_follows(
+    workflow: Workflow, status: str | None, then: Sequel | None, code: str | None
+) -> None:
+    refused = check_end(workflow, status, then)
+    assert (refused.code if refused is not None else None) == code
+
+
+def test_a_state_with_a_request_is_no_dead_end(workflow: Workflow) -> None:
+    assert CONTRACT["transitions"]["approve"]["kind"] == "automatic"
+    assert only_goes_by_itself(workflow, "submitted") and not only_goes_by_itself(workflow, "draft")
