@@ -123,7 +123,7 @@ class ObservabilityStack(SignetStack):
             (
                 "PausesForPeople",
                 "paused-for-people",
-                "Many instances paused, because nobody is left who may decide or act.",
+                "Many instances are held, because nobody is left who may decide or act.",
                 _PAUSES_FOR_PEOPLE,
             ),
         ]

@@ -36,7 +36,7 @@ from signet.engine.execution.rows import (
     refuse_request,
     settle_approvals,
 )
-from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.incidents.changes import find_code, write_hold_changes
 from signet.engine.telemetry import PURE
 from signet.store.database import Connection, Database, is_intact
 from signet.store.instances.waves import (
@@ -369,8 +369,10 @@ class _Wave:
             refuse_after_end(context)
             self._rows.instances.append(make_instance_row(context))
             self._rows.history.extend(make_history_rows(context))
-            if execution.projection.status == "paused" != context.row.status:
-                self.result.stats.count_pause(context.row.id, execution.projection.reason)
+            for change in execution.hold_changes:
+                if change.is_new:
+                    code = find_code(execution.workflow, change)
+                    self.result.stats.count_pause(context.row.id, code)
             self.result.instances += 1
         if has_ready_tokens(context) and context.row.id not in self.result.failed:
             self._documents.batch.events.append(make_continuation(context))

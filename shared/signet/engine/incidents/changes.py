@@ -44,12 +44,17 @@ def _close(
     closed.append({"instance_id": instance_id, "seq": seq, **values})
 
 
+def find_code(workflow: Workflow, change: HoldChange) -> str:
+    """Find the code of the incident that a new hold opens."""
+    said = change.step.data if change.step.is_control else change.step.evidence
+    node = workflow.nodes[change.token.node] if change.token is not None else None
+    return code_of(change.reason, said, node.type.name if node is not None else None)
+
+
 def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> dict[str, Any]:
     token, step = change.token, change.step
     node = workflow.nodes[token.node] if token is not None else None
-    said = step.data if step.is_control else step.evidence
-    reason = str(said.get("reason", "")) if step.is_control else step.error or ""
-    code = code_of(reason, said, node.type.name if node is not None else None)
+    code = find_code(workflow, change)
     return {
         "id": make_id(),
         "instance_id": row.id,
@@ -63,7 +68,7 @@ def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> di
         "endpoint": node.config.get("endpoint") if node is not None else None,
         "code": code,
         "kind": kind_of(code),
-        "message": reason,
+        "message": change.reason,
         "closing": None,
         "closed_by": None,
     }
