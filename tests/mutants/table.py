@@ -20,6 +20,7 @@ from tests.mutants.pinning import PINNING
 from tests.mutants.proving import PROVING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
+from tests.mutants.telling import TELLING
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.views import VIEWS_OF_AUTHORITY
 from tests.mutants.voting import VOTING
@@ -47,4 +48,5 @@ MUTATIONS: Sequence[Mutation] = (
     *VOTING,
     *ACTORS,
     *ATTACKED,
+    *TELLING,
 )

@@ -54,6 +54,8 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
 )
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.
 _DEFECTS = frozenset({ENGINE_FAILED, "ACTION_FAILED", "APPROVAL_UNPROVEN", "WORKFLOW_VERSION_DRIFT"})
+# The codes that figures name. An author's action may fail with any other.
+COUNTED_CODES = frozenset({*_KINDS, *_DEFECTS, STEP_FAILED, "PERMISSION_DENIED", "RULE_REJECTED"})
 
 
 def code_of(reason: str, evidence: Mapping[str, Any], node_type: str | None) -> str:

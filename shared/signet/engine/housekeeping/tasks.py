@@ -20,6 +20,7 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
         Task("wake_unpinned", 6 * HOUR, safety_net.wake_unpinned),
         Task("seal_audit", MINUTE, sealing.seal_tenants),
         Task("find_stuck", 10 * MINUTE, safety_net.find_stuck),
+        Task("count_incidents", 5 * MINUTE, safety_net.count_incidents),
         Task("make_partitions", DAY, partitions.make_partitions),
         Task("prune_events", HOUR, partial(pruning.prune_events, kept_days=kept.outbox_days)),
         Task("prune_effects", HOUR, partial(pruning.prune_effects, kept_days=kept.outbox_days)),

@@ -13,6 +13,7 @@ from signet.core.tenants.quotas import QUOTAS
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.incidents.counts import IncidentCount, count_open
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.dead_effects import REQUEUE, DeadEffects
 from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
@@ -144,6 +145,11 @@ class Operations:
         """Measure the queues of all tenants, for operators of the service."""
         with self._database.tenantless_transaction() as connection:
             return {queue.name: measure_queue(connection, queue) for queue in QUEUES}
+
+    def measure_incidents(self) -> Sequence[IncidentCount]:
+        """Count the open incidents of all tenants, for operators of the service."""
+        with self._database.tenantless_transaction() as connection:
+            return count_open(connection)
 
     @contextmanager
     def _allowed(self, principal: Principal) -> Iterator[ReadTransaction]:
