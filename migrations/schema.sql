@@ -859,6 +859,8 @@ DECLARE
             'quota_meters x WHERE x.tenant_id = t.tenant_id AND x.full_at < now() - $1'
         WHEN 'eligibility_changes' THEN
             'eligibility_changes x WHERE x.tenant_id = t.tenant_id AND x.changed_at < now() - $1'
+        WHEN 'closed_incidents' THEN
+            'incidents x WHERE x.tenant_id = t.tenant_id AND x.closed_at < now() - $1'
         WHEN 'deleted_documents' THEN
             'documents x WHERE x.tenant_id = t.tenant_id AND x.deleted_at < now() - $1 AND x.purged_at IS NULL'
         WHEN 'unsealed' THEN
@@ -1096,6 +1098,26 @@ END
 $$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.measure_incidents(codes text[], long interval) RETURNS TABLE(code text, open_count bigint, unattended_count bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    IF codes IS NULL OR cardinality(codes) > 200 OR long IS NULL THEN
+        RAISE EXCEPTION 'incidents are counted by at most 200 codes, and by a time' USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY
+        SELECT CASE WHEN counted.code = ANY (codes) THEN counted.code ELSE 'OTHER' END, count(*),
+               count(*) FILTER (WHERE counted.opened_at < now() - long AND counted.acknowledged_at IS NULL)
+        FROM (SELECT i.code, i.opened_at, i.acknowledged_at FROM incidents i
+              WHERE i.closed_at IS NULL LIMIT 100000) AS counted
+        GROUP BY 1;
+END
+$$;
+
+ALTER FUNCTION public.measure_incidents(codes text[], long interval) OWNER TO signet_dispatch;
 
 CREATE FUNCTION public.measure_queue(queue text) RETURNS TABLE(pending bigint, failed bigint, processing bigint, expired bigint, dead_letter bigint, oldest_due_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1427,6 +1449,32 @@ END
 $$;
 
 ALTER FUNCTION public.prune_inbound_events(at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_incidents(kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    WITH old AS MATERIALIZED (
+        SELECT o.id FROM incidents o
+        WHERE o.tenant_id = current_tenant_id() AND o.closed_at < now() - kept
+          AND NOT EXISTS (SELECT FROM workflow_instances i
+                          WHERE i.tenant_id = o.tenant_id AND i.id = o.instance_id AND i.status IN ('running', 'paused'))
+        ORDER BY o.closed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM incidents i USING old WHERE i.tenant_id = current_tenant_id() AND i.id = old.id;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_incidents(kept interval, at_most integer) OWNER TO signet_owner;
 
 CREATE FUNCTION public.prune_notifications(kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2045,6 +2093,51 @@ END
 $$;
 
 ALTER FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.tell_of_incident() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO notifications (tenant_id, id, user_id, role, kind, data, created_at, about)
+    SELECT NEW.tenant_id, (left(NEW.id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, told.user_id, told.role,
+           'incident_opened',
+           jsonb_strip_nulls(jsonb_build_object(
+               'incident_id', NEW.id, 'code', NEW.code, 'kind', NEW.kind, 'entity_type', NEW.entity_type,
+               'document_id', NEW.entity_id, 'instance_id', NEW.instance_id, 'node', NEW.node_id,
+               'endpoint', NEW.endpoint)),
+           NEW.opened_at, NEW.cause
+    FROM (
+        SELECT m.user_id, NULL
+        FROM members m
+        WHERE m.tenant_id = NEW.tenant_id AND m.status = 'active'
+          AND (m.user_id = NEW.requester_id
+               OR NEW.requester_id LIKE 'key:%' AND m.user_id = ANY (
+                   SELECT unnest(s.persons)
+                   FROM workflow_instances i
+                   JOIN responsible_sets s ON s.tenant_id = i.tenant_id AND s.hash = i.responsible
+                   WHERE i.tenant_id = NEW.tenant_id AND i.id = NEW.instance_id))
+          AND NOT EXISTS (
+              SELECT FROM incidents o
+              WHERE o.tenant_id = NEW.tenant_id AND o.requester_id = NEW.requester_id AND o.cause = NEW.cause
+                AND o.closed_at IS NULL AND o.id < NEW.id)
+        UNION ALL
+        SELECT NULL, c.body::jsonb #>> '{on_incident,role}'
+        FROM documents d
+        JOIN contracts c
+            ON c.tenant_id = d.tenant_id AND c.entity_type = d.entity_type AND c.version = d.contract_version
+        WHERE d.tenant_id = NEW.tenant_id AND d.id = NEW.entity_id
+          AND NOT EXISTS (
+              SELECT FROM incidents o
+              WHERE o.tenant_id = NEW.tenant_id AND o.cause = NEW.cause AND o.closed_at IS NULL AND o.id < NEW.id)
+    ) AS told (user_id, role)
+    WHERE told.user_id IS NOT NULL OR told.role IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.tell_of_incident() OWNER TO signet_owner;
 
 CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -2758,6 +2851,8 @@ CREATE TABLE public.incidents (
     closing text,
     closed_by text,
     step_id uuid,
+    requester_id text,
+    cause text GENERATED ALWAYS AS (((((((code || ' '::text) || COALESCE(entity_type, ''::text)) || ' '::text) || COALESCE(node_id, ''::text)) || ' '::text) || COALESCE(endpoint, ''::text))) STORED NOT NULL,
     CONSTRAINT incidents_attempts_check CHECK ((attempts >= 1)),
     CONSTRAINT incidents_check CHECK (((token_id IS NULL) = (node_id IS NULL))),
     CONSTRAINT incidents_check1 CHECK (((closed_at IS NULL) = (closing IS NULL))),
@@ -2805,6 +2900,7 @@ CREATE TABLE public.notifications (
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     read_at timestamp with time zone,
+    about text,
     CONSTRAINT notifications_check CHECK (((user_id IS NULL) <> (role IS NULL))),
     CONSTRAINT notifications_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
@@ -3608,13 +3704,21 @@ CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btr
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
+CREATE INDEX incidents_closed ON public.incidents USING btree (tenant_id, closed_at) WHERE (closed_at IS NOT NULL);
+
 CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, id) WHERE (closed_at IS NULL);
+
+CREATE INDEX incidents_open_cause ON public.incidents USING btree (tenant_id, cause, id) WHERE (closed_at IS NULL);
+
+CREATE INDEX incidents_open_requester ON public.incidents USING btree (tenant_id, requester_id, cause, id) WHERE (closed_at IS NULL);
 
 CREATE INDEX left_document_keys_by_document ON public.left_document_keys USING btree (tenant_id, document_id);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
 
 CREATE UNIQUE INDEX members_by_skeleton ON public.members USING btree (tenant_id, skeleton);
+
+CREATE UNIQUE INDEX notifications_about ON public.notifications USING btree (tenant_id, user_id, role, about) NULLS NOT DISTINCT WHERE ((about IS NOT NULL) AND (read_at IS NULL));
 
 CREATE INDEX notifications_of_role ON public.notifications USING btree (tenant_id, role, id) WHERE (role IS NOT NULL);
 
@@ -3946,6 +4050,8 @@ CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
 
+CREATE TRIGGER tell AFTER INSERT ON public.incidents FOR EACH ROW WHEN ((new.closed_at IS NULL)) EXECUTE FUNCTION public.tell_of_incident();
+
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = 'cancelled'::text) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
@@ -4147,6 +4253,8 @@ CREATE POLICY dispatch ON public.documents FOR SELECT TO signet_dispatch USING (
 CREATE POLICY dispatch ON public.eligibility_changes FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.idempotency_keys FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.incidents FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.notifications FOR SELECT TO signet_dispatch USING (true);
 
@@ -4606,6 +4714,14 @@ GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_n
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.measure_incidents(codes text[], long interval) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_api;
+
+GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.measure_queue(queue text) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_api;
@@ -4645,6 +4761,10 @@ GRANT ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integ
 REVOKE ALL ON FUNCTION public.prune_inbound_events(at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.prune_inbound_events(at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_incidents(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_incidents(kept interval, at_most integer) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.prune_notifications(kept interval, at_most integer) FROM PUBLIC;
 
@@ -4721,6 +4841,8 @@ REVOKE ALL ON FUNCTION public.restrict_updates_of_ended_step() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.tell_of_incident() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
@@ -5090,6 +5212,8 @@ GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT(tenant_id) ON TABLE public.incidents TO signet_dispatch;
+
 GRANT INSERT(id) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(id) ON TABLE public.incidents TO signet_api;
@@ -5138,6 +5262,8 @@ GRANT INSERT(code) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(code) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT(code) ON TABLE public.incidents TO signet_dispatch;
+
 GRANT INSERT(kind) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(kind) ON TABLE public.incidents TO signet_api;
@@ -5162,9 +5288,13 @@ GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT(opened_at) ON TABLE public.incidents TO signet_dispatch;
+
 GRANT UPDATE(acknowledged_by) ON TABLE public.incidents TO signet_api;
 
 GRANT UPDATE(acknowledged_at) ON TABLE public.incidents TO signet_api;
+
+GRANT SELECT(acknowledged_at) ON TABLE public.incidents TO signet_dispatch;
 
 GRANT UPDATE(assignee) ON TABLE public.incidents TO signet_api;
 
@@ -5173,6 +5303,8 @@ GRANT UPDATE(note) ON TABLE public.incidents TO signet_api;
 GRANT INSERT(closed_at),UPDATE(closed_at) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(closed_at),UPDATE(closed_at) ON TABLE public.incidents TO signet_api;
+
+GRANT SELECT(closed_at) ON TABLE public.incidents TO signet_dispatch;
 
 GRANT INSERT(closing),UPDATE(closing) ON TABLE public.incidents TO signet_worker;
 
@@ -5185,6 +5317,12 @@ GRANT INSERT(closed_by),UPDATE(closed_by) ON TABLE public.incidents TO signet_ap
 GRANT INSERT(step_id) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(step_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.members TO signet_api;
 

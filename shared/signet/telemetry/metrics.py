@@ -1,7 +1,7 @@
 """Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on standard output.
 
-Dimensions are of closed sets (service, route, node type, effect type, task, code), because each combination is
-billed as a metric. Tenant, status and trace are beside them in the line, for searching.
+Dimensions are of closed sets (service, route, node type, effect type, task, code), because each combination
+is billed as a metric. Tenant, status and trace are beside them in the line, for searching.
 """
 
 from collections.abc import Mapping, Sequence

@@ -157,7 +157,10 @@ def test_open_incidents_are_told_by_code(watching: TelemetryFanOut, stream: io.S
     told, unattended, *by_code = read_lines(stream)
     assert (told["level"], told["open"], told["unattended"]) == ("WARNING", {"EFFECT_DEAD": 3, "OTHER": 1}, 2)
     assert unattended["IncidentsUnattended"] == [2.0] and "code" not in unattended
-    assert [(line["code"], line["Incidents"]) for line in by_code] == [("EFFECT_DEAD", [3.0]), ("OTHER", [1.0])]
+    assert [(line["code"], line["Incidents"]) for line in by_code] == [
+        ("EFFECT_DEAD", [3.0]),
+        ("OTHER", [1.0]),
+    ]
     watching.incidents_counted({}, 0)
     (none,) = read_lines(stream)[4:]
     assert none["IncidentsUnattended"] == [0.0], "a gauge comes back to nothing"

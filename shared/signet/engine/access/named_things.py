@@ -40,6 +40,8 @@ def check_contract_names(connection: Connection, tenant_id: UUID, contract: Cont
         for name, role in required.items()
         if role is not None
     ]
+    if contract.on_incident is not None:
+        mentions.append(Mention(NamedKind.ROLE, contract.on_incident.role, point(("on_incident", "role"))))
     return _check(connection, tenant_id, mentions, {})
 
 

@@ -24,7 +24,7 @@ def write_hold_changes(
     for row, execution in changed:
         for change in execution.hold_changes:
             if change.is_new:
-                opened.append(_make_opened(row, execution.workflow, change))
+                opened.append(_make_opened(row, execution, change))
             else:
                 _close(opened, closed, row.id, change)
     return write_incidents(tenant_id, opened, closed, now)
@@ -51,10 +51,10 @@ def find_code(workflow: Workflow, change: HoldChange) -> str:
     return code_of(change.reason, said, node.type.name if node is not None else None)
 
 
-def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> dict[str, Any]:
+def _make_opened(row: InstanceRow, execution: InstanceExecution, change: HoldChange) -> dict[str, Any]:
     token, step = change.token, change.step
-    node = workflow.nodes[token.node] if token is not None else None
-    code = find_code(workflow, change)
+    node = execution.workflow.nodes[token.node] if token is not None else None
+    code = find_code(execution.workflow, change)
     return {
         "id": make_id(),
         "instance_id": row.id,
@@ -66,6 +66,7 @@ def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> di
         # The step that failed: what it did not deliver is withdrawn when the incident closes.
         "step_id": None if step.is_control else step.id,
         "endpoint": node.config.get("endpoint") if node is not None else None,
+        "requester_id": execution.projection.actor.id or None,
         "code": code,
         "kind": kind_of(code),
         "message": change.reason,

@@ -183,15 +183,17 @@ WITH paused AS (
         id uuid, reason text, step_id uuid, step_created_at timestamptz, idempotency_key bytea, output json,
         history_id uuid, history_created_at timestamptz, trace_id text, incident_id uuid, code text, kind text)
     WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status = 'running'
-    RETURNING i.id, i.version, i.entity_type, i.entity_id, i.entity_version, row.incident_id, row.code, row.kind, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
+    RETURNING i.id, i.version, i.entity_type, i.entity_id, i.entity_version, nullif(i.actor_id, '') AS requester_id,
+              row.incident_id, row.code, row.kind, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
               row.output, row.history_id, row.history_created_at, row.trace_id
 ), receipt AS (
     INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
     SELECT %(tenant_id)s, id, idempotency_key, step_id, clock_timestamp() FROM paused
 ), incident AS (
-    INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, code, kind, message, attempts,
-                           opened_at)
-    SELECT %(tenant_id)s, incident_id, id, version, entity_type, entity_id, code, kind, reason, 1, clock_timestamp()
+    INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, requester_id, code, kind, message,
+                           attempts, opened_at)
+    SELECT %(tenant_id)s, incident_id, id, version, entity_type, entity_id, requester_id, code, kind, reason, 1,
+           clock_timestamp()
     FROM paused
 ), history AS (
     INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,

@@ -140,6 +140,16 @@ def test_a_contract_requires_seats_of_a_role_that_is_there(company: Company) -> 
     assert [finding.code for finding in published.findings] == ["REQUIRED_SLOT_WAITS"]
 
 
+def test_a_contract_tells_a_role_that_is_there(company: Company) -> None:
+    with pytest.raises(Rejected) as caught:
+        company.publish("invoice", version=2, on_incident={"role": "nobody"})
+    (field,) = caught.value.fields
+    assert (field.code, field.pointer) == ("ROLE_UNKNOWN", "/on_incident/role")
+    supply_names(company.database, company.tenant_id, roles=["nobody"])
+    published = company.definitions.publish_contract(company.caller(), "invoice", 2)
+    assert published.findings == ()
+
+
 # --- the patch that goes out of force ---
 
 

@@ -11,7 +11,7 @@ from signet.engine.housekeeping.runner import Housekeeping
 from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.tasks import list_tasks
 from signet.engine.incidents.counts import count_open
-from signet.store.database import Database
+from signet.store.database import Database, PoolSettings
 from tests.support.database.runtime_roles import as_role
 from tests.support.housekeeping import KeptTelemetry
 from tests.support.operated_instances import operating_on, submitted, version
@@ -32,7 +32,7 @@ BAD_PARAMETER, NO_PRIVILEGE = "22023", "42501"
 
 @pytest.fixture
 def janitor(stage: WorkflowStage) -> Iterator[Database]:
-    made = Database(as_role(stage.standing.admin_url, "signet_janitor"))
+    made = Database(as_role(stage.standing.admin_url, "signet_janitor"), PoolSettings())
     yield made
     made.close()
 
