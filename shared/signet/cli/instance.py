@@ -24,13 +24,6 @@ from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.cache import ContractCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
-from signet.engine.instances.incidents import (
-    Incident,
-    IncidentFilter,
-    IncidentGroupRow,
-    list_groups,
-    list_open,
-)
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
@@ -77,7 +70,7 @@ def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[In
 def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
     with open_database(database_url) as database:
         explained = explain_instance(database, ContractCache(), tenant, instance)
-    write(write_json(_simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
+    write(write_json(simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
 
 
 @app.command(name="list")
@@ -96,12 +89,12 @@ def list_command(
     with open_database(database_url) as database:
         listed = list_newest(database, tenant, statuses=status or LIVE, document_id=document, limit=limit)
     if as_json:
-        write(write_json([_simplify(asdict(row)) for row in listed]))
+        write(write_json([simplify(asdict(row)) for row in listed]))
         return
     for row in listed:
         reason = f"  {escape(row.reason)}" if row.reason else ""
-        subject = _describe_subject(row.entity_type, row.document_id)
-        where = _describe_nodes(row.current_nodes)
+        subject = describe_subject(row.entity_type, row.document_id)
+        where = describe_nodes(row.current_nodes)
         write(f"{row.id}  {row.status:<9}  version {row.version}  {subject}  {where}{reason}")
 
 
@@ -119,14 +112,14 @@ def stuck(
     with open_database(database_url) as database:
         rows = list_stuck(database, tenant, idle_seconds=idle_seconds, limit=limit)
     if as_json:
-        write(write_json([_simplify(asdict(row)) for row in rows]))
+        write(write_json([simplify(asdict(row)) for row in rows]))
     else:
         for row in rows:
             since = f"{row.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
             write(
                 f"{row.id}  {row.why}  since {since}  version {row.version}"
-                f"  {_describe_subject(row.entity_type, row.document_id)}"
-                f"  {_describe_nodes(row.current_nodes)}"
+                f"  {describe_subject(row.entity_type, row.document_id)}"
+                f"  {describe_nodes(row.current_nodes)}"
                 f"  try: {', '.join(row.remedies)}"
             )
         if not rows:
@@ -145,7 +138,7 @@ def pause(
 ) -> None:
     """Pause an instance where it is (workflow:pause)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.pause(caller, instance, version, reason))
+        describe_state(instances.pause(caller, instance, version, reason))
 
 
 @app.command()
@@ -154,7 +147,7 @@ def resume(
 ) -> None:
     """Let a paused instance go on (workflow:resume)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.resume(caller, instance, version))
+        describe_state(instances.resume(caller, instance, version))
 
 
 @app.command()
@@ -168,7 +161,7 @@ def fail(
 ) -> None:
     """Give an instance up for good; its document stays as it is (workflow:fail)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.fail(caller, instance, version, reason))
+        describe_state(instances.fail(caller, instance, version, reason))
 
 
 @app.command()
@@ -182,7 +175,7 @@ def retry(
 ) -> None:
     """Try again what made the engine pause an instance, with fresh attempts (workflow:retry)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.retry(caller, instance, version, reason))
+        describe_state(instances.retry(caller, instance, version, reason))
 
 
 @app.command()
@@ -196,7 +189,7 @@ def cancel(
 ) -> None:
     """End an instance that nobody wants any more; its document stays as it is (workflow:cancel)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.cancel(caller, instance, version, reason))
+        describe_state(instances.cancel(caller, instance, version, reason))
 
 
 @app.command()
@@ -211,7 +204,7 @@ def cancel_token(
 ) -> None:
     """Stop one branch, as if it had been rejected (workflow:cancel_token)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.cancel_token(caller, instance, version, token, reason))
+        describe_state(instances.cancel_token(caller, instance, version, token, reason))
 
 
 @app.command()
@@ -227,7 +220,7 @@ def advance(
 ) -> None:
     """End a wait for a time, an event, an answer or a delivery, as if it had come (workflow:advance)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.advance(caller, instance, version, token, reason, _read_payload(payload)))
+        describe_state(instances.advance(caller, instance, version, token, reason, _read_payload(payload)))
 
 
 @app.command()
@@ -245,7 +238,7 @@ def skip(
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant, actor)
         repairs, answer = make_repairs(database), _read_payload(payload)
-        _describe_state(repairs.skip(caller, instance, version, token, reason, answer))
+        describe_state(repairs.skip(caller, instance, version, token, reason, answer))
 
 
 @app.command()
@@ -261,40 +254,14 @@ def go_to(
     """Send an instance back, or to the state of its document (workflow:go_to)."""
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant, actor)
-        _describe_state(make_repairs(database).go_to(caller, instance, version, node, reason))
-
-
-@app.command()
-def incidents(
-    database_url: DatabaseUrl,
-    tenant: Tenant,
-    code: Annotated[str | None, typer.Option(help="Only with this code.")] = None,
-    groups: Annotated[bool, typer.Option("--groups", help="One line for each cause.")] = False,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
-    """List what is held, with the acts that repair it. Exits with 1 where there is any."""
-    with open_database(database_url) as database:
-        found: Sequence[Incident | IncidentGroupRow] = (
-            list_groups(database, tenant)
-            if groups
-            else list_open(database, tenant, IncidentFilter(code=code), limit=limit)
-        )
-    if as_json:
-        write(write_json([_simplify(asdict(one)) for one in found]))
-    else:
-        for one in found:
-            write(_describe_incident(one) if isinstance(one, Incident) else _describe_group(one))
-        if not found:
-            write("nothing is held")
-    raise typer.Exit(FOUND_ERRORS if found else FINE)
+        describe_state(make_repairs(database).go_to(caller, instance, version, node, reason))
 
 
 @app.command()
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Wake an instance, so that it goes on where it can (workflow:wake)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
-        _describe_state(instances.wake(caller, instance))
+        describe_state(instances.wake(caller, instance))
 
 
 @app.command(help="Make an instance's row again from its steps, and wake it (workflow:rebuild).")
@@ -321,21 +288,6 @@ def requeue(
     raise typer.Exit(FINE if done.triggers.issuperset(trigger) else FOUND_ERRORS)
 
 
-def _describe_incident(one: Incident) -> str:
-    acts, where = ", ".join(act.name for act in one.acts), _describe_nodes([one.node] if one.node else [])
-    return (
-        f"{one.instance_id}  {one.code}  {one.kind}  version {one.instance_version}"
-        f"  {_describe_subject(one.entity_type, one.document_id)}  {where}  try: {acts}"
-        f"  {escape(one.message)}"
-    )
-
-
-def _describe_group(one: IncidentGroupRow) -> str:
-    where = _describe_nodes([one.node] if one.node else [])
-    endpoint = f"  endpoint {escape(one.endpoint)}" if one.endpoint else ""
-    return f"{one.count}  {one.code}  {one.kind}  {where}{endpoint}  {escape(one.message)}"
-
-
 def _read_payload(text: str | None) -> Any:
     try:
         return json.loads(text) if text is not None else None
@@ -343,25 +295,25 @@ def _read_payload(text: str | None) -> Any:
         raise Rejected("FIELDS_INVALID", "the payload is no JSON") from None
 
 
-def _describe_state(state: InstanceState) -> None:
+def describe_state(state: InstanceState) -> None:
     write(f"{state.id}  {state.status}  version {state.version}")
 
 
-def _describe_subject(entity_type: str | None, document_id: UUID | None) -> str:
+def describe_subject(entity_type: str | None, document_id: UUID | None) -> str:
     return f"{escape(entity_type)} {document_id}" if document_id is not None else "no document"
 
 
-def _describe_nodes(nodes: Sequence[str]) -> str:
+def describe_nodes(nodes: Sequence[str]) -> str:
     return f"at {', '.join(map(escape, nodes))}" if nodes else "nowhere"
 
 
-def _simplify(value: Any) -> Any:
+def simplify(value: Any) -> Any:
     """Return the value with its ids and moments as texts."""
     match value:
         case dict():
-            return {name: _simplify(inner) for name, inner in value.items()}
+            return {name: simplify(inner) for name, inner in value.items()}
         case list() | tuple():
-            return [_simplify(inner) for inner in value]
+            return [simplify(inner) for inner in value]
         case datetime():
             return value.astimezone(UTC).isoformat()
         case UUID():

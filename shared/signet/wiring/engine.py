@@ -11,6 +11,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.incidents import Incidents
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
 from signet.engine.telemetry import SILENT, Telemetry
@@ -32,6 +33,10 @@ def make_instances(database: Database) -> Instances:
 
 def make_repairs(database: Database) -> Repairs:
     return Repairs(database, make_caches(), CompiledCache())
+
+
+def make_incidents(database: Database) -> Incidents:
+    return Incidents(database, CompiledCache(), make_instances(database))
 
 
 def make_moves(database: Database) -> InstanceMoves:

@@ -50,6 +50,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "GATE_HELD": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
+        "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
     }
 )
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.
