@@ -18,6 +18,8 @@ ALTER TABLE incidents
 -- Finds the older ones with the same cause, of everybody or of one requester.
 CREATE INDEX incidents_open_cause ON incidents (tenant_id, cause, id) WHERE closed_at IS NULL;
 CREATE INDEX incidents_open_requester ON incidents (tenant_id, requester_id, cause, id) WHERE closed_at IS NULL;
+-- Counts those of a document.
+CREATE INDEX incidents_open_document ON incidents (tenant_id, entity_id) WHERE closed_at IS NULL;
 -- Finds those that are kept no longer.
 CREATE INDEX incidents_closed ON incidents (tenant_id, closed_at) WHERE closed_at IS NOT NULL;
 GRANT INSERT (requester_id) ON incidents TO signet_worker, signet_api, signet_janitor;
@@ -289,6 +291,7 @@ DROP FUNCTION tell_of_incident();
 DROP INDEX notifications_about;
 ALTER TABLE notifications DROP COLUMN about;
 DROP INDEX incidents_closed;
+DROP INDEX incidents_open_document;
 DROP INDEX incidents_open_requester;
 DROP INDEX incidents_open_cause;
 ALTER TABLE incidents DROP COLUMN cause, DROP COLUMN requester_id;

@@ -3710,6 +3710,8 @@ CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, id) WHER
 
 CREATE INDEX incidents_open_cause ON public.incidents USING btree (tenant_id, cause, id) WHERE (closed_at IS NULL);
 
+CREATE INDEX incidents_open_document ON public.incidents USING btree (tenant_id, entity_id) WHERE (closed_at IS NULL);
+
 CREATE INDEX incidents_open_requester ON public.incidents USING btree (tenant_id, requester_id, cause, id) WHERE (closed_at IS NULL);
 
 CREATE INDEX left_document_keys_by_document ON public.left_document_keys USING btree (tenant_id, document_id);

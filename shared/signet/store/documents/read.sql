@@ -4,7 +4,9 @@ SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.a
        d.created_at, d.updated_at,
        (SELECT i.id FROM workflow_instances i
         WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
-          AND i.kind = 'envelope' AND i.status IN ('running', 'paused')) AS instance_id
+          AND i.kind = 'envelope' AND i.status IN ('running', 'paused')) AS instance_id,
+       (SELECT count(*)::integer FROM incidents o
+        WHERE o.tenant_id = d.tenant_id AND o.entity_id = d.id AND o.closed_at IS NULL) AS open_incidents
 FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND d.deleted_at IS NULL
 
