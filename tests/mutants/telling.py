@@ -11,6 +11,8 @@ INCIDENTS = "tests/integration/engine/incidents"
 COUNTS = f"{INCIDENTS}/test_counts.py::test_"
 FIGURES = "tests/integration/telemetry/test_approval_figures.py::test_"
 
+PRUNING = "tests/integration/engine/housekeeping/test_pruning.py::test_"
+DEADLINES = "tests/integration/engine/execution/nodes/test_approval_deadlines.py::test_"
 NOTICES = f"{INCIDENTS}/test_notices.py::test_"
 
 TELLING: Sequence[Mutation] = (
@@ -61,5 +63,37 @@ TELLING: Sequence[Mutation] = (
         "m.tenant_id = NEW.tenant_id AND m.status = 'active'",
         "m.tenant_id = NEW.tenant_id",
         (f"{NOTICES}a_person_who_has_left_is_not_told",),
+    ),
+    Mutation(
+        "an incident of an instance that still runs is pruned",
+        15,
+        TELLS,
+        "AND i.id = o.instance_id AND i.status IN ('running', 'paused'))",
+        "AND false)",
+        (f"{PRUNING}closed_incidents_go_once_their_instance_has_ended",),
+    ),
+    Mutation(
+        "an escalation leaves the moment of its past",
+        15,
+        f"{SIGNET}/engine/execution/nodes/approval_progress.py",
+        "None if has_escalated(seats_of_stage(request)) else request.escalate_at",
+        "request.escalate_at",
+        (f"{DEADLINES}after_an_escalation_it_waits_for_the_end_of_the_stage",),
+    ),
+    Mutation(
+        "the next stage waits for the moment of the first",
+        15,
+        WAVE,
+        "                context.wait_until(step, result.resume_at)\n",
+        "                pass\n",
+        (f"{DEADLINES}the_next_stage_has_moments_of_its_own",),
+    ),
+    Mutation(
+        "an instance whose step does not change keeps its past moment",
+        15,
+        WAVE,
+        "        elif context.has_other_deadline:\n",
+        "        elif False:\n",
+        (f"{DEADLINES}the_next_stage_has_moments_of_its_own",),
     ),
 )

@@ -21,6 +21,8 @@ class Retentions:
     idempotency_days: int = 7
     # Since they were read.
     notifications_days: int = 90
+    # Since they were closed.
+    incidents_days: int = 365
     # Of changes of who may vote; what an open request may need stays.
     eligibility_days: int = 365
     # Since they were deleted.

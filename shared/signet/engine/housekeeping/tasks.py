@@ -33,6 +33,7 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
             DAY,
             partial(pruning.prune_read_notifications, kept_days=kept.notifications_days),
         ),
+        Task("prune_incidents", DAY, partial(pruning.prune_closed_incidents, kept_days=kept.incidents_days)),
         Task("prune_meters", DAY, pruning.prune_meters),
         Task("prune_eligibility", DAY, partial(pruning.prune_eligibility, kept_days=kept.eligibility_days)),
         Task(
