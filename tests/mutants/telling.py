@@ -1,4 +1,4 @@
-"""What fails is told: each promise of that, broken on purpose."""
+"""Faults in how people are told of what is held, and in what a deadline says."""
 
 from collections.abc import Sequence
 

@@ -29,9 +29,9 @@ REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
 class Stuck:
     """An instance that should go on, although no trigger will wake it.
 
-    `why` names what it does not see: a `ready` token, an open request (`asked`), a version of its document
-    (`edited`), votes (`decided`), an answer from outside (`answered`) or a past moment (`overdue`). With
-    `nothing_open` it waits for nothing at all.
+    `why` names what it does not see. That is a `ready` token, an open request (`asked`), a version of its
+    document (`edited`), or votes (`decided`). It may be an answer from outside (`answered`) or a past moment
+    (`overdue`). With `nothing_open` it waits for nothing at all.
     """
 
     id: UUID

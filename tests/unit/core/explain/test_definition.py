@@ -47,13 +47,6 @@ def test_without_the_contract_it_says_what_the_artifact_holds() -> None:
     assert_golden("explanation_without_contract.txt", text)
 
 
-def test_the_role_that_is_told_of_incidents() -> None:
-    contract = make_contract(on_incident={"role": "accountant"})
-    said = read(compile_patch(PATCH, contract), contract=contract)
-    assert "The person who asked is told, and so is every holder of the role accountant." in said
-    assert "is told, and so" not in read(compile_patch(PATCH), contract=CONTRACT)
-
-
 def test_an_automation() -> None:
     text = "\n".join(write_explanation(explain(compile_automatic(AUTOMATION)))) + "\n"
     assert_golden("explanation_of_automation.txt", text)

@@ -130,9 +130,8 @@ class InstanceContext:
 
     def wait_until(self, step: Step, moment: datetime | None) -> None:
         """Wait until another moment: that of the stage that is open now."""
-        wait = self.waits[step.token]
-        if wait.resume_at != moment:
-            self.waits[step.token] = StepWait(moment, wait.waiting_for_event_key)
+        if self.waits[step.token].resume_at != moment:
+            self.waits[step.token] = replace(self.waits[step.token], resume_at=moment)
             self.has_other_deadline = True
             self.execution.mark_changed(step)
 
