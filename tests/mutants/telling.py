@@ -96,4 +96,28 @@ TELLING: Sequence[Mutation] = (
         "        elif False:\n",
         (f"{DEADLINES}the_next_stage_has_moments_of_its_own",),
     ),
+    Mutation(
+        "a rebuild forgets where a skipped step went",
+        15,
+        f"{SIGNET}/engine/execution/rebuild.py",
+        'if row.status in ("completed", "failed", "skipped"):',
+        'if row.status in ("completed", "failed"):',
+        ("tests/integration/engine/instances/test_remedies.py::test_a_node_that_no_process_runs_is_skipped",),
+    ),
+    Mutation(
+        "an explanation ends with what holds it",
+        15,
+        f"{SIGNET}/core/explain/instance.py",
+        "    yield from write_incidents(explained.incidents)\n",
+        "",
+        ("tests/unit/core/explain/test_incidents.py::test_it_comes_before_all_else",),
+    ),
+    Mutation(
+        "a lost decision is not stuck",
+        15,
+        f"{SIGNET}/store/instances/write.sql",
+        "SELECT r.status <> 'open' OR NOT EXISTS (",
+        "SELECT false AND NOT EXISTS (",
+        ("tests/integration/engine/instances/test_lists.py::test_what_nothing_wakes_is_found",),
+    ),
 )

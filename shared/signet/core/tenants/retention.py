@@ -21,14 +21,14 @@ class Retentions:
     idempotency_days: int = 7
     # Since they were read.
     notifications_days: int = 90
-    # Since they were closed.
-    incidents_days: int = 365
     # Of changes of who may vote; what an open request may need stays.
     eligibility_days: int = 365
     # Since they were deleted.
     deleted_documents_days: int = 365
     # Of the history of instances; None means for ever.
     history_days: int | None = None
+    # Of incidents, since they were closed.
+    incidents_days: int = 365
 
 
 LEAST_DAYS: Mapping[str, int] = MappingProxyType(

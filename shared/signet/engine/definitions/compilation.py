@@ -81,8 +81,8 @@ class Subject:
         if compilation.artifact is None or self.contract is None:
             return
         for node_id, node in compilation.artifact.content["nodes"].items():
-            name = node["config"].get("action") if node["type"] == "action" else None
-            declared = self.contract.actions.get(name) if name is not None else None
+            name = str(node["config"].get("action"))
+            declared = self.contract.actions.get(name) if node["type"] == "action" else None
             is_python = declared is not None and declared.kind == "python"
             if is_python and REGISTRY.find(self.contract.contract, name) is None:
                 yield make_finding("ACTION_NOT_LOADED_HERE", node_id, name=name)

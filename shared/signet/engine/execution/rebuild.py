@@ -104,7 +104,8 @@ def parse_step(row: StepRow) -> Step:
         error=row.error,
         id=row.id,
     )
-    if row.status in ("completed", "failed"):
+    # One that a person has skipped names its edges too.
+    if row.status in ("completed", "failed", "skipped"):
         step.parse_output(row.output_json or {})
     return step
 
