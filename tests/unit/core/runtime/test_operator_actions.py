@@ -358,7 +358,6 @@ def test_a_payload_may_be_as_large_and_as_deep_as_said() -> None:
 
 
 def test_what_is_held_is_not_advanced() -> None:
-    """It does not wait yet: whatever its type is, a retry or a skip lets it go on."""
     workflow = load({"approval": {"nodes": [{"id": "call", **CALL}]}})
     execution = InstanceExecution(workflow, start_projection("usr:approval:call", 1))
     execution.run_pure_nodes(look, lambda node, token: Blocked("no"))
