@@ -27,6 +27,7 @@ _DEADLOCKS = 5
 # A few are a tenant's own matter. So many at once mean that people or roles were changed wrongly.
 _LAPSED_VOTES = 10
 _PAUSES_FOR_PEOPLE = 10
+_UNATTENDED_INCIDENTS = 10
 # The number of missed starts of a schedule.
 _MISSED_STARTS = 3
 _LEAST_SILENCE_MINUTES = 15
@@ -75,8 +76,11 @@ class ObservabilityStack(SignetStack):
         return MathExpression(expression=summed, using_metrics=metrics, label=name, period=_PERIOD)
 
     def _by_effect_type(self, name: str, statistic: str) -> IMetric:
-        """Return a metric with the effect's type as a dimension: one line for each type."""
-        schema = f"{{{self.settings.metrics_namespace},effect_type,service}}"
+        return self._by("effect_type", name, statistic)
+
+    def _by(self, dimension: str, name: str, statistic: str) -> IMetric:
+        """Return a metric with a dimension of its own: one line for each value, such as an effect's type."""
+        schema = f"{{{self.settings.metrics_namespace},{dimension},service}}"
         expression = f"SEARCH('{schema} MetricName=\"{name}\"', '{statistic}', {_PERIOD.to_seconds()})"
         return MathExpression(expression=expression, label="", period=_PERIOD)
 
@@ -103,6 +107,11 @@ class ObservabilityStack(SignetStack):
             Trouble("housekeeping-failures", "housekeeping-failures", words, 1),
             self._own("HousekeepingFailures", "Sum", self._app.janitor),
         )
+        words = "Incidents have been open for an hour, and nobody has acknowledged them."
+        self.alarms.add(
+            Trouble("incidents-unattended", "incidents-unattended", words, _UNATTENDED_INCIDENTS, periods=2),
+            self._own("IncidentsUnattended", "Maximum", self._app.janitor),
+        )
         for name in ("events", "effects"):
             words = f"Something of {name} has been due for {settings.alarm_overdue_seconds} s or longer."
             self.alarms.add(
@@ -123,7 +132,7 @@ class ObservabilityStack(SignetStack):
             (
                 "PausesForPeople",
                 "paused-for-people",
-                "Many instances paused, because nobody is left who may decide or act.",
+                "Many instances are held, because nobody is left who may decide or act.",
                 _PAUSES_FOR_PEOPLE,
             ),
         ]
@@ -259,6 +268,13 @@ class ObservabilityStack(SignetStack):
                     [
                         self._own(name, "Sum", worker)
                         for name in ("ApprovalsUnproven", "VotesLapsed", "PausesForPeople")
+                    ],
+                ),
+                (
+                    "Incidents: open by code, not acknowledged for an hour",
+                    [
+                        self._by("code", "Incidents", "Maximum"),
+                        self._own("IncidentsUnattended", "Maximum", app.janitor),
                     ],
                 ),
                 ("Housekeeping that failed", [self._own("HousekeepingFailures", "Sum", app.janitor)]),

@@ -7,7 +7,7 @@ from tests.cost import prices
 from tests.cost.prices import HOURS, MINUTES, SECONDS
 
 # The metrics of an environment's alarms; `tests/infra` counts them in the templates.
-ALARM_METRICS = 39
+ALARM_METRICS = 40
 DASHBOARDS = 2
 QUEUES = 2
 # AWS documents five pollers at a time, and no fewer with a maximum concurrency. A poll waits 20 s.
@@ -27,6 +27,8 @@ METRICS_A_TASK = 4
 # This task exists only where seals can be anchored, as on AWS.
 ANCHORING = "anchor_seals"
 METRICS_OF_SWEEPS = 4
+# Those of one code are written while an incident of that code is open.
+METRICS_OF_INCIDENTS = 1
 
 
 def list_idle_costs(settings: EnvironmentSettings) -> dict[str, float]:
@@ -60,4 +62,4 @@ def _count_capacity_hours(settings: EnvironmentSettings) -> float:
 def _count_metrics() -> int:
     """Return the number of hourly metrics; a metric is paid for by the hours in which it is written."""
     tasks = [task.name for task in list_tasks(Retentions()) if task.every_seconds <= HOUR]
-    return METRICS_OF_SWEEPS + METRICS_A_TASK * len([*tasks, ANCHORING])
+    return METRICS_OF_SWEEPS + METRICS_OF_INCIDENTS + METRICS_A_TASK * len([*tasks, ANCHORING])

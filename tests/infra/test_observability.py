@@ -85,6 +85,12 @@ def test_an_approval_without_its_proof_wakes_somebody_at_once(synthesize: Synthe
     assert {alarms[name]["Threshold"] for name in ("votes-lapsed", "paused-for-people")} == {10}
 
 
+def test_incidents_that_nobody_acknowledged_ring(synthesize: Synthesize) -> None:
+    unattended = alarms_of(synthesize("prod"))["incidents-unattended"]
+    assert (unattended["MetricName"], unattended["Statistic"]) == ("IncidentsUnattended", "Maximum")
+    assert (unattended["Threshold"], unattended["EvaluationPeriods"]) == (10, 2)
+
+
 def test_own_metrics_are_those_that_are_written(synthesize: Synthesize) -> None:
     written = (ROOT / "shared" / "signet" / "telemetry" / "metrics.py").read_text(encoding="utf-8")
     assembly = synthesize("prod")

@@ -24,6 +24,7 @@ from tests.mutants.proving import PROVING
 from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
+from tests.mutants.telling import TELLING
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.views import VIEWS_OF_AUTHORITY
 from tests.mutants.voting import VOTING
@@ -55,4 +56,5 @@ MUTATIONS: Sequence[Mutation] = (
     *HOLDING,
     *AMENDING,
     *REPAIRING,
+    *TELLING,
 )

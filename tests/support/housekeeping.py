@@ -1,6 +1,6 @@
 """A company for housekeeping tests: events of long ago, and single runs of one task."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 from uuid import UUID
@@ -29,12 +29,16 @@ class KeptTelemetry(Silent):
         self.reports: list[HousekeepingReport] = []
         self.stuck: list[tuple[UUID, int, Sequence[StuckInstance]]] = []
         self.expired: list[tuple[UUID, int, int]] = []
+        self.incidents: list[tuple[Mapping[str, int], int]] = []
 
     def housekeeping_ended(self, report: HousekeepingReport) -> None:
         self.reports.append(report)
 
     def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
         self.stuck.append((tenant_id, count, named))
+
+    def incidents_counted(self, open_by_code: Mapping[str, int], unattended: int) -> None:
+        self.incidents.append((open_by_code, unattended))
 
     def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None:
         self.expired.append((tenant_id, again, dead))

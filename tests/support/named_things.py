@@ -54,7 +54,15 @@ def supply_names(
     wanted = {"roles": roles, "members": members, "chains": chains, "endpoints": endpoints}
     with database.pipelined(tenant_id, lock_statement([], ())) as pipeline:
         connection, now = pipeline.connection, require_locked(pipeline.first_row).transaction.now
-        known = find_named(connection, tenant_id, **{kind: list(names) for kind, names in wanted.items()})
+        asked = {kind: list(names) for kind, names in wanted.items()}
+        known = find_named(
+            connection,
+            tenant_id,
+            roles=asked["roles"],
+            members=asked["members"],
+            chains=asked["chains"],
+            endpoints=asked["endpoints"],
+        )
         missing = {kind: sorted({*names} - {*getattr(known, kind)}) for kind, names in wanted.items()}
         save_roles(
             connection, tenant_id, tuple(Role(role=n, permissions=()) for n in missing["roles"]), COMMAND_LINE

@@ -31,6 +31,7 @@ from signet.api.http.message import (
     check_size,
     deliver,
     read_bytes,
+    read_origin,
     read_request_id,
     to_json,
 )
@@ -264,7 +265,15 @@ class _ServedRequest:
         # A public route has no principal, and does not use it.
         asking = cast(Principal, principal)
         wait_seconds = _parse_wait(self._headers.get("prefer"))
-        return Call(self._dependencies.use, asking, self._trace_id, self._headers, wait_seconds, body)
+        return Call(
+            self._dependencies.use,
+            asking,
+            self._trace_id,
+            self._headers,
+            wait_seconds,
+            body,
+            read_origin(self._event, self._headers),
+        )
 
 
 def code_of(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from signet.engine.incidents.counts import IncidentCount
 from signet.engine.telemetry import Figure
 from signet.store.outbox.measures import QueueFigures
 
@@ -25,6 +26,17 @@ def describe_queues(queues: Mapping[str, QueueFigures]) -> list[Figure]:
         _gauge("signet_outbox_rows", "Rows of an outbox by status, each counted to 100,000.", rows),
         _gauge("signet_outbox_expired_leases", "Rows whose worker did not come back.", expired),
         _gauge("signet_outbox_oldest_due_seconds", "For how long the oldest row has been due.", oldest),
+    ]
+
+
+def describe_incidents(counts: Iterable[IncidentCount]) -> list[Figure]:
+    """Describe the open incidents of all tenants; a label is a code of a closed set."""
+    counted = list(counts)
+    by_code = [({"code": count.code}, float(count.open_count)) for count in counted]
+    unattended = [({"code": count.code}, float(count.unattended_count)) for count in counted]
+    return [
+        _gauge("signet_incidents", "Open incidents by code, counted to 100,000.", by_code),
+        _gauge("signet_incidents_unattended", "Those that nobody acknowledged for an hour.", unattended),
     ]
 
 

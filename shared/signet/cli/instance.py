@@ -25,13 +25,6 @@ from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.cache import ContractCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
-from signet.engine.instances.incidents import (
-    Incident,
-    IncidentFilter,
-    IncidentGroupRow,
-    list_groups,
-    list_open,
-)
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
@@ -83,7 +76,7 @@ def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[In
 def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
     with open_database(database_url) as database:
         explained = explain_instance(database, ContractCache(), tenant, instance)
-    write(write_json(_simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
+    write(write_json(simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
 
 
 @app.command(name="list")
@@ -102,12 +95,12 @@ def list_command(
     with open_database(database_url) as database:
         listed = list_newest(database, tenant, statuses=status or LIVE, document_id=document, limit=limit)
     if as_json:
-        write(write_json([_simplify(asdict(row)) for row in listed]))
+        write(write_json([simplify(asdict(row)) for row in listed]))
         return
     for row in listed:
         reason = f"  {escape(row.reason)}" if row.reason else ""
-        subject = _describe_subject(row.entity_type, row.document_id)
-        where = _describe_nodes(row.current_nodes)
+        subject = describe_subject(row.entity_type, row.document_id)
+        where = describe_nodes(row.current_nodes)
         write(f"{row.id}  {row.status:<9}  version {row.version}  {subject}  {where}{reason}")
 
 
@@ -125,14 +118,14 @@ def stuck(
     with open_database(database_url) as database:
         rows = list_stuck(database, tenant, idle_seconds=idle_seconds, limit=limit)
     if as_json:
-        write(write_json([_simplify(asdict(row)) for row in rows]))
+        write(write_json([simplify(asdict(row)) for row in rows]))
     else:
         for row in rows:
             since = f"{row.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
             write(
                 f"{row.id}  {row.why}  since {since}  version {row.version}"
-                f"  {_describe_subject(row.entity_type, row.document_id)}"
-                f"  {_describe_nodes(row.current_nodes)}"
+                f"  {describe_subject(row.entity_type, row.document_id)}"
+                f"  {describe_nodes(row.current_nodes)}"
                 f"  try: {', '.join(row.remedies)}"
             )
         if not rows:
@@ -285,32 +278,6 @@ def go_to(
 
 
 @app.command()
-def incidents(
-    database_url: DatabaseUrl,
-    tenant: Tenant,
-    code: Annotated[str | None, typer.Option(help="Only with this code.")] = None,
-    groups: Annotated[bool, typer.Option("--groups", help="One line for each cause.")] = False,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
-    """List what is held, with the acts that repair it. Exits with 1 where there is any."""
-    with open_database(database_url) as database:
-        found: Sequence[Incident | IncidentGroupRow] = (
-            list_groups(database, tenant)
-            if groups
-            else list_open(database, tenant, IncidentFilter(code=code), limit=limit)
-        )
-    if as_json:
-        write(write_json([_simplify(asdict(one)) for one in found]))
-    else:
-        for one in found:
-            write(_describe_incident(one) if isinstance(one, Incident) else _describe_group(one))
-        if not found:
-            write("nothing is held")
-    raise typer.Exit(FOUND_ERRORS if found else FINE)
-
-
-@app.command()
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Wake an instance, so that it goes on where it can (workflow:wake)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
@@ -341,21 +308,6 @@ def requeue(
     raise typer.Exit(FINE if done.triggers.issuperset(trigger) else FOUND_ERRORS)
 
 
-def _describe_incident(one: Incident) -> str:
-    acts, where = ", ".join(act.name for act in one.acts), _describe_nodes([one.node] if one.node else [])
-    return (
-        f"{one.instance_id}  {one.code}  {one.kind}  version {one.instance_version}"
-        f"  {_describe_subject(one.entity_type, one.document_id)}  {where}  try: {acts}"
-        f"  {escape(one.message)}"
-    )
-
-
-def _describe_group(one: IncidentGroupRow) -> str:
-    where = _describe_nodes([one.node] if one.node else [])
-    endpoint = f"  endpoint {escape(one.endpoint)}" if one.endpoint else ""
-    return f"{one.count}  {one.code}  {one.kind}  {where}{endpoint}  {escape(one.message)}"
-
-
 def _read_payload(text: str | None) -> Any:
     try:
         return json.loads(text) if text is not None else None
@@ -368,21 +320,21 @@ def describe_state(state: InstanceState) -> None:
     write(f"{state.id}  {state.status}  version {state.version}")
 
 
-def _describe_subject(entity_type: str | None, document_id: UUID | None) -> str:
+def describe_subject(entity_type: str | None, document_id: UUID | None) -> str:
     return f"{escape(entity_type)} {document_id}" if document_id is not None else "no document"
 
 
-def _describe_nodes(nodes: Sequence[str]) -> str:
+def describe_nodes(nodes: Sequence[str]) -> str:
     return f"at {', '.join(map(escape, nodes))}" if nodes else "nowhere"
 
 
-def _simplify(value: Any) -> Any:
+def simplify(value: Any) -> Any:
     """Return the value with its ids and moments as texts."""
     match value:
         case dict():
-            return {name: _simplify(inner) for name, inner in value.items()}
+            return {name: simplify(inner) for name, inner in value.items()}
         case list() | tuple():
-            return [_simplify(inner) for inner in value]
+            return [simplify(inner) for inner in value]
         case datetime():
             return value.astimezone(UTC).isoformat()
         case UUID():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # The type of nodes that are decided in memory, many together, so that their times cannot be told apart.
 PURE = "pure"
-# The codes of pauses. The votes on record do not prove an approval: they were written past the API.
+# The codes of holds and pauses. The votes on record do not prove an approval: they were written past the API.
 UNPROVEN_CODES = frozenset({"APPROVAL_UNPROVEN", "APPROVAL_SAME_PERSON"})
 # The instance wants people: nobody may decide (the deadlocks of a stage), or an actor or owner has left.
 PEOPLE_CODES = frozenset(
@@ -63,7 +63,7 @@ class NodeWork:
 
 @dataclass(frozen=True, slots=True)
 class PausedInstance:
-    """An instance that a wave has paused; `code` is of a closed set."""
+    """An instance in which a wave has held a token, or which it has paused; `code` is of a closed set."""
 
     id: UUID
     code: str
@@ -84,8 +84,8 @@ class WaveStats:
     retried: int = 0
     dead: int = 0
 
-    def count_pause(self, instance_id: UUID, reason: str | None) -> None:
-        code = (reason or "").partition(":")[0]
+    def count_pause(self, instance_id: UUID, code: str) -> None:
+        """Count a hold, or a pause of the whole, by the code of its incident."""
         known = code in UNPROVEN_CODES or code in PEOPLE_CODES
         self.paused.append(PausedInstance(instance_id, code if known else OTHER_PAUSE))
 
@@ -223,6 +223,10 @@ class Telemetry(Protocol):
         """Report how many instances of a tenant are stuck, and some of them by id."""
         ...
 
+    def incidents_counted(self, open_by_code: Mapping[str, int], unattended: int) -> None:
+        """Report the open incidents of all tenants, and how many of them nobody has acknowledged for long."""
+        ...
+
     def swept(self, queues: Mapping[str, SweptQueue]) -> None:
         """Report the rows that the relay found due."""
         ...
@@ -266,6 +270,8 @@ class Silent:
     def housekeeping_ended(self, report: HousekeepingReport) -> None: ...
 
     def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None: ...
+
+    def incidents_counted(self, open_by_code: Mapping[str, int], unattended: int) -> None: ...
 
     def swept(self, queues: Mapping[str, SweptQueue]) -> None: ...
 

@@ -90,6 +90,12 @@ class TelemetryFanOut:
         if self._metrics is not None:
             self._metrics.write_stuck(tenant_id, count)
 
+    def incidents_counted(self, open_by_code: Mapping[str, int], unattended: int) -> None:
+        if open_by_code:
+            self._log.write_incidents(open_by_code, unattended)
+        if self._metrics is not None:
+            self._metrics.write_incidents(open_by_code, unattended)
+
     def swept(self, queues: Mapping[str, SweptQueue]) -> None:
         self._log.write_sweep(queues)
         if self._metrics is not None:

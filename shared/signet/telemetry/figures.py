@@ -104,7 +104,9 @@ class Figures:
         self._task_rows = _Counter(
             "signet_housekeeping_rows_total", "Rows that they have dealt with.", ("task",)
         )
-        self._paused = _Counter("signet_pauses_total", "Instances that a wave has paused.", ("code",))
+        self._paused = _Counter(
+            "signet_pauses_total", "Tokens held and instances paused by a wave.", ("code",)
+        )
         self._lapsed = _Counter("signet_votes_lapsed_total", "Votes that a gate could not use any more.", ())
         self._outcomes = _Counter(
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)

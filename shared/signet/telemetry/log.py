@@ -124,6 +124,10 @@ class Log:
         fields = {"tenant_id": tenant_id, "count": count, "instances": instances}
         self._write(logging.WARNING, "instances stuck", fields)
 
+    def write_incidents(self, open_by_code: Mapping[str, int], unattended: int) -> None:
+        fields = {"open": dict(open_by_code), "unattended": unattended}
+        self._write(logging.WARNING if unattended else logging.INFO, "incidents open", fields)
+
     def write_sweep(self, queues: Mapping[str, SweptQueue]) -> None:
         fields = {
             name: {"tenants": queue.tenants, "oldest_seconds": round(queue.oldest_seconds, 3)}

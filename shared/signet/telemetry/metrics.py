@@ -1,7 +1,7 @@
 """Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on standard output.
 
-Dimensions are of closed sets (service, route, node type, effect type, task), because each combination is
-billed as a metric. Tenant, status and trace are beside them in the line, for searching.
+Dimensions are of closed sets (service, route, node type, effect type, task, code), because each combination
+is billed as a metric. Tenant, status and trace are beside them in the line, for searching.
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,6 +103,11 @@ class Metrics:
     def write_stuck(self, tenant_id: UUID, count: int) -> None:
         values = {"StuckInstances": (MetricUnit.Count, [float(count)])}
         self._write(values, {}, {"tenant_id": str(tenant_id)})
+
+    def write_incidents(self, open_by_code: Mapping[str, int], unattended: int) -> None:
+        self._write({"IncidentsUnattended": (MetricUnit.Count, [float(unattended)])}, {}, {})
+        for code, count in open_by_code.items():
+            self._write({"Incidents": (MetricUnit.Count, [float(count)])}, {"code": code}, {})
 
     def write_sweep(self, queues: Mapping[str, SweptQueue]) -> None:
         for name, queue in queues.items():

@@ -13,6 +13,7 @@ from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.corrections import Corrections
 from signet.engine.instances.document_restarts import Restarts
+from signet.engine.instances.incidents import Incidents
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
 from signet.engine.telemetry import SILENT, Telemetry
@@ -42,6 +43,10 @@ def make_corrections(database: Database) -> Corrections:
 
 def make_restarts(database: Database) -> Restarts:
     return Restarts(database, make_caches(), CompiledCache())
+
+
+def make_incidents(database: Database) -> Incidents:
+    return Incidents(database, CompiledCache(), make_instances(database))
 
 
 def make_moves(database: Database) -> InstanceMoves:

@@ -39,7 +39,10 @@ class Watched:
         edges = [
             {"source": one["id"], "target": other["id"], "on": "approved"} for one, other in pairwise(nodes)
         ]
-        document = self.stage.create(self.stage.publish(approval={"nodes": list(nodes), "edges": edges}))
+        return self.submit({"nodes": list(nodes), "edges": edges})
+
+    def submit(self, slot: dict[str, Any]) -> Made:
+        document = self.stage.create(self.stage.publish(approval=slot))
         self.stage.ask(document.id, "submit", "carl")
         self.work()
         return document
@@ -124,10 +127,32 @@ def test_an_instance_without_people_is_counted_once(watched: Watched) -> None:
     assert watched.total("PausesForPeople") == 1, "it was paused before"
 
 
+def test_a_branch_without_people_is_counted_while_another_runs(watched: Watched) -> None:
+    document = watched.submit(
+        {
+            "nodes": [
+                {"id": "fork", "type": "parallel_split"},
+                look("first", user("carl")),
+                look("second", role("voter")),
+                {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
+            ],
+            "edges": [
+                {"id": "a", "source": "fork", "target": "first"},
+                {"id": "b", "source": "fork", "target": "second"},
+                {"source": "first", "target": "both", "on": "approved"},
+                {"source": "second", "target": "both", "on": "approved"},
+            ],
+        }
+    )
+    status = "SELECT status FROM workflow_instances WHERE id = %s"
+    assert watched.stage.standing.row(status, document.instance_id) == ("running",)
+    assert watched.paused() == [("WARNING", str(document.instance_id), "APPROVAL_NOBODY_ELIGIBLE")]
+    assert watched.total("PausesForPeople") == 1
+
+
 def test_codes_are_of_a_closed_set() -> None:
     stats = WaveStats()
-    reasons = ("ACTOR_NOT_ACTIVE: eve asked", "hunter2: no code of ours", None)
-    for reason in reasons:
-        stats.count_pause(uuid4(), reason)
+    for code in ("ACTOR_NOT_ACTIVE", "HUNTER_2", "STEP_FAILED"):
+        stats.count_pause(uuid4(), code)
     assert [paused.code for paused in stats.paused] == ["ACTOR_NOT_ACTIVE", OTHER_PAUSE, OTHER_PAUSE]
     assert {deadlock.value for deadlock in Deadlock} <= PEOPLE_CODES

@@ -29,6 +29,9 @@ from tests.support.http_client import Client
 
 TOKEN = "the token of whoever collects the metrics"
 Admin = psycopg.Connection[Any]
+OPEN_INCIDENT = """
+    INSERT INTO incidents (tenant_id, id, instance_id, seq, code, kind, message, attempts, opened_at)
+    VALUES (%s, %s, %s, 1, 'EFFECT_DEAD', 'outside', 'gone', 1, now() - interval '2 hours')"""
 
 
 @pytest.fixture
@@ -149,6 +152,20 @@ def test_what_is_stuck_is_told_with_what_helps(watching: TelemetryFanOut, stream
     assert (counted["StuckInstances"], counted["tenant_id"]) == ([12.0], str(tenant_id))
 
 
+def test_open_incidents_are_told_by_code(watching: TelemetryFanOut, stream: io.StringIO) -> None:
+    watching.incidents_counted({"EFFECT_DEAD": 3, "OTHER": 1}, 2)
+    told, unattended, *by_code = read_lines(stream)
+    assert (told["level"], told["open"], told["unattended"]) == ("WARNING", {"EFFECT_DEAD": 3, "OTHER": 1}, 2)
+    assert unattended["IncidentsUnattended"] == [2.0] and "code" not in unattended
+    assert [(line["code"], line["Incidents"]) for line in by_code] == [
+        ("EFFECT_DEAD", [3.0]),
+        ("OTHER", [1.0]),
+    ]
+    watching.incidents_counted({}, 0)
+    (none,) = read_lines(stream)[4:]
+    assert none["IncidentsUnattended"] == [0.0], "a gauge comes back to nothing"
+
+
 def test_an_attempt_to_deliver_is_told(
     company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:
@@ -182,6 +199,7 @@ def test_the_figures_of_everything(
     client.get(f"/v1/documents/{uuid4()}")
     put(admin, "events", uuid4(), "2 hours", status="failed", count=2)
     put(admin, "effects", uuid4(), status="dead_letter", count=3)
+    admin.execute(OPEN_INCIDENT, [company.tenant_id, uuid4(), uuid4()])
     answered = client.get("/metrics", authorization=f"Bearer {TOKEN}")
     assert (answered.status, answered.headers["content-type"].split(";")[0]) == (200, "text/plain")
     samples = read_samples(answered.text)
@@ -189,6 +207,8 @@ def test_the_figures_of_everything(
     assert samples['signet_outbox_rows{queue="effects",status="dead_letter"}'] == 3
     assert 7_200 <= samples['signet_outbox_oldest_due_seconds{queue="events"}'] < 10_000
     assert samples['signet_outbox_expired_leases{queue="events"}'] == 0
+    assert samples['signet_incidents{code="EFFECT_DEAD"}'] == 1
+    assert samples['signet_incidents_unattended{code="EFFECT_DEAD"}'] == 1
     assert samples['signet_requests_total{method="GET",route="/v1/health",status="200"}'] == 1
     missing = 'signet_requests_total{method="GET",route="/v1/documents/<document_id>",status="404"}'
     assert samples[missing] == 1

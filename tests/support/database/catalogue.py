@@ -57,6 +57,7 @@ RULES = {
                OR attname NOT IN ('tenant_id', 'status', 'due_at', 'lease_until', 'created_at',
                                   'completed_at', 'expires_at', 'read_at', 'full_at', 'deleted_at',
                                   'purged_at', 'timeout_at', 'changed_at',
+                                  'code', 'opened_at', 'acknowledged_at', 'closed_at',
                                   'sequence', 'epoch', 'xid', 'to_xid'))""",
     "is a partition that can be had without its table": """
         SELECT relname FROM pg_class, aclexplode(relacl)

@@ -26,13 +26,16 @@ class Call:
     wait_seconds: float = 0.0
     # The bytes as they were sent, for signed requests only.
     body: bytes = b""
+    # The address and the program that the request came from.
+    came_from: tuple[str, str | None] | None = None
 
     @property
     def caller(self) -> "Caller":
         # Reading needs no caller, so this import waits for the first write.
-        from signet.core.tenants.caller import Caller
+        from signet.core.tenants.caller import Caller, CallOrigin
 
-        return Caller(self.principal, via="api", trace_id=self.trace_id)
+        origin = CallOrigin(*self.came_from) if self.came_from is not None else None
+        return Caller(self.principal, via="api", trace_id=self.trace_id, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from signet.core.errors import Rejected
 
 MAX_BODY_BYTES = 1_048_576
+MAX_ADDRESS_CHARACTERS = 64
+MAX_AGENT_CHARACTERS = 200
 MIN_GZIP_BYTES = 1_024
 _GZIP_LEVEL = 5
 PREFLIGHT_SECONDS = 600
@@ -85,6 +87,20 @@ def read_request_id(event: Any, unknown: str) -> str:
         return str(event["requestContext"]["requestId"])
     except (KeyError, TypeError):
         return unknown
+
+
+def read_origin(event: Any, headers: Mapping[str, str]) -> tuple[str, str | None] | None:
+    """Return the address that the gateway saw, and the program that the request says it is."""
+    try:
+        address = _cut(str(event["requestContext"]["http"]["sourceIp"]), MAX_ADDRESS_CHARACTERS)
+    except (KeyError, TypeError):
+        return None
+    return (address, _cut(headers.get("user-agent", ""), MAX_AGENT_CHARACTERS) or None) if address else None
+
+
+def _cut(text: str, most: int) -> str:
+    """Return what can be printed of a text that anybody may have written, up to a length."""
+    return "".join(sign for sign in text[:most] if sign.isascii() and sign.isprintable())
 
 
 def deliver(

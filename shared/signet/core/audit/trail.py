@@ -12,7 +12,7 @@ from uuid import UUID
 from signet.core.audit.verification import AuditFinding, AuditRow, Seal, hash_seal, merkle_root
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.documents.personal_data import REFERENCE
-from signet.core.tenants.caller import Caller
+from signet.core.tenants.caller import Caller, CallOrigin
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 SALT_BYTES = 32
@@ -69,6 +69,8 @@ class AuditEntry:
     step_id: UUID | None = None
     trace_id: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    # The address and the program that the request came from; None where no request made it.
+    origin: CallOrigin | None = None
 
     @property
     def subject(self) -> Subject:
@@ -121,6 +123,7 @@ def make_entry(
             **({"key": key.to_json()} if key is not None else {}),
             **({"claimed": caller.claimed} if caller.claimed is not None else {}),
         },
+        origin=caller.origin,
     )
 
 
@@ -170,6 +173,7 @@ def _make_row(
             "step_id": _write_id(entry.step_id),
             "trace_id": entry.trace_id,
             "detail": dict(entry.detail),
+            **({"origin": entry.origin.to_json()} if entry.origin is not None else {}),
         }
     )
     return AuditRow(

@@ -121,6 +121,12 @@ class SeparationOfDuties(Strict):
     ] = ()
 
 
+class IncidentNotice(Strict):
+    """The role that is told of incidents of these documents, beside the person who asked."""
+
+    role: Name
+
+
 class Contract(Strict):
     contract: Name  # the entity type
     version: Annotated[int, Constraint(ge=1, le=1_000_000)] = 1
@@ -134,6 +140,7 @@ class Contract(Strict):
     deletable_in: Annotated[tuple[Name, ...], Constraint(max_length=MAX_STATES)] = ()
     conditions: Annotated[Mapping[Permission, ExpressionText], Constraint(max_length=MAX_ACTIONS)] = {}
     separation_of_duties: SeparationOfDuties = SeparationOfDuties()
+    on_incident: Annotated[IncidentNotice | None, Constraint(exclude_if=is_absent)] = None
 
     @property
     def initial_state(self) -> str:

@@ -220,6 +220,16 @@ def _describe_policy(outline: Outline, gate: str) -> NumberedLine:
     return NumberedLine(f"[{escape(gate)}] guards {action}. {' '.join(sentences)}")
 
 
+def _describe_notice(outline: Outline) -> Iterator[str]:
+    """Describe who is told of a step that is held, where the contract names a role beside the requester."""
+    notice = outline.contract.on_incident if outline.contract is not None else None
+    if notice is not None:
+        yield (
+            "A step that cannot go on is held, and does nothing meanwhile. The person who asked is told, and"
+            f" so is every holder of the role {describe_name(notice.role)}."
+        )
+
+
 def _write_fixed(outline: Outline) -> Chapter:
     workflow = outline.workflow
     if workflow.content["kind"] == "automation":
@@ -245,6 +255,7 @@ def _write_fixed(outline: Outline) -> Chapter:
             " rejection leads are part of the fixed part.",
             "The organisation's steps stand only in the places that the contract leaves open. They can make"
             " editing stricter there, never looser.",
+            *_describe_notice(outline),
             _PUBLISHED,
         ),
     ]

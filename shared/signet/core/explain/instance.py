@@ -15,6 +15,7 @@ from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.authors import describe_control
+from signet.core.explain.incidents import ExplainedIncident, explain_incidents, write_incidents
 from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
@@ -116,6 +117,8 @@ class InstanceExplanation:
     actor: str
     acting_for: str
     summary: str
+    # What holds it, with the acts that the server accepts now.
+    incidents: tuple[ExplainedIncident, ...]
     standing: tuple[TokenPosition, ...]
     happened: tuple[Happened, ...]
     turns: tuple[HistoryLine, ...]
@@ -167,6 +170,7 @@ def explain_instance(
         actor=instance.actor_id,
         acting_for=outline.words.describe_subject(instance.actor_id),
         summary=describe_summary(outline, record),
+        incidents=tuple(explain_incidents(outline, record)),
         standing=tuple(_list_standing(outline, record)),
         happened=tuple(_list_happened(outline, outlines, record)),
         turns=tuple(
@@ -289,6 +293,7 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     )
     if explained.control is not None:
         yield describe_control(explained.control)
+    yield from write_incidents(explained.incidents)
     if explained.standing:
         yield from ("", "Where it is")
     for position in explained.standing:

@@ -229,6 +229,33 @@ class EditRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptedAct:
+    """An act that the server would accept now, with its permission; `targets` are those of `go_to`."""
+
+    name: str
+    permission: str
+    targets: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentRecord:
+    """An open incident, with the acts that would be accepted when this was read."""
+
+    id: UUID
+    code: str
+    kind: str
+    message: str
+    token: str | None
+    node: str | None
+    endpoint: str | None
+    attempts: int
+    opened_at: datetime
+    acknowledged_by: str | None
+    assignee: str | None
+    acts: Sequence[AcceptedAct] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class InstanceRecords:
     """The records of one instance: the last steps and those still open, and the rest by time.
 
@@ -245,5 +272,8 @@ class InstanceRecords:
     approvals: Sequence[ApprovalRecord] = ()
     edits: Sequence[EditRecord] = ()
     stuck_stages: Sequence[StuckStageRecord] = ()
+    # Open incidents, the oldest first.
+    incidents: Sequence[IncidentRecord] = ()
+    tenant_id: UUID | None = None
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

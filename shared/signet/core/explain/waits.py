@@ -163,7 +163,7 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
     if not parse_position(record.instance.active_tokens).is_held and _is_paused_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
         return
-    yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."
+    yield "Nothing wakes it while it is paused: one of the acts of its incident brings it on."
     if (record.instance.reason or "").startswith("ACTOR_NOT_ACTIVE"):
         yield from _describe_absence(outline, record)
     if any(trigger.status == "dead_letter" for trigger in record.triggers):
@@ -202,7 +202,7 @@ def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[
     tokens = [token for token in record.instance.active_tokens if "hold" not in token]
     on_its_way = any(trigger.status != "dead_letter" for trigger in _list_triggers(record))
     if len(tokens) < len(record.instance.active_tokens):
-        yield "What is held goes on when it is retried."
+        yield "What is held goes on by one of the acts of its incident."
     if any(token["state"] == "ready" for token in tokens):
         if not on_its_way:
             yield "It should go on, and nothing will wake it: wake it, or rebuild it."

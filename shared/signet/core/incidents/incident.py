@@ -53,10 +53,13 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
+        "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
     }
 )
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.
 _DEFECTS = frozenset({ENGINE_FAILED, "ACTION_FAILED", "APPROVAL_UNPROVEN", "WORKFLOW_VERSION_DRIFT"})
+# The codes that figures name. An author's action may fail with any other.
+COUNTED_CODES = frozenset({*_KINDS, *_DEFECTS, STEP_FAILED, "PERMISSION_DENIED", "RULE_REJECTED"})
 
 
 def code_of(reason: str, evidence: Mapping[str, Any], node_type: str | None) -> str:

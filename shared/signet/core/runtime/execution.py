@@ -65,6 +65,13 @@ class HoldChange:
     step: Step
     is_new: bool
 
+    @property
+    def reason(self) -> str:
+        """Return the reason: that of the token's hold, else that of the pause."""
+        if self.token is not None and self.token.hold is not None:
+            return self.token.hold.reason
+        return str(self.step.data.get("reason", ""))
+
 
 ReadDecisionInput = Callable[[Token], DecisionInput]
 Prepare = Callable[[WorkflowNode, Token], ActionPlan | Blocked]

@@ -113,6 +113,8 @@ def _takes_rejection(node: WorkflowNode, token: Token) -> bool:
 
 def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> Rejected | None:
     node = execution.workflow.nodes[token.node]
+    if token.hold is not None and token.id not in execution.open:
+        return _refuse_advance("it is held, and does not wait", "Retry it, or skip it where that is listed.")
     if node.type.name not in OUTCOME_OF_WAIT:
         remedy = _INSTEAD.get(node.type.name, "Wake the instance, or retry it when it is paused.")
         return _refuse_advance(f"nothing from outside can end a node of type {node.type.name}", remedy)

@@ -7,6 +7,17 @@ from signet.core.tenants.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
+class CallOrigin:
+    """The place that a request came from, and the program that it says it is; the latter proves nothing."""
+
+    address: str
+    agent: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        return {"address": self.address, **({"agent": self.agent} if self.agent else {})}
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """A principal, the channel of the call, and the workflow step that makes it if one does.
 
@@ -19,3 +30,4 @@ class Caller:
     instance_id: UUID | None = None
     step_id: UUID | None = None
     claimed: str | None = None
+    origin: CallOrigin | None = None

@@ -27,6 +27,8 @@ class Retentions:
     deleted_documents_days: int = 365
     # Of the history of instances; None means for ever.
     history_days: int | None = None
+    # Of incidents, since they were closed.
+    incidents_days: int = 365
 
 
 LEAST_DAYS: Mapping[str, int] = MappingProxyType(

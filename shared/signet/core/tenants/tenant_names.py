@@ -14,6 +14,7 @@ class NamedKind(StrEnum):
     CHAIN = "chain"
     ENDPOINT = "endpoint"
     ACTION = "action"
+    RULE = "rule"
 
 
 _CODES: Mapping[NamedKind, str] = {
@@ -22,6 +23,7 @@ _CODES: Mapping[NamedKind, str] = {
     NamedKind.CHAIN: "CHAIN_UNKNOWN",
     NamedKind.ENDPOINT: "ENDPOINT_UNKNOWN",
     NamedKind.ACTION: "ACTION_NOWHERE",
+    NamedKind.RULE: "RULE_NOWHERE",
 }
 
 
@@ -54,6 +56,8 @@ def list_mentions(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Mention]:
                     yield from list_people(person, node_id)
             case "webhook_out" if config["endpoint"] is not None:
                 yield Mention(NamedKind.ENDPOINT, config["endpoint"], node_id)
+            case "rule":
+                yield from (Mention(NamedKind.RULE, name, node_id) for name in config["rules"])
             # An action with a dot is none of the contract's; those were checked against the contract.
             case "action" if "." in config["action"]:
                 yield Mention(NamedKind.ACTION, config["action"], node_id)

@@ -24,7 +24,8 @@ class AdminTransaction:
         self.caller = caller
         self.now = transaction.now
         self.transaction = transaction
-        self._permissions = transaction.permissions_of(caller.principal.roles)
+        principal = caller.principal
+        self._permissions = [*transaction.permissions_of(principal.roles), *principal.own_permissions]
         self._entries: list[AuditEntry] = []
         # The caller with everybody who is responsible for the act.
         self.noted_as = caller

@@ -26,7 +26,10 @@ def check_compilation(connection: Connection, tenant_id: UUID, compilation: Comp
     if compilation.artifact is None:
         return compilation
     content = compilation.artifact.content
-    found = _check(connection, tenant_id, list_mentions(content["nodes"]), _know_actions(content))
+    entity_type = content["entity_type"]
+    found = _check(
+        connection, tenant_id, list_mentions(content["nodes"]), _know_actions(content), entity_type
+    )
     findings = sort_findings((*compilation.findings, *found))
     return Compilation(None if has_errors(found) else compilation.artifact, findings)
 
@@ -40,6 +43,8 @@ def check_contract_names(connection: Connection, tenant_id: UUID, contract: Cont
         for name, role in required.items()
         if role is not None
     ]
+    if contract.on_incident is not None:
+        mentions.append(Mention(NamedKind.ROLE, contract.on_incident.role, point(("on_incident", "role"))))
     return _check(connection, tenant_id, mentions, {})
 
 
@@ -58,7 +63,11 @@ def _know_actions(content: Mapping[str, Any]) -> TenantNames:
 
 
 def _check(
-    connection: Connection, tenant_id: UUID, mentions: Iterable[Mention], known: TenantNames
+    connection: Connection,
+    tenant_id: UUID,
+    mentions: Iterable[Mention],
+    known: TenantNames,
+    entity_type: str | None = None,
 ) -> tuple[Finding, ...]:
     mentions = list(mentions)
     if not mentions:
@@ -73,6 +82,8 @@ def _check(
         members=names[NamedKind.MEMBER],
         chains=names[NamedKind.CHAIN],
         endpoints=names[NamedKind.ENDPOINT],
+        rules=names[NamedKind.RULE],
+        entity_type=entity_type,
     )
     known = {
         **known,
@@ -80,5 +91,6 @@ def _check(
         NamedKind.MEMBER: frozenset(found.members),
         NamedKind.CHAIN: frozenset(found.chains),
         NamedKind.ENDPOINT: frozenset(found.endpoints),
+        NamedKind.RULE: frozenset(found.rules),
     }
     return tuple(check_mentions(mentions, known))

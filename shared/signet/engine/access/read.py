@@ -31,7 +31,7 @@ class ReadTransaction:
 
     @property
     def permissions(self) -> list[str]:
-        return self.transaction.permissions_of(self.principal.roles)
+        return [*self.transaction.permissions_of(self.principal.roles), *self.principal.own_permissions]
 
     def may(self, permission: str) -> bool:
         return grants(self.permissions, permission)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 from uuid import UUID
 
+from signet.authoring.actions import REGISTRY
 from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
@@ -72,8 +73,19 @@ class Subject:
         """Compile it as it would be published: what it names must exist in the tenant."""
         compilation = check_compilation(connection, tenant_id, self.compile())
         compilation = check_accounts(connection, tenant_id, compilation)
-        replaced = self._check_replaced(connection, tenant_id)
-        return Compilation(compilation.artifact, sort_findings((*compilation.findings, *replaced)))
+        beside = (*self._check_replaced(connection, tenant_id), *self._check_loaded(compilation))
+        return Compilation(compilation.artifact, sort_findings((*compilation.findings, *beside)))
+
+    def _check_loaded(self, compilation: Compilation) -> Iterator[Finding]:
+        """Name the Python actions that this process cannot run; a worker with other modules may."""
+        if compilation.artifact is None or self.contract is None:
+            return
+        for node_id, node in compilation.artifact.content["nodes"].items():
+            name = str(node["config"].get("action"))
+            declared = self.contract.actions.get(name) if node["type"] == "action" else None
+            is_python = declared is not None and declared.kind == "python"
+            if is_python and REGISTRY.find(self.contract.contract, name) is None:
+                yield make_finding("ACTION_NOT_LOADED_HERE", node_id, name=name)
 
     def _check_replaced(self, connection: Connection, tenant_id: UUID) -> Iterator[Finding]:
         """Name the other patch that goes out of force: new documents of a type run one."""

@@ -8,7 +8,7 @@ from uuid import UUID
 from signet.core.audit.trail import AuditEntry, chain_all
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import Rejected
-from signet.core.tenants.caller import Caller
+from signet.core.tenants.caller import Caller, CallOrigin
 from signet.core.tenants.principal import KeyOfPrincipal, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
@@ -46,6 +46,7 @@ class _EntryTerms:
     trace_id: str | None = None
     key: KeyOfPrincipal | None = None
     claimed: str | None = None
+    origin: CallOrigin | None = None
 
     def list_claimed(self) -> ResponsiblePersons:
         """List the person that a caller of the command line says to be: they count beside the user."""
@@ -87,6 +88,7 @@ class Erasures:
             caller.trace_id,
             principal.key,
             caller.claimed,
+            caller.origin,
         )
         return _erase(self.database, principal.tenant_id, document_id, fields, terms)
 
@@ -146,6 +148,7 @@ def _erase(
             reason=terms.reason,
             trace_id=terms.trace_id,
             detail=detail | terms.describe_caller(),
+            origin=terms.origin,
         )
         heads = read_heads(connection, tenant_id, [entry.subject])
         append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))

@@ -120,17 +120,26 @@ def _mask_named(name: str, value: Any, personal: Sequence[str], values: Sequence
     return _mask_within(value, personal, values)
 
 
-def make_instance_row(context: InstanceContext) -> dict[str, Any]:
-    projection = context.execution.projection
+def make_deadline_row(context: InstanceContext) -> dict[str, Any]:
+    """Make the row of an instance that has taken no step, and waits for another moment."""
+    return {"id": context.row.id, "timeout_at": _find_deadline(context)}
+
+
+def _find_deadline(context: InstanceContext) -> datetime | None:
     deadlines = [
         wait.resume_at
         for token_id, wait in context.waits.items()
         if wait.resume_at is not None and token_id in context.execution.open
     ]
+    return min(deadlines, default=None)
+
+
+def make_instance_row(context: InstanceContext) -> dict[str, Any]:
+    projection = context.execution.projection
     return {
         **describe_projection(projection, context.execution.workflow, context.documents.keep_responsible),
         "id": context.row.id,
-        "timeout_at": min(deadlines, default=None) if projection.status in ("running", "paused") else None,
+        "timeout_at": _find_deadline(context) if projection.status in ("running", "paused") else None,
         "last_step_id": context.last_step[1],
     }
 

@@ -29,6 +29,7 @@ from signet.engine.execution.rows import (
     is_asked,
     make_change_row,
     make_continuation,
+    make_deadline_row,
     make_effect_row,
     make_history_rows,
     make_instance_row,
@@ -37,7 +38,7 @@ from signet.engine.execution.rows import (
     refuse_request,
     settle_approvals,
 )
-from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.incidents.changes import find_code, write_hold_changes
 from signet.engine.telemetry import PURE
 from signet.store.database import Connection, Database, is_intact
 from signet.store.instances.waves import (
@@ -46,7 +47,6 @@ from signet.store.instances.waves import (
     WaveRows,
     count_lagging,
     end_wave,
-    name_first_effects,
     open_wave,
     parse_opened_wave,
     write_steps,
@@ -238,8 +238,6 @@ class _Wave:
         self._documents.write(self._pipeline)
         now, tenant_id, closing = self._opened.transaction.now, self._claim.tenant_id, self._pipeline.closing
         end_wave(self._pipeline, tenant_id, self._rows, now)
-        if self._rows.retried:
-            closing.append(name_first_effects(tenant_id, self._rows.retried))
         held = [(c.row, c.execution) for c in self._contexts.values() if c.execution.hold_changes]
         if held:
             closing.append(write_hold_changes(held, tenant_id, now))
@@ -304,6 +302,8 @@ class _Wave:
             context.end_step(step, result.decision, has_waited=True)
         else:
             context.execution.let_go(token_id)
+            if result is not None:
+                context.wait_until(step, result.resume_at)
 
     # --- rounds ---
 
@@ -370,9 +370,13 @@ class _Wave:
             refuse_after_end(context)
             self._rows.instances.append(make_instance_row(context))
             self._rows.history.extend(make_history_rows(context))
-            if execution.projection.status == "paused" != context.row.status:
-                self.result.stats.count_pause(context.row.id, execution.projection.reason)
+            for change in execution.hold_changes:
+                if change.is_new:
+                    code = find_code(execution.workflow, change)
+                    self.result.stats.count_pause(context.row.id, code)
             self.result.instances += 1
+        elif context.has_other_deadline:
+            self._rows.deadlines.append(make_deadline_row(context))
         if has_ready_tokens(context) and context.row.id not in self.result.failed:
             self._documents.batch.events.append(make_continuation(context))
         settle_approvals(context)

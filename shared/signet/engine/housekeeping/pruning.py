@@ -14,6 +14,7 @@ from signet.store.operations.housekeeping import (
     prune_eligibility_changes,
     prune_idempotency_keys,
     prune_inbound_events,
+    prune_incidents,
     prune_notifications,
     prune_outbox,
     prune_quota_meters,
@@ -39,6 +40,10 @@ def prune_keys(task_run: TaskRun, kept_days: int) -> None:
 
 def prune_read_notifications(task_run: TaskRun, kept_days: int) -> None:
     _prune_old(task_run, "notifications", kept_days, prune_notifications)
+
+
+def prune_closed_incidents(task_run: TaskRun, kept_days: int) -> None:
+    _prune_old(task_run, "closed_incidents", kept_days, prune_incidents)
 
 
 def prune_eligibility(task_run: TaskRun, kept_days: int) -> None:

@@ -1,9 +1,10 @@
-"""The safety net: expired leases, deadlines that no trigger served, instances that are stuck or asleep."""
+"""The safety net: expired leases, missed deadlines, instances that are stuck or asleep, open incidents."""
 
 from uuid import UUID
 
 from signet.engine.execution.failed_triggers import release_expired_effects, release_expired_triggers
 from signet.engine.housekeeping.task_run import TaskRun
+from signet.engine.incidents.counts import count_open
 from signet.engine.instances.lists import list_stuck
 from signet.engine.telemetry import StuckInstance
 from signet.store.database import Connection
@@ -81,3 +82,12 @@ def find_stuck(task_run: TaskRun) -> None:
             named = [StuckInstance(row.id, row.why, row.remedies[0]) for row in stuck[:MAX_NAMED]]
             task_run.telemetry.stuck_found(tenant_id, len(stuck), named)
         task_run.rows += len(stuck)
+
+
+def count_incidents(task_run: TaskRun) -> None:
+    """Report how many incidents are open by code, and how many of them nobody looks after."""
+    with task_run.batch() as connection:
+        counts = count_open(connection)
+    open_by_code = {count.code: count.open_count for count in counts}
+    task_run.telemetry.incidents_counted(open_by_code, sum(count.unattended_count for count in counts))
+    task_run.rows += sum(open_by_code.values())

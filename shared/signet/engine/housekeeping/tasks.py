@@ -20,6 +20,7 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
         Task("wake_unpinned", 6 * HOUR, safety_net.wake_unpinned),
         Task("seal_audit", MINUTE, sealing.seal_tenants),
         Task("find_stuck", 10 * MINUTE, safety_net.find_stuck),
+        Task("count_incidents", 5 * MINUTE, safety_net.count_incidents),
         Task("make_partitions", DAY, partitions.make_partitions),
         Task("prune_events", HOUR, partial(pruning.prune_events, kept_days=kept.outbox_days)),
         Task("prune_effects", HOUR, partial(pruning.prune_effects, kept_days=kept.outbox_days)),
@@ -32,6 +33,7 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
             DAY,
             partial(pruning.prune_read_notifications, kept_days=kept.notifications_days),
         ),
+        Task("prune_incidents", DAY, partial(pruning.prune_closed_incidents, kept_days=kept.incidents_days)),
         Task("prune_meters", DAY, pruning.prune_meters),
         Task("prune_eligibility", DAY, partial(pruning.prune_eligibility, kept_days=kept.eligibility_days)),
         Task(

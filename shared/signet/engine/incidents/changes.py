@@ -24,7 +24,7 @@ def write_hold_changes(
     for row, execution in changed:
         for change in execution.hold_changes:
             if change.is_new:
-                opened.append(_make_opened(row, execution.workflow, change))
+                opened.append(_make_opened(row, execution, change))
             else:
                 _close(opened, closed, row.id, change)
     return write_incidents(tenant_id, opened, closed, now)
@@ -44,14 +44,19 @@ def _close(
     closed.append({"instance_id": instance_id, "seq": seq, **values})
 
 
-def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> dict[str, Any]:
-    token, step = change.token, change.step
-    node = workflow.nodes[token.node] if token is not None else None
-    said = step.data if step.is_control else step.evidence
-    reason = str(said.get("reason", "")) if step.is_control else step.error or ""
-    code = code_of(reason, said, node.type.name if node is not None else None)
+def find_code(workflow: Workflow, change: HoldChange) -> str:
+    """Find the code of the incident that a new hold opens."""
+    said = change.step.data if change.step.is_control else change.step.evidence
     if said.get("then") == "leave":
-        code = DOCUMENT_WITHOUT_WORKFLOW
+        return DOCUMENT_WITHOUT_WORKFLOW
+    node = workflow.nodes[change.token.node] if change.token is not None else None
+    return code_of(change.reason, said, node.type.name if node is not None else None)
+
+
+def _make_opened(row: InstanceRow, execution: InstanceExecution, change: HoldChange) -> dict[str, Any]:
+    token, step = change.token, change.step
+    node = execution.workflow.nodes[token.node] if token is not None else None
+    code = find_code(execution.workflow, change)
     return {
         "id": make_id(),
         "instance_id": row.id,
@@ -63,9 +68,10 @@ def _make_opened(row: InstanceRow, workflow: Workflow, change: HoldChange) -> di
         # The step that failed: what it did not deliver is withdrawn when the incident closes.
         "step_id": None if step.is_control else step.id,
         "endpoint": node.config.get("endpoint") if node is not None else None,
+        "requester_id": execution.projection.actor.id or None,
         "code": code,
         "kind": kind_of(code),
-        "message": reason,
+        "message": change.reason,
         "closing": None,
         "closed_by": None,
     }

@@ -21,14 +21,24 @@ def require_version(context: InstanceContext, expected: int) -> None:
 def require_running(context: InstanceContext, act: str) -> None:
     if context.row.status != "running":
         sentence = f"the instance is {context.row.status}: only a running one can be {act}"
-        remedy = "Resume it." if context.row.status == "paused" else ""
-        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
+        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=_end_pause(context))
+
+
+def _end_pause(context: InstanceContext) -> str:
+    """Return what ends the pause, if it is paused."""
+    if context.row.status != "paused":
+        return ""
+    is_held = context.execution.projection.is_paused_by_holds
+    return "Retry or skip what is held: its explanation gives the commands." if is_held else "Resume it."
 
 
 def require_paused(context: InstanceContext, act: str) -> None:
     if context.row.status != "paused":
         sentence = f"the instance is {context.row.status}: only a paused one can be {act}"
-        raise Rejected("INSTANCE_NOT_PAUSED", sentence)
+        remedy = (
+            "Nothing of it is held. Wake it, where it should go on." if context.execution.is_running else ""
+        )
+        raise Rejected("INSTANCE_NOT_PAUSED", sentence, remedy=remedy)
 
 
 def require_retriable(transaction: OperatorTransaction, context: InstanceContext) -> None:
@@ -49,8 +59,7 @@ def require_repairable(context: InstanceContext) -> None:
     if not context.execution.takes_changes:
         status = context.row.status
         sentence = f"the instance is {status}: it can be repaired while it runs, or is held"
-        remedy = "Resume it." if status == "paused" else ""
-        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
+        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=_end_pause(context))
 
 
 def require_live(context: InstanceContext) -> None:
@@ -63,7 +72,10 @@ def require_current(context: InstanceContext) -> None:
     document = context.document
     if document is not None and document.version != context.row.entity_version:
         sentence = "the document was edited, and the instance has not taken that in yet"
-        raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
+        act = "wake" if context.execution.is_running else "resume"
+        raise Rejected(
+            "INSTANCE_BEHIND", sentence, remedy=f"Read it again in a moment; {act} it if it stays."
+        )
 
 
 def require_token(context: InstanceContext, name: str) -> Token:

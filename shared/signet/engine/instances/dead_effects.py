@@ -1,7 +1,8 @@
 """Dead effects that an operator sends again. Dead triggers are in `actions.py`: they may resume an instance.
 
-The instance keeps what it made of the dead letter: a step that took its error edge has ended. The effect is
-delivered all the same, with evidence, and a step that still waits for it is told.
+The instance keeps what it made of the dead letter. A step that took its error edge has ended, and one without
+such an edge holds its token. The effect is delivered all the same, with evidence, unless the incident of its
+step has closed since: then it is withdrawn. A step that still waits for the effect is told.
 """
 
 from collections.abc import Sequence, Set

@@ -17,6 +17,7 @@ from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.documents.change import describe_org
 from signet.engine.execution.rebuild import instance_not_found
 from signet.engine.instances.explained_voters import add_voters
+from signet.engine.instances.incidents import list_of_instance
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import read_compiled
 from signet.store.instances.record import read_record
@@ -41,7 +42,8 @@ def explain(
         _require_nodes(artifact, record)
         record = _add_voters(connection, tenant_id, contracts, record, artifact, contract)
         machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
-        record = replace(record, machines=machines)
+        incidents = list_of_instance(connection, tenant_id, instance_id)
+        record = replace(record, machines=machines, incidents=incidents, tenant_id=tenant_id)
         control = read_control_of_artifact(
             connection, tenant_id, instance.definition_id, artifact, instance_id
         )

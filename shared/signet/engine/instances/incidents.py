@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.operator_actions import list_acts, list_targets
@@ -40,6 +41,7 @@ READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
 MAX_NOTE_CHARACTERS = 4_000
 MAX_RETRIED = 100
+MAX_EXPLAINED = 20
 # The subject type of the audit rows.
 INCIDENT = "incident"
 
@@ -168,6 +170,23 @@ def list_open(
         return _show(connection, CompiledCache(), tenant_id, rows)
 
 
+def read_one(database: Database, tenant_id: UUID, incident_id: UUID) -> Incident:
+    """Read one incident for the command line, open or closed."""
+    with database.transaction(tenant_id) as connection:
+        row = _require(find_incident(connection, tenant_id, incident_id), incident_id)
+        (incident,) = _show(connection, CompiledCache(), tenant_id, [row])
+        return incident
+
+
+def list_of_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> list[IncidentRecord]:
+    """List the open incidents of an instance for its explanation, the oldest first."""
+    rows = list_incidents(
+        connection, tenant_id, IncidentFilter(instance_id=instance_id), before=LAST, limit=MAX_EXPLAINED
+    )
+    shown = _show(connection, CompiledCache(), tenant_id, rows) if rows else ()
+    return [_make_record(incident) for incident in reversed(shown)]
+
+
 def list_groups(database: Database, tenant_id: UUID) -> Sequence[IncidentGroupRow]:
     """List the causes of open incidents for the command line, the largest group first."""
     with database.transaction(tenant_id) as connection:
@@ -218,6 +237,23 @@ def _list_acts(execution: InstanceExecution, row: IncidentRow, status: str) -> l
         RepairAct(name, permission_of(name), targets if name == "go_to" else ())
         for name in list_acts(execution, token, status)
     ]
+
+
+def _make_record(incident: Incident) -> IncidentRecord:
+    return IncidentRecord(
+        id=incident.id,
+        code=incident.code,
+        kind=incident.kind,
+        message=incident.message,
+        token=incident.token,
+        node=incident.node,
+        endpoint=incident.endpoint,
+        attempts=incident.attempts,
+        opened_at=incident.opened_at,
+        acknowledged_by=incident.acknowledged_by,
+        assignee=incident.assignee,
+        acts=[AcceptedAct(act.name, act.permission, act.targets) for act in incident.acts],
+    )
 
 
 def _require(row: IncidentRow | None, incident_id: UUID) -> IncidentRow:

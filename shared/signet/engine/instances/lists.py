@@ -18,7 +18,7 @@ MAX_STUCK = 1_000
 MAX_LISTED = 200
 LIVE: Sequence[InstanceStatus] = ("running", "paused")
 ENDED: Sequence[InstanceStatus] = ("completed", "failed", "cancelled")
-Why = Literal["ready", "asked", "answered", "overdue", "nothing_open"]
+Why = Literal["ready", "asked", "edited", "decided", "answered", "overdue", "nothing_open"]
 # Acts that may help, the likeliest first. Waking replaces a lost trigger. Rebuilding corrects a wrong row,
 # and wakes as well.
 REMEDIES = ("wake", "rebuild", "fail")
@@ -29,8 +29,9 @@ REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
 class Stuck:
     """An instance that should go on, although no trigger will wake it.
 
-    `why` names what it does not see: a `ready` token, an open request (`asked`), an answer from outside
-    (`answered`) or a past moment (`overdue`). With `nothing_open` it waits for nothing at all.
+    `why` names what it does not see. That is a `ready` token, an open request (`asked`), a version of its
+    document (`edited`), or votes (`decided`). It may be an answer from outside (`answered`) or a past moment
+    (`overdue`). With `nothing_open` it waits for nothing at all.
     """
 
     id: UUID

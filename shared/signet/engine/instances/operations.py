@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from signet.authoring.actions import REGISTRY
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -13,6 +14,7 @@ from signet.core.tenants.quotas import QUOTAS
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.incidents.counts import IncidentCount, count_open
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.dead_effects import REQUEUE, DeadEffects
 from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
@@ -22,10 +24,12 @@ from signet.store.instances.write import find_dead_triggers
 from signet.store.operations.overview import DeadLetter as DeadLetter
 from signet.store.operations.overview import (
     PartitionedTable,
+    PythonAction,
     Usage,
     find_dead_effects,
     list_dead_letters,
     list_partitioned,
+    list_python_actions,
     read_usage,
 )
 from signet.store.outbox.measures import Pace, QueueDepth, QueueFigures, depth_of, measure_queue, read_pace
@@ -36,6 +40,7 @@ from signet.store.wake_ups import QueueName as QueueName
 READ = "operation:read"
 PACE_SECONDS = 3_600.0
 MAX_REQUEUED = 100
+MAX_ACTIONS = 1_000
 # Errors of the whole call, and not of one of its items.
 _OF_THE_CALL = ("PERMISSION_DENIED", "QUOTA_EXCEEDED", "TENANT_INACTIVE")
 
@@ -66,6 +71,8 @@ class Overview:
     usage: Usage
     quotas: Sequence[QuotaState]
     partitions: Sequence[PartitionedTable]
+    # Published Python actions that the answering process has loaded no function for.
+    actions_not_loaded: Sequence[PythonAction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +112,10 @@ class Operations:
             usage = read_usage(connection, tenant_id, since_seconds=PACE_SECONDS)
             quotas = _read_quotas(read)
             partitions = list_partitioned(connection)
+            declared = list_python_actions(connection, tenant_id, limit=MAX_ACTIONS)
         stuck = list_stuck(self._database, tenant_id, limit=MAX_STUCK)
-        return Overview(queues, len(stuck), usage, quotas, partitions)
+        missing = [one for one in declared if REGISTRY.find(one.entity_type, one.name) is None]
+        return Overview(queues, len(stuck), usage, quotas, partitions, missing)
 
     def list_dead_letters(
         self, principal: Principal, *, queue: QueueName | None, before: UUID | None, limit: int
@@ -144,6 +153,11 @@ class Operations:
         """Measure the queues of all tenants, for operators of the service."""
         with self._database.tenantless_transaction() as connection:
             return {queue.name: measure_queue(connection, queue) for queue in QUEUES}
+
+    def measure_incidents(self) -> Sequence[IncidentCount]:
+        """Count the open incidents of all tenants, for operators of the service."""
+        with self._database.tenantless_transaction() as connection:
+            return count_open(connection)
 
     @contextmanager
     def _allowed(self, principal: Principal) -> Iterator[ReadTransaction]:

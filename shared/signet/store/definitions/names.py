@@ -20,6 +20,7 @@ class KnownNames:
     members: list[str]
     chains: list[str]
     endpoints: list[str]
+    rules: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ def find_named(
     members: Collection[str] = (),
     chains: Collection[str] = (),
     endpoints: Collection[str] = (),
+    rules: Collection[str] = (),
+    entity_type: str | None = None,
 ) -> KnownNames:
     values = {
         "tenant_id": tenant_id,
@@ -44,10 +47,12 @@ def find_named(
         "members": list(members),
         "chains": list(chains),
         "endpoints": list(endpoints),
+        "rules": list(rules),
+        "entity_type": entity_type,
     }
     with connection.cursor(row_factory=class_row(KnownNames)) as cursor:
         found = cursor.execute(_SQL.find_named, values).fetchone()
-    return found or KnownNames([], [], [], [])
+    return found or KnownNames([], [], [], [], [])
 
 
 def find_patch_in_force(connection: Connection, tenant_id: UUID, entity_type: str) -> PatchInForce | None:

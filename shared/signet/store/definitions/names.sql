@@ -1,12 +1,15 @@
 -- name: find_named
--- Find which of these roles, members, published chains and endpoints the tenant has.
+-- Find which of these roles, members, published chains and endpoints the tenant has, and which rules of the type.
 SELECT ARRAY(SELECT role FROM roles WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s::text[])) AS roles,
        ARRAY(SELECT user_id FROM members
              WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(members)s::text[])) AS members,
        ARRAY(SELECT DISTINCT name FROM approval_chains
              WHERE tenant_id = %(tenant_id)s AND name = ANY (%(chains)s::text[])
                AND status = 'published') AS chains,
-       ARRAY(SELECT name FROM endpoints WHERE tenant_id = %(tenant_id)s AND name = ANY (%(endpoints)s::text[])) AS endpoints
+       ARRAY(SELECT name FROM endpoints WHERE tenant_id = %(tenant_id)s AND name = ANY (%(endpoints)s::text[])) AS endpoints,
+       ARRAY(SELECT name FROM rules
+             WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = ANY (%(rules)s::text[])
+               AND is_enabled) AS rules
 
 -- name: find_patch_in_force
 -- Find the patch that new documents of a type run, if they run one.

@@ -28,6 +28,8 @@ class DocumentRecord:
     created_at: datetime
     updated_at: datetime
     instance_id: UUID | None
+    # The number of incidents that hold it; its explanation names them.
+    open_incidents: int
 
 
 @dataclass(frozen=True, slots=True)

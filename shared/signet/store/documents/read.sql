@@ -5,6 +5,8 @@ SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.a
        (SELECT i.id FROM workflow_instances i
         WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
           AND i.kind = 'envelope' AND i.status IN ('running', 'paused')) AS instance_id,
+       (SELECT count(*)::integer FROM incidents o
+        WHERE o.tenant_id = d.tenant_id AND o.entity_id = d.id AND o.closed_at IS NULL) AS open_incidents,
        line.amendment_open, line.amended_by, line.current_id
 FROM documents d
 CROSS JOIN LATERAL line_of_amendments(d.id) AS line

@@ -2,16 +2,16 @@
 -- Open incidents, and close those that a step has ended. One without a number is the pause of the whole.
 WITH opened AS (
     INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, token_id, node_id, step_id, endpoint,
-                           code, kind, message, attempts, opened_at, closed_at, closing, closed_by)
+                           requester_id, code, kind, message, attempts, opened_at, closed_at, closing, closed_by)
     SELECT %(tenant_id)s, row.id, row.instance_id, row.seq, row.entity_type, row.entity_id, row.token_id, row.node_id,
-           row.step_id, row.endpoint, row.code, row.kind, row.message,
+           row.step_id, row.endpoint, row.requester_id, row.code, row.kind, row.message,
            1 + (SELECT count(*) FROM incidents past
                 WHERE past.tenant_id = %(tenant_id)s AND past.instance_id = row.instance_id
                   AND past.node_id IS NOT DISTINCT FROM row.node_id),
            %(now)s::timestamptz, CASE WHEN row.closing IS NOT NULL THEN %(now)s::timestamptz END, row.closing, row.closed_by
     FROM json_to_recordset(%(opened)s::json) AS row (
         id uuid, instance_id uuid, seq integer, entity_type text, entity_id uuid, token_id text, node_id text,
-        step_id uuid, endpoint text, code text, kind text, message text, closing text, closed_by text)
+        step_id uuid, endpoint text, requester_id text, code text, kind text, message text, closing text, closed_by text)
 )
 UPDATE incidents i
 SET closed_at = %(now)s, closing = row.closing, closed_by = row.closed_by

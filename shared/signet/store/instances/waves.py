@@ -93,6 +93,8 @@ class WaveRows:
     done: list[ClaimedRow] = field(default_factory=list)
     # Effects of retried steps, each with the token that its step goes on for.
     retried: list[Row] = field(default_factory=list)
+    # Instances that took no step, and wait for another moment.
+    deadlines: list[Row] = field(default_factory=list)
 
 
 def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> DeferredStatement:
@@ -138,11 +140,16 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
         "now": now,
     }
     pipeline.closing.append(DeferredStatement(_SQL.end_wave, values))
+    if rows.deadlines:
+        values = {"tenant_id": tenant_id, "rows": to_json(rows.deadlines), "now": now}
+        pipeline.closing.append(DeferredStatement(_SQL.move_deadlines, values))
+    if rows.retried:
+        pipeline.closing.append(_name_first_effects(tenant_id, rows.retried))
     if rows.effects:
         add_wake_up(pipeline.connection, tenant_id, "effects")
 
 
-def name_first_effects(tenant_id: UUID, retried: Sequence[Row]) -> DeferredStatement:
+def _name_first_effects(tenant_id: UUID, retried: Sequence[Row]) -> DeferredStatement:
     """Let effects that repeat an earlier one name it, so that receivers recognise it."""
     return DeferredStatement(_SQL.name_first_effects, {"tenant_id": tenant_id, "rows": to_json(retried)})
 

@@ -33,3 +33,10 @@ SET first_id = (
     LIMIT 1)
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text)
 WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id
+
+-- name: move_deadlines
+-- Let instances that took no step wait for another moment: an approval has gone to its next stage, or has escalated.
+UPDATE workflow_instances i
+SET timeout_at = row.timeout_at, updated_at = %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, timeout_at timestamptz)
+WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id

@@ -137,13 +137,20 @@ SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 
 
 -- name: list_stuck
 -- List running instances that nothing will wake. Nothing has happened for a while, and they do not only wait. A
--- token is ready, a request or an answer from outside is not taken, a moment is past, or nothing is open at all.
+-- token is ready, or nothing is open at all. Or a request, an edit, a decision or an answer from outside is not taken, or
+-- a moment is past.
 SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
 FROM (
     SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
            CASE WHEN i.active_tokens @? '$[*] ? (@.state == "ready" && !exists(@.hold))' THEN 'ready'
                 WHEN open_step.instance_id IS NULL THEN 'nothing_open'
                 WHEN request.id IS NOT NULL THEN 'asked'
+                WHEN i.kind = 'envelope' AND (SELECT d.version FROM documents d
+                                              WHERE d.tenant_id = i.tenant_id AND d.id = i.entity_id) > i.entity_version
+                     THEN 'edited'
+                WHEN EXISTS (SELECT FROM unnest(open_step.decided) AS decided (token)
+                             WHERE NOT jsonb_path_exists(i.active_tokens, '$[*] ? (@.id == $token && exists(@.hold))',
+                                                         jsonb_build_object('token', decided.token))) THEN 'decided'
                 WHEN i.timeout_at < now() - make_interval(secs => %(idle_seconds)s) THEN 'overdue'
                 WHEN open_step.has_answer THEN 'answered' END AS why
     FROM workflow_instances i
@@ -151,7 +158,15 @@ FROM (
         SELECT s.instance_id, bool_or(EXISTS (
                    SELECT FROM workflow_side_effects_outbox e
                    WHERE s.node_type IN ('webhook_out', 'notification') AND e.tenant_id = s.tenant_id
-                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter'))) AS has_answer
+                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter'))) AS has_answer,
+               -- The tokens whose request is decided, or has nobody left to ask in its stage.
+               array_agg(s.token_id) FILTER (WHERE s.node_type = 'approval' AND (
+                   SELECT r.status <> 'open' OR NOT EXISTS (
+                              SELECT FROM approval_seats seat
+                              WHERE seat.tenant_id = r.tenant_id AND seat.request_id = r.id AND seat.stage = r.stage
+                                AND seat.status = 'open')
+                   FROM approval_requests r
+                   WHERE r.tenant_id = s.tenant_id AND r.id = s.approval_request_id)) AS decided
         FROM workflow_step_executions s
         WHERE s.tenant_id = %(tenant_id)s AND s.status IN ('pending', 'running')
         GROUP BY s.instance_id
@@ -183,15 +198,17 @@ WITH paused AS (
         id uuid, reason text, step_id uuid, step_created_at timestamptz, idempotency_key bytea, output json,
         history_id uuid, history_created_at timestamptz, trace_id text, incident_id uuid, code text, kind text)
     WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status = 'running'
-    RETURNING i.id, i.version, i.entity_type, i.entity_id, i.entity_version, row.incident_id, row.code, row.kind, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
+    RETURNING i.id, i.version, i.entity_type, i.entity_id, i.entity_version, nullif(i.actor_id, '') AS requester_id,
+              row.incident_id, row.code, row.kind, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
               row.output, row.history_id, row.history_created_at, row.trace_id
 ), receipt AS (
     INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
     SELECT %(tenant_id)s, id, idempotency_key, step_id, clock_timestamp() FROM paused
 ), incident AS (
-    INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, code, kind, message, attempts,
-                           opened_at)
-    SELECT %(tenant_id)s, incident_id, id, version, entity_type, entity_id, code, kind, reason, 1, clock_timestamp()
+    INSERT INTO incidents (tenant_id, id, instance_id, seq, entity_type, entity_id, requester_id, code, kind, message,
+                           attempts, opened_at)
+    SELECT %(tenant_id)s, incident_id, id, version, entity_type, entity_id, requester_id, code, kind, reason, 1,
+           clock_timestamp()
     FROM paused
 ), history AS (
     INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,

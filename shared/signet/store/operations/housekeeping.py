@@ -31,6 +31,7 @@ About = Literal[
     "idempotency_keys",
     "inbound_events",
     "notifications",
+    "closed_incidents",
     "quota_meters",
     "eligibility_changes",
     "deleted_documents",
@@ -164,6 +165,10 @@ def prune_inbound_events(connection: Connection, *, at_most: int) -> int:
 
 def prune_notifications(connection: Connection, *, kept_days: int, at_most: int) -> int:
     return _count(connection, _SQL.prune_notifications, {"kept_days": kept_days, "at_most": at_most})
+
+
+def prune_incidents(connection: Connection, *, kept_days: int, at_most: int) -> int:
+    return _count(connection, _SQL.prune_incidents, {"kept_days": kept_days, "at_most": at_most})
 
 
 def prune_eligibility_changes(connection: Connection, *, kept_days: int, at_most: int) -> int:

@@ -78,6 +78,10 @@ SELECT prune_inbound_events(%(at_most)s)
 -- Delete notifications that were read long ago.
 SELECT prune_notifications(make_interval(days => %(kept_days)s), %(at_most)s)
 
+-- name: prune_incidents
+-- Delete incidents that were closed long ago, of instances that have ended.
+SELECT prune_incidents(make_interval(days => %(kept_days)s), %(at_most)s)
+
 -- name: prune_eligibility_changes
 -- Delete records of changed eligibility that no open request can need any more.
 SELECT prune_eligibility_changes(make_interval(days => %(kept_days)s), %(at_most)s)

@@ -53,6 +53,21 @@ class PartitionedTable:
     default_rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class PythonAction:
+    """A Python action that a published contract declares."""
+
+    entity_type: str
+    name: str
+
+
+def list_python_actions(connection: Connection, tenant_id: UUID, *, limit: int) -> list[PythonAction]:
+    """List the Python actions of published contracts, each once."""
+    values = {"tenant_id": tenant_id, "limit": limit}
+    with connection.cursor(row_factory=class_row(PythonAction)) as cursor:
+        return cursor.execute(_SQL.list_python_actions, values).fetchall()
+
+
 def list_dead_letters(
     connection: Connection, tenant_id: UUID, *, queue: str | None, before: UUID | None, limit: int
 ) -> list[DeadLetter]:

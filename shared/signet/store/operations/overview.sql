@@ -54,3 +54,12 @@ JOIN pg_class child ON child.oid = i.inhrelid
 WHERE parent.relnamespace = 'public'::regnamespace AND p.partdefid <> 0
 GROUP BY parent.relname, p.partdefid
 ORDER BY parent.relname
+
+-- name: list_python_actions
+-- List the Python actions that published contracts declare.
+SELECT DISTINCT c.entity_type, declared.key AS name
+FROM contracts c
+CROSS JOIN LATERAL jsonb_each(c.body::jsonb -> 'actions') AS declared
+WHERE c.tenant_id = %(tenant_id)s AND c.status = 'published' AND declared.value ->> 'kind' = 'python'
+ORDER BY c.entity_type, name
+LIMIT %(limit)s

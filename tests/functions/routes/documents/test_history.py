@@ -136,6 +136,13 @@ def test_the_audit_trail_is_a_chain(client: Client, place: str) -> None:
     assert "Zoe" not in json.dumps(rows)
 
 
+def test_an_audit_row_says_where_its_request_came_from(client: Client, place: str) -> None:
+    contents = [json.loads(row["content"]) for row in client.get(f"{place}/audit").body["items"]]
+    by_request = [content["origin"] for content in contents if content["via"] == "api"]
+    assert by_request and all(origin["address"] == "127.0.0.1" for origin in by_request)
+    assert all("origin" not in content for content in contents if content["via"] == "workflow")
+
+
 def test_a_page_of_the_audit_trail_is_bounded_by_its_size(
     client: Client, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Incidents by HTTP: lists by cause, the acts that the server accepts, care, bulk retries, repairs."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -97,6 +98,26 @@ def test_it_is_sent_back_and_approved_again(
     sent = client.post(place, {**WHY, "node": targets[0]}, if_match=version)
     assert (sent.status, sent.body["status"]) == (200, "running")
     assert client.get(f"/v1/incidents/{incident['id']}").body["closing"] == "withdrawn"
+
+
+@pytest.mark.parametrize("act", ["retry", "skip", "go_to", "cancel", "fail"])
+def test_the_requests_of_an_explanation_are_those_that_work(
+    client: Client, stranded: list[Any], act: str
+) -> None:
+    """Send what it says to those who may read the document."""
+    place = f"/v1/documents/{stranded[0].document_id}"
+    assert client.get(place).body["open_incidents"] == 1
+    asked = client.get(f"{place}/explain")
+    lines = asked.body["text"]
+    title = "What holds it, and what brings it on"
+    assert lines.index(title) < lines.index("Where it is")
+    (incident,) = asked.body["explanation"]["incidents"]
+    (request,) = [one["request"] for one in incident["acts"] if one["name"] == act]
+    method, path, header, version, body = request.split(maxsplit=4)
+    assert (method, header) == ("POST", "If-Match:")
+    answered = replace(client, subject="olga").post(path, json.loads(body), if_match=version)
+    assert answered.status == 200, answered.text
+    assert client.get(place).body["open_incidents"] == 0
 
 
 def test_care_is_kept_while_it_is_open(client: Client, stranded: list[Any]) -> None:

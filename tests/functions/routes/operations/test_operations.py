@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from signet.authoring.actions import ActionRegistry, ActionResult
 from signet.ids import make_id
 from tests.support.company import INVOICE, Company
 from tests.support.database.queue_rows import change, put, put_one, read_one
@@ -64,6 +65,19 @@ def test_the_overview(client: Client, admin: Admin) -> None:
     quotas = {quota["name"]: quota for quota in seen.body["quotas"]}
     assert 2_900 < quotas["api:read"]["left"] <= quotas["api:read"]["capacity"] == 3_000
     assert {len(table["months"]) for table in seen.body["partitions"]} == {3}
+    assert seen.body["actions_not_loaded"] == []
+
+
+def test_published_actions_that_this_process_has_not_loaded_are_listed(
+    client: Client, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = {"kind": "python", "output": {"total": {"type": "int"}}}
+    company.publish("invoice", version=2, actions={"count": python, "weigh": python})
+    registry = ActionRegistry()
+    registry.action("invoice", "count")(lambda given: ActionResult(output={"total": 1}))
+    monkeypatch.setattr("signet.engine.instances.operations.REGISTRY", registry)
+    missing = client.get("/v1/operations").body["actions_not_loaded"]
+    assert missing == [{"entity_type": "invoice", "name": "weigh"}]
 
 
 def test_what_a_clerk_may_not_see(clerk: Client) -> None:

@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 
+from signet.authoring.actions import ActionRegistry, ActionResult
+from signet.core.documents.rules import Rule
 from signet.core.errors import Rejected
+from signet.core.validation.strict_model import parse_strictly
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.definitions.designer.preview import DefinitionPreview
 from signet.store.database import Database
+from signet.store.definitions.rules import save_rule
 from tests.integration.engine.definitions.test_definitions import read_example
 from tests.support.company import Company, make_company
 from tests.support.named_things import publish_patch, supply_mentioned, supply_names
@@ -138,6 +142,51 @@ def test_a_contract_requires_seats_of_a_role_that_is_there(company: Company) -> 
     supply_names(company.database, company.tenant_id, roles=["nobody"])
     published = company.definitions.publish_contract(company.caller(), "invoice", 2)
     assert [finding.code for finding in published.findings] == ["REQUIRED_SLOT_WAITS"]
+
+
+def test_a_contract_tells_a_role_that_is_there(company: Company) -> None:
+    with pytest.raises(Rejected) as caught:
+        company.publish("invoice", version=2, on_incident={"role": "nobody"})
+    (field,) = caught.value.fields
+    assert (field.code, field.pointer) == ("ROLE_UNKNOWN", "/on_incident/role")
+    supply_names(company.database, company.tenant_id, roles=["nobody"])
+    published = company.definitions.publish_contract(company.caller(), "invoice", 2)
+    assert published.findings == ()
+
+
+def test_a_rule_that_is_not_there_is_a_warning(company: Company) -> None:
+    check = {"id": "check", "type": "rule", "config": {"rules": ["credit"]}}
+    warned = publish_patch(company, make_patch(check))
+    assert [(one.code, one.severity) for one in warned.findings] == [("RULE_NOWHERE", "warning")]
+    document = {
+        "name": "credit",
+        "entity_type": "invoice",
+        "phase": "before",
+        "operations": ["transition"],
+        "condition": {"expression": "entity.grand_total > 1"},
+        "actions": [{"kind": "reject", "message": "too much"}],
+    }
+    rule, findings = parse_strictly(Rule, document)
+    assert rule is not None, findings
+    with company.database.transaction(company.tenant_id) as connection:
+        save_rule(connection, company.tenant_id, rule, frozenset())
+    assert publish_patch(company, make_patch(check)).findings == ()
+
+
+def test_a_python_action_that_is_not_loaded_is_a_warning(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions = {"count": {"kind": "python", "output": {"total": {"type": "int"}}}}
+    company.publish("invoice", version=2, actions=actions)
+    run = {"id": "run", "type": "action", "config": {"action": "count"}}
+    patch = {**make_patch(run), "base": {"entity_type": "invoice", "envelope_version": 2}}
+    warned = publish_patch(company, patch)
+    assert [(one.code, one.severity) for one in warned.findings] == [("ACTION_NOT_LOADED_HERE", "warning")]
+    registry = ActionRegistry()
+    registry.action("invoice", "count")(lambda given: ActionResult(output={"total": 1}))
+    monkeypatch.setattr("signet.engine.definitions.compilation.REGISTRY", registry)
+    again = {**patch, "patch": "other"}
+    assert [one.code for one in publish_patch(company, again).findings] == ["PATCH_OUT_OF_FORCE"]
 
 
 # --- the patch that goes out of force ---

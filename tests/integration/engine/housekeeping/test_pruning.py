@@ -17,6 +17,12 @@ from tests.support.drained_waves import drain
 from tests.support.housekeeping import House
 
 SMALL = TaskLimits(rows=4, batch_rows=2)
+CLOSED_INCIDENT: LiteralString = """
+    INSERT INTO incidents (tenant_id, id, instance_id, seq, code, kind, message, attempts, opened_at,
+                           closed_at, closing, closed_by)
+    VALUES (%s, gen_random_uuid(), %s, %s, 'STEP_FAILED', 'business', 'no', 1, now() - interval '2 years',
+            now() - make_interval(days => %s), CASE WHEN %s::integer IS NOT NULL THEN 'retried' END,
+            CASE WHEN %s::integer IS NOT NULL THEN 'olga' END)"""
 OUTBOX: dict[str, LiteralString] = {
     "events": "workflow_events_outbox",
     "effects": "workflow_side_effects_outbox",
@@ -190,6 +196,17 @@ def test_keys_events_notifications_and_meters(house: House) -> None:
     assert house.rows("SELECT message_id FROM workflow_inbound_events") == [("6",)]
     assert house.rows("SELECT name FROM quota_meters") == [("6",)]
     assert house.rows("SELECT count(*), count(read_at) FROM notifications") == [(2, 1)]
+
+
+def test_closed_incidents_go_once_their_instance_has_ended(house: House, moving: Worker) -> None:
+    made = house.company.documents.mutate(house.company.caller(), Create("invoice", INVOICE))
+    drain(moving, [house.tenant_id])
+    for seq, days in ((1, None), (2, 364), (3, 366)):
+        house.run(CLOSED_INCIDENT, house.tenant_id, made.instance_id, seq, days, days, days)
+    assert house.keep("prune_incidents").rows == 0, "the instance runs, and counts its attempts by them"
+    house.run("UPDATE workflow_instances SET status = 'cancelled', completed_at = now()")
+    assert house.keep("prune_incidents").rows == 1
+    assert house.rows("SELECT seq FROM incidents ORDER BY seq") == [(1,), (2,)]
 
 
 def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: Worker) -> None:

@@ -37,6 +37,11 @@ APPEND_ONLY = [
     "approval_decisions",
     "eligibility_changes",
 ]
+# The columns of a table that a row brings along: the others follow from these.
+WRITTEN: LiteralString = (
+    "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
+    " AND attgenerated = ''"
+)
 RECEIPTS = ["workflow_step_receipts", "workflow_outbox_receipts"]
 # Tables in which dispatch may see tenants and due times: tests/integration/store/outbox/test_due_tenants.py.
 SEEN_BY_DISPATCH = {
@@ -51,6 +56,7 @@ SEEN_BY_DISPATCH = {
     "notifications",
     "quota_meters",
     "eligibility_changes",
+    "incidents",
     "documents",
     "workflow_instances",
     "workflow_outbox_receipts",
@@ -229,12 +235,16 @@ def insert_copy(standing: CompanyWithWorkers, role: str, table: str, acting_as: 
         )
         connection.execute(copy.format(name, str(standing.company.tenant_id)))
         connection.execute("GRANT SELECT ON stolen TO PUBLIC")
+        columns = sql.SQL(", ").join(
+            sql.Identifier(column) for (column,) in connection.execute(WRITTEN, [table])
+        )
         if table == "audit_log":
             connection.execute("UPDATE stolen SET xid = pg_current_xact_id()")
         connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(acting_as)])
         connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(role)))
         try:
-            connection.execute(sql.SQL("INSERT INTO {} SELECT * FROM stolen").format(name))
+            insert = sql.SQL("INSERT INTO {} ({}) SELECT {} FROM stolen")
+            connection.execute(insert.format(name, columns, columns))
         except psycopg.Error as error:
             return error.sqlstate or "?"
         finally:

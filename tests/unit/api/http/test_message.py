@@ -6,7 +6,7 @@ import orjson
 import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from signet.api.http.message import check_body
+from signet.api.http.message import check_body, read_origin
 from signet.core.errors import Rejected
 
 
@@ -37,3 +37,17 @@ def test_a_member_in_each_of_two_objects_is_taken(encoded: bool) -> None:
     event = make_event(body, encoded=encoded)
     check_body(event)
     assert event.json_body["vote"] == "approved"
+
+
+def test_the_origin_is_what_the_gateway_saw_and_what_the_request_says() -> None:
+    event = {"requestContext": {"http": {"sourceIp": "10.0.3.7"}}}
+    assert read_origin(event, {"user-agent": "curl/8"}) == ("10.0.3.7", "curl/8")
+    assert read_origin(event, {}) == ("10.0.3.7", None)
+    said = read_origin(event, {"user-agent": "a\x00b\ud800c\n" + "d" * 300})
+    assert said is not None and said[1] == "abc" + "d" * 194
+    assert read_origin({"requestContext": {"http": {"sourceIp": "\n"}}}, {}) is None
+
+
+@pytest.mark.parametrize("event", [{}, {"requestContext": None}, {"requestContext": {"http": {}}}])
+def test_an_event_without_an_address_has_no_origin(event: dict[str, object]) -> None:
+    assert read_origin(event, {"user-agent": "curl/8"}) is None

@@ -187,14 +187,14 @@ def test_each_type_that_waits_has_words_for_what_ends_it() -> None:
 
 def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> None:
     text = tell(record(status="paused", reason="why"))
-    assert "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it." in text
+    assert "Nothing wakes it while it is paused: one of the acts of its incident brings it on." in text
     assert "dead trigger" not in text
     by_person = replace(control("paused", reason="why"), seq=5)
     by_engine = replace(by_person, run_as="system")
     by_hand = record(status="paused", reason="why", steps=[replace(by_engine, seq=3), by_person])
     assert "Nothing wakes it while it is paused: resume it, or fail it." in tell(by_hand)
     again = record(status="paused", reason="why", steps=[by_person, replace(by_engine, seq=6)])
-    assert "retry it when the cause is gone" in tell(again)
+    assert "one of the acts of its incident brings it on" in tell(again)
     dead = tell(record(status="paused", reason="why", triggers=[trigger("dead_letter", "E: x")]))
     assert "That also tries its dead trigger again." in dead
     assert (
@@ -217,7 +217,7 @@ def test_a_held_branch_is_told_beside_what_the_others_wait_for() -> None:
     hold = {"hold": {"seq": 4, "reason": "EFFECT_DEAD: gone"}}
     held = record(tokens=[{**token(DRAFT, "failed"), **hold}, token(DRAFT, "waiting")])
     told = tell(held)
-    assert "What is held goes on when it is retried." in told
+    assert "What is held goes on by one of the acts of its incident." in told
     assert "It is held: EFFECT_DEAD: gone." in told
 
 

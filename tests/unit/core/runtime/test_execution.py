@@ -117,6 +117,13 @@ def test_what_was_begun_before_a_hold_is_done_or_ended() -> None:
     assert execution.is_running  # the other branch waits for its answer
     [held] = execution.projection.position.held()
     assert held.node == "usr:approval:held" and held.hold is not None and held.hold.reason == "nobody"
+    assert [change.reason for change in execution.hold_changes] == ["nobody"]
+
+
+def test_a_pause_of_the_whole_says_its_reason() -> None:
+    execution = begin("usr:approval:first")
+    execution.pause(Blocked("drift"))
+    assert [(change.token, change.reason) for change in execution.hold_changes] == [(None, "drift")]
 
 
 def begin(node: str) -> InstanceExecution:

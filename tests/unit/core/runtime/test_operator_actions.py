@@ -355,3 +355,12 @@ def test_a_payload_that_nothing_can_keep_is_refused(payload: Any, code: str) -> 
 def test_a_payload_may_be_as_large_and_as_deep_as_said() -> None:
     for payload in ("x" * (MAX_PAYLOAD_BYTES - 2), nested(MAX_PAYLOAD_DEPTH), {"a": [1.5, True, None, "é"]}):
         assert check_payload(payload) is None
+
+
+def test_what_is_held_is_not_advanced() -> None:
+    workflow = load({"approval": {"nodes": [{"id": "call", **CALL}]}})
+    execution = InstanceExecution(workflow, start_projection("usr:approval:call", 1))
+    execution.run_pure_nodes(look, lambda node, token: Blocked("no"))
+    execution.end_round()
+    rejected = check_advance(execution, execution.projection.position.tokens["T"], None)
+    assert rejected is not None and rejected.remedy == "Retry it, or skip it where that is listed."

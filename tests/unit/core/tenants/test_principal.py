@@ -28,6 +28,7 @@ def test_a_person_answers_for_themselves_and_a_key_has_the_persons_behind_it() -
 def test_a_command_line_may_act_on_workflows_alone() -> None:
     own = make_command_line(TENANT, "postgres", "local").own_permissions
     assert all(grants(own, f"workflow:{act}") for act in ("pause", "advance", "move"))
+    assert grants(own, "incident:read") and grants(own, "incident:care")
     others = ("invoice:approve", "member:edit", "approval:delegate", "role:edit", "tenant:edit")
     assert not any(grants(own, permission) for permission in others)
 

@@ -76,3 +76,9 @@ def test_what_does_not_exist_is_an_error_where_it_stands(kind: NamedKind, code: 
 def test_a_tenants_file_that_lists_nobody_says_nothing_of_people() -> None:
     assert make_file_names(["clerk"], []) == {ROLE: frozenset({"clerk"})}
     assert make_file_names([], ["ann"]) == {MEMBER: frozenset({"ann"})}
+
+
+def test_a_rule_node_mentions_its_rules() -> None:
+    check = {"id": "check", "type": "rule", "config": {"rules": ["credit", "limit"]}}
+    nodes = compile_slot("approvals", nodes=[check]).content["nodes"]
+    assert {m.name for m in list_mentions(nodes) if m.kind is NamedKind.RULE} == {"credit", "limit"}

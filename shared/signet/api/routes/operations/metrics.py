@@ -2,7 +2,7 @@
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.routing import Routes
-from signet.api.prometheus import CONTENT_TYPE, describe_queues, write_figures
+from signet.api.prometheus import CONTENT_TYPE, describe_incidents, describe_queues, write_figures
 
 
 def add_metrics_routes(routes: Routes) -> None:
@@ -14,6 +14,8 @@ def add_metrics_routes(routes: Routes) -> None:
         content_type=CONTENT_TYPE,
     )
     def get_metrics(call: Call) -> HttpAnswer:
-        """List metrics: the outboxes of all tenants from the database, everything else from this process."""
+        """List metrics: outboxes and incidents of all tenants from the database, else from this process."""
         queues = describe_queues(call.use.operations.measure_queues())
-        return HttpAnswer(write_figures([*queues, *call.use.telemetry.list_figures()]), is_text=True)
+        incidents = describe_incidents(call.use.operations.measure_incidents())
+        figures = [*queues, *incidents, *call.use.telemetry.list_figures()]
+        return HttpAnswer(write_figures(figures), is_text=True)

@@ -80,6 +80,16 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "'{place}' names the endpoint '{name}', which the tenant does not have.",
         "Make the endpoint first, or name one that exists.",
     ),
+    "RULE_NOWHERE": (
+        "warning",
+        "'{place}' asks the rule '{name}', which the tenant does not have, or has switched off.",
+        "Save the rule before a document comes there: each is held with RULE_UNKNOWN.",
+    ),
+    "ACTION_NOT_LOADED_HERE": (
+        "warning",
+        "'{place}' runs the Python action '{name}', and this process has loaded no function for it.",
+        "Name its module in SIGNET_EXTENSIONS: until then each document is held with ACTION_NOT_LOADED.",
+    ),
     "ACTION_NOWHERE": (
         "error",
         "'{place}' runs the action '{name}', which is neither of the contract nor of this release.",

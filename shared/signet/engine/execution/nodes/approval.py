@@ -47,7 +47,7 @@ class ApprovalHandler:
             if blocked is not None:
                 return blocked
         if request.status == "open":
-            return None
+            return HandlerResult(None, resume_at=next_moment(request))
         env = context.decision_input(context.execution.token_of(step)).env
         return HandlerResult(
             conclude(context.execution.workflow, node, request.status, env, _describe(request))

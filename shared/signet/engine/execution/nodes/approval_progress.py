@@ -1,6 +1,7 @@
 """The way of an open request: from stage to stage by its votes, and on by the clock."""
 
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime
 
 from signet.core.approvals.seats import Deadlock
 from signet.core.approvals.votes import (
@@ -83,5 +84,13 @@ def block(deadlock: Deadlock) -> Blocked:
     return Blocked(f"{deadlock.value}: {deadlock.sentence}")
 
 
-def next_moment(request: LiveRequest) -> Any:
-    return min((moment for moment in (request.escalate_at, request.expire_at) if moment), default=None)
+def next_moment(request: LiveRequest) -> datetime | None:
+    """Return the next moment of the stage that is open; one that has escalated escalates no more."""
+    escalate_at = None if has_escalated(seats_of_stage(request)) else request.escalate_at
+    return min((moment for moment in (escalate_at, request.expire_at) if moment), default=None)
+
+
+def next_moment_of(requests: Iterable[LiveRequest]) -> datetime | None:
+    """Return the first moment of all that are open."""
+    moments = (next_moment(request) for request in requests if request.status == "open")
+    return min((moment for moment in moments if moment), default=None)

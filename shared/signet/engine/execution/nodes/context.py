@@ -92,6 +92,8 @@ class InstanceContext:
     waits: dict[str, StepWait] = field(init=False)
     # The step that happened last: its number, and its row's id.
     last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
+    # What a step waits for has another moment than its row says.
+    has_other_deadline: bool = False
     # A step of a state was written: approvals given on the way there, and not used, count no more.
     has_come_to_state: bool = False
     # The requester of the transition that a gate of this wave performed last.
@@ -130,10 +132,18 @@ class InstanceContext:
         if decision.pins is not None:
             self.use_pins()
 
+    def wait_until(self, step: Step, moment: datetime | None) -> None:
+        """Wait until another moment: that of the stage that is open now."""
+        if self.waits[step.token].resume_at != moment:
+            self.waits[step.token] = replace(self.waits[step.token], resume_at=moment)
+            self.has_other_deadline = True
+            self.execution.mark_changed(step)
+
     def reset(self) -> None:
         """Go back to the instance as it was read, after a failure halfway through."""
         self.execution = make_execution(self.execution.workflow, self.row, self.open_steps)
         self.waits = _make_waits(self.open_steps)
+        self.has_other_deadline = False
         self._forget_inputs(None)
         self.approvals.restore(self.row.id)
         self.performed_for = None

@@ -19,7 +19,7 @@ from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.principal import describe_absence
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import ConcludeTransition
-from signet.engine.execution.nodes.approval_progress import move_request, next_moment
+from signet.engine.execution.nodes.approval_progress import move_request, next_moment_of
 from signet.engine.execution.nodes.approval_proof import check_approvals, find_absent_requester
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
@@ -138,7 +138,7 @@ class LifecycleGateHandler:
             if blocked is not None:
                 return blocked
         if any(request.status == "open" for request in requests):
-            return None
+            return HandlerResult(None, resume_at=next_moment_of(requests))
         if _has_rejected(context, requests):
             token = replace(token, rejected=True)
         planned = self.prepare(context, node, token)
@@ -197,12 +197,10 @@ def _check_requests(
 
 def _reopen(context: InstanceContext, by_request: Mapping[UUID, Sequence[LapsedVote]]) -> HandlerResult:
     """Ask the seats again; the step waits at the gate for their answer."""
-    moments = []
-    for request in context.approvals.list_unused(context.row.id):
-        if request.id in by_request:
-            context.approvals.reopen(request, by_request[request.id])
-            moments.append(next_moment(request))
-    return HandlerResult(None, resume_at=min((moment for moment in moments if moment), default=None))
+    lapsed = [one for one in context.approvals.list_unused(context.row.id) if one.id in by_request]
+    for request in lapsed:
+        context.approvals.reopen(request, by_request[request.id])
+    return HandlerResult(None, resume_at=next_moment_of(lapsed))
 
 
 def _wait_for_next_wave(context: InstanceContext, delay: timedelta = timedelta(0)) -> HandlerResult:

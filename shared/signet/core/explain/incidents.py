@@ -1,0 +1,191 @@
+"""The open incidents of an instance in words: what holds it, and the commands that bring it on.
+
+The acts are those that the server accepts now: the checks that refuse the others have found them.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, InstanceRecords
+from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import describe_node, describe_time, end_sentence
+from signet.core.explain.vocabulary import describe_list, escape
+from signet.core.incidents.remedies import find_remedy
+
+WHY = "…"
+_ACTS: Mapping[str, str] = MappingProxyType(
+    {
+        "retry": "goes on at the same place; what was done before is not repeated",
+        "ask_again": "voids the approval; the people of today are asked at the same node",
+        "restart": "begins a new instance where the last one stood",
+        "correct": "changes fields in spite of the edit window, and tries again; people are asked again",
+        "skip": "ends the node as if it had acted; what it would have done is left undone",
+        "go_to": "begins again at an earlier node; approvals given after it count no more",
+        "cancel_token": "goes on as rejected",
+        "cancel": "ends the instance, because nobody wants it any more",
+        "fail": "gives the instance up for good",
+    }
+)
+
+_ON_DOCUMENTS = ("restart", "correct")
+
+
+@dataclass(frozen=True)
+class ExplainedAct:
+    """An act that the server accepts now, with what it does, and how it is called."""
+
+    name: str
+    permission: str
+    # The nodes that `go_to` may name, the nearest first.
+    targets: tuple[str, ...]
+    text: str
+    command: str
+    request: str
+
+
+@dataclass(frozen=True)
+class ExplainedIncident:
+    """An open incident: what is held, since when and why, what removes the cause, and what brings it on."""
+
+    id: UUID
+    code: str
+    kind: str
+    token: str | None
+    node: str | None
+    endpoint: str | None
+    since: datetime
+    attempts: int
+    acknowledged_by: str | None
+    assignee: str | None
+    text: str
+    remedy: str
+    acts: tuple[ExplainedAct, ...]
+
+
+def explain_incidents(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedIncident]:
+    for incident in record.incidents:
+        yield ExplainedIncident(
+            incident.id,
+            incident.code,
+            incident.kind,
+            incident.token,
+            incident.node,
+            incident.endpoint,
+            incident.opened_at,
+            incident.attempts,
+            incident.acknowledged_by,
+            incident.assignee,
+            _describe(outline, incident),
+            find_remedy(incident.code, incident.kind),
+            tuple(_explain_act(outline, record, incident, act) for act in incident.acts),
+        )
+
+
+def write_incidents(incidents: tuple[ExplainedIncident, ...]) -> Iterator[str]:
+    if incidents:
+        yield from ("", "What holds it, and what brings it on")
+    for incident in incidents:
+        yield f"  {incident.text}"
+        yield f"    {incident.remedy}"
+        for act in incident.acts:
+            yield f"    {act.name} ({act.permission}): {act.text}"
+            yield from (f"      {act.command}", f"      {act.request}")
+
+
+def _describe(outline: Outline, incident: IncidentRecord) -> str:
+    where = "all of it" if incident.node is None else describe_node(outline, incident.node)
+    through = f" (endpoint {escape(incident.endpoint)})" if incident.endpoint is not None else ""
+    times = f", held {incident.attempts} times there" if incident.attempts > 1 else ""
+    known = f", acknowledged by {escape(incident.acknowledged_by)}" if incident.acknowledged_by else ""
+    care = f", looked after by {escape(incident.assignee)}" if incident.assignee else ""
+    since = describe_time(incident.opened_at)
+    message = end_sentence(escape(incident.message.removeprefix(f"{incident.code}: ")))
+    head = f"{incident.code} ({incident.kind}) holds {where}{through} since {since}"
+    return f"{head}{times}{known}{care}: {message}"
+
+
+def _explain_act(
+    outline: Outline, record: InstanceRecords, incident: IncidentRecord, act: AcceptedAct
+) -> ExplainedAct:
+    text = _ACTS[act.name]
+    if len(act.targets) > 1:
+        text += f"; also to {describe_list(map(escape, act.targets[1:]), 'or')}"
+    body = dict(_list_body(outline, record, incident, act))
+    return ExplainedAct(
+        act.name,
+        act.permission,
+        tuple(act.targets),
+        text,
+        _write_command(record, act.name, body),
+        _write_request(record, act.name, body),
+    )
+
+
+def _list_body(
+    outline: Outline, record: InstanceRecords, incident: IncidentRecord, act: AcceptedAct
+) -> Iterator[tuple[str, Any]]:
+    """Yield what the act wants beside the version that was seen."""
+    if act.name == "go_to":
+        yield "node", act.targets[0]
+    if act.name in ("skip", "cancel_token", "ask_again"):
+        yield "token", incident.token
+    yield "reason", WHY
+    if act.name == "correct":
+        yield "patch", {}
+    if act.name in ("cancel", "fail") and _only_goes_by_itself(outline, record):
+        yield "then", "restart"
+    if act.name == "skip" and _wants_answer(outline, incident):
+        yield "payload", {"status": 200, "body": None}
+
+
+def _only_goes_by_itself(outline: Outline, record: InstanceRecords) -> bool:
+    """Return whether an end of the instance must say what follows: nobody can ask for what leads on."""
+    state = f"sys:state:{record.document.status}" if record.document is not None else ""
+    if state not in outline.workflow.nodes:
+        return False
+    exits = {edge["on"] for edge in outline.workflow.edges_from(state)}
+    return "automatic" in exits and "requested" not in exits
+
+
+def _wants_answer(outline: Outline, incident: IncidentRecord) -> bool:
+    """Return whether the node is a call that saves its answer, which later steps may read."""
+    node = incident.node or ""
+    is_call = outline.workflow.type_of(node) == "webhook_out"
+    return is_call and outline.workflow.config_of(node).get("save_as") is not None
+
+
+def _write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
+    named = [body[name] for name in ("node", "token") if name in body]
+    _, subject, version = _find_subject(record, act)
+    words = ["signet", "instance", act.replace("_", "-"), str(subject), *named]
+    words += ["--tenant", str(record.tenant_id), "--actor", "YOU", "--version", str(version)]
+    words += ["--reason", body["reason"]]
+    words += ["--then", body["then"]] if "then" in body else []
+    for name in ("payload", "patch"):
+        if name in body:
+            words += [f"--{name}", json.dumps(body[name])]
+    return " ".join(_quote(word) for word in words)
+
+
+def _quote(word: str) -> str:
+    return f'"{word}"' if word == WHY else shlex.quote(word)
+
+
+def _write_request(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
+    content = json.dumps(body, ensure_ascii=False)
+    kind, subject, version = _find_subject(record, act)
+    return f'POST /v1/{kind}/{subject}/{act}  If-Match: "{version}"  {content}'
+
+
+def _find_subject(record: InstanceRecords, act: str) -> tuple[str, UUID, int]:
+    """Find what the act is on, with the version that was seen: the document, or its instance."""
+    document, document_id = record.document, record.instance.entity_id
+    if act in _ON_DOCUMENTS and document is not None and document_id is not None:
+        return "documents", document_id, document.version
+    return "instances", record.instance.id, record.instance.version

@@ -1,0 +1,98 @@
+"""Incidents of an instance in words, with the commands of the acts that the server accepts."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from signet.core.explain.definition import explain, write_explanation
+from signet.core.explain.incidents import ExplainedIncident
+from signet.core.explain.instance import explain_instance
+from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
+from tests.support.core.instance_records import CONTRACT, FINANCE, NOW, WORKFLOW, record, tell, token
+from tests.support.core.small_workflows import PATCH, compile_patch, compile_slot, make_contract
+
+TENANT = UUID(int=9)
+ACTS = (
+    AcceptedAct("retry", "workflow:retry"),
+    AcceptedAct("go_to", "workflow:go_to", ("sys:state:draft", "sys:state:submitted")),
+    AcceptedAct("cancel_token", "workflow:cancel_token"),
+)
+HELD = IncidentRecord(
+    id=UUID(int=5),
+    code="APPROVAL_NOBODY_FOUND",
+    kind="configuration",
+    message="APPROVAL_NOBODY_FOUND: the role has no member",
+    token="T/5.0",
+    node=FINANCE,
+    endpoint=None,
+    attempts=1,
+    opened_at=NOW,
+    acknowledged_by=None,
+    assignee=None,
+    acts=ACTS,
+)
+
+
+def explained(*incidents: IncidentRecord) -> Sequence[ExplainedIncident]:
+    found = record(tokens=[token(FINANCE)], incidents=incidents, tenant_id=TENANT)
+    return explain_instance(WORKFLOW, CONTRACT, found).incidents
+
+
+def test_it_says_what_is_held_and_what_removes_the_cause() -> None:
+    (one,) = explained(HELD)
+    assert one.text.startswith('APPROVAL_NOBODY_FOUND (configuration) holds the approval "Finance" since ')
+    assert one.text.endswith(": the role has no member.")
+    assert one.remedy.startswith("Give it people who may decide")
+    assert (one.since, one.attempts, one.token) == (NOW, 1, "T/5.0")
+
+
+def test_it_says_who_knows_of_it_and_how_often_it_came() -> None:
+    known = replace(HELD, attempts=3, acknowledged_by="olga", assignee="otto", endpoint="bank")
+    (one,) = explained(known)
+    assert "(endpoint bank)" in one.text
+    assert ", held 3 times there, acknowledged by olga, looked after by otto: " in one.text
+
+
+def test_each_act_is_a_command_and_a_request() -> None:
+    (one,) = explained(HELD)
+    retry, go_to, cancel_token = one.acts
+    seen = f'{UUID(int=1)} --tenant {TENANT} --actor YOU --version 2 --reason "…"'
+    assert retry.command == f"signet instance retry {seen}"
+    assert retry.request == f'POST /v1/instances/{UUID(int=1)}/retry  If-Match: "2"  {{"reason": "…"}}'
+    assert shlex.split(go_to.command)[2:5] == ["go-to", str(UUID(int=1)), "sys:state:draft"]
+    assert (
+        go_to.text.endswith("; also to sys:state:submitted") and '"node": "sys:state:draft"' in go_to.request
+    )
+    assert shlex.split(cancel_token.command)[2:5] == ["cancel-token", str(UUID(int=1)), "T/5.0"]
+
+
+def test_a_call_that_saves_its_answer_is_skipped_with_one() -> None:
+    node = "usr:approvals:call"
+    for saved, wants in (({"save_as": "answer"}, True), ({}, False)):
+        call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", **saved}}
+        skip = replace(HELD, node=node, acts=[AcceptedAct("skip", "workflow:skip")])
+        found = record(tokens=[token(node)], incidents=[skip], tenant_id=TENANT)
+        (one,) = explain_instance(compile_slot("approvals", nodes=[call]), CONTRACT, found).incidents
+        assert ("--payload" in one.acts[0].command) is wants
+        assert ('"payload": {"status": 200, "body": null}' in one.acts[0].request) is wants
+
+
+def test_one_of_the_whole_names_no_node() -> None:
+    whole = replace(HELD, token=None, node=None, code="SOMETHING_ELSE", message="no", acts=ACTS[:1])
+    (one,) = explained(whole)
+    assert "holds all of it" in one.text and one.remedy == "Set up what the message names, then retry."
+
+
+def test_it_comes_before_all_else() -> None:
+    lines = tell(record(tokens=[token(FINANCE)], incidents=[HELD], tenant_id=TENANT)).splitlines()
+    assert lines.index("What holds it, and what brings it on") < lines.index("Where it is")
+    assert "What holds it, and what brings it on" not in tell(record(tokens=[token(FINANCE)]))
+
+
+def test_a_definition_says_which_role_is_told() -> None:
+    contract = make_contract(on_incident={"role": "accountant"})
+    said = " ".join(" ".join(write_explanation(explain(compile_patch(PATCH, contract), contract))).split())
+    assert "The person who asked is told, and so is every holder of the role accountant." in said
+    plain = " ".join(write_explanation(explain(compile_patch(PATCH), CONTRACT)))
+    assert "is told, and so" not in " ".join(plain.split())
