@@ -836,11 +836,15 @@ CREATE FUNCTION public.housekeeping_tenants(about text, kept interval, after uui
 DECLARE
     probe text := CASE about
         WHEN 'done_events' THEN
-            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''discarded'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'done_effects' THEN
-            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id '
+            'AND x.status IN (''withdrawn'', ''discarded'') AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'expired_events' THEN
             'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
             'AND x.lease_until <= now() - $1'
@@ -1152,6 +1156,18 @@ $$;
 
 ALTER FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.note_dropped() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    NEW.completed_at := now();
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.note_dropped() OWNER TO signet_owner;
+
 CREATE FUNCTION public.open_closed_seats(seat_rows json) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1252,13 +1268,17 @@ BEGIN
                ORDER BY s.instance_id, s.seq
            ) AS found),
            (SELECT json_agg(found) FROM (
-               SELECT e.step_execution_id, e.status, e.response_json, e.error
+               SELECT e.step_execution_id,
+                      CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
+                           THEN 'held' ELSE e.status END AS status,
+                      e.response_json, coalesce(e.withdraw_reason, e.error) AS error
                FROM workflow_step_executions s
                JOIN workflow_side_effects_outbox e
                  ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
                WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
                  AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
-                 AND e.status IN ('completed', 'dead_letter')
+                 AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
+                      OR e.held_at IS NOT NULL)
            ) AS found)
     FROM lock_and_read_documents(coalesce(entities, '{}'), role_names) AS base;
 END
@@ -1464,15 +1484,22 @@ DECLARE
 BEGIN
     PERFORM require_bounds(kept, interval '1 day', at_most);
     IF queue = 'events' THEN
-        WITH old AS MATERIALIZED (
+        WITH done AS MATERIALIZED (
             SELECT o.created_at, o.id FROM workflow_events_outbox o
             WHERE o.tenant_id = current_tenant_id() AND o.status = 'completed' AND o.completed_at < now() - kept
             ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), dropped AS MATERIALIZED (
+            SELECT o.created_at, o.id FROM workflow_events_outbox o
+            WHERE o.tenant_id = current_tenant_id() AND o.status = 'discarded'
+              AND o.completed_at < now() - kept
+            ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), old AS MATERIALIZED (
+            SELECT created_at, id FROM done UNION ALL SELECT created_at, id FROM dropped LIMIT at_most
         )
         DELETE FROM workflow_events_outbox q USING old
         WHERE q.tenant_id = current_tenant_id() AND q.created_at = old.created_at AND q.id = old.id;
     ELSIF queue = 'effects' THEN
-        WITH old AS MATERIALIZED (
+        WITH done AS MATERIALIZED (
             SELECT o.created_at, o.id FROM workflow_side_effects_outbox o
             WHERE o.tenant_id = current_tenant_id() AND o.status = 'completed' AND o.completed_at < now() - kept
               AND NOT EXISTS (
@@ -1480,6 +1507,17 @@ BEGIN
                   WHERE s.tenant_id = current_tenant_id() AND s.instance_id = o.instance_id
                     AND s.id = o.step_execution_id AND s.status IN ('pending', 'running'))
             ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), dropped AS MATERIALIZED (
+            SELECT o.created_at, o.id FROM workflow_side_effects_outbox o
+            WHERE o.tenant_id = current_tenant_id() AND o.status IN ('withdrawn', 'discarded')
+              AND o.completed_at < now() - kept
+              AND NOT EXISTS (
+                  SELECT FROM workflow_step_executions s
+                  WHERE s.tenant_id = current_tenant_id() AND s.instance_id = o.instance_id
+                    AND s.id = o.step_execution_id AND s.status IN ('pending', 'running'))
+            ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), old AS MATERIALIZED (
+            SELECT created_at, id FROM done UNION ALL SELECT created_at, id FROM dropped LIMIT at_most
         )
         DELETE FROM workflow_side_effects_outbox q USING old
         WHERE q.tenant_id = current_tenant_id() AND q.created_at = old.created_at AND q.id = old.id;
@@ -2103,6 +2141,8 @@ CREATE TABLE public.workflow_side_effects_outbox (
     withdrawn_at timestamp with time zone,
     discard_reason text,
     first_id uuid,
+    held_at timestamp with time zone,
+    withdraw_reason text,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -2110,7 +2150,9 @@ CREATE TABLE public.workflow_side_effects_outbox (
     CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
     CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text])))
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_withdraw_reason_check CHECK (((char_length(withdraw_reason) >= 1) AND (char_length(withdraw_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_withdrawn CHECK (((withdraw_reason IS NULL) OR (withdrawn_at IS NOT NULL)))
 )
 PARTITION BY RANGE (created_at);
 
@@ -3080,10 +3122,13 @@ CREATE TABLE public.workflow_events_outbox (
     completed_at timestamp with time zone,
     error text,
     responsible bytea,
+    discard_reason text,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'discarded'::text])))
 )
 PARTITION BY RANGE (created_at);
 
@@ -3112,10 +3157,13 @@ CREATE TABLE public.workflow_events_outbox_default (
     completed_at timestamp with time zone,
     error text,
     responsible bytea,
+    discard_reason text,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'discarded'::text])))
 );
 
 ALTER TABLE ONLY public.workflow_events_outbox_default FORCE ROW LEVEL SECURITY;
@@ -3233,6 +3281,8 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     withdrawn_at timestamp with time zone,
     discard_reason text,
     first_id uuid,
+    held_at timestamp with time zone,
+    withdraw_reason text,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -3240,7 +3290,9 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
     CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text])))
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_withdraw_reason_check CHECK (((char_length(withdraw_reason) >= 1) AND (char_length(withdraw_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_withdrawn CHECK (((withdraw_reason IS NULL) OR (withdrawn_at IS NOT NULL)))
 );
 
 ALTER TABLE ONLY public.workflow_side_effects_outbox_default FORCE ROW LEVEL SECURITY;
@@ -3646,6 +3698,10 @@ CREATE INDEX workflow_events_outbox_done ON ONLY public.workflow_events_outbox U
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_completed_at_idx ON public.workflow_events_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
+CREATE INDEX workflow_events_outbox_dropped ON ONLY public.workflow_events_outbox USING btree (tenant_id, completed_at) WHERE (status = 'discarded'::text);
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_completed_at_idx1 ON public.workflow_events_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'discarded'::text);
+
 CREATE INDEX workflow_events_outbox_due ON ONLY public.workflow_events_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_due_at_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
@@ -3686,6 +3742,10 @@ CREATE INDEX workflow_side_effects_outbox_dead ON ONLY public.workflow_side_effe
 
 CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
+CREATE INDEX workflow_side_effects_outbox_dropped ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = ANY (ARRAY['withdrawn'::text, 'discarded'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1 ON public.workflow_side_effects_outbox_default USING btree (tenant_id, completed_at) WHERE (status = ANY (ARRAY['withdrawn'::text, 'discarded'::text]));
+
 CREATE INDEX workflow_side_effects_outbox_done ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_completed_at_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
@@ -3693,6 +3753,10 @@ CREATE INDEX workflow_side_effects_outbox_default_tenant_id_completed_at_idx ON 
 CREATE INDEX workflow_side_effects_outbox_due ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_due_at_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_held ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, endpoint, id) WHERE ((held_at IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'failed'::text])));
+
+CREATE INDEX workflow_side_effects_outbox_default_tenant_id_endpoint_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, endpoint, id) WHERE ((held_at IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'failed'::text])));
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
@@ -3732,6 +3796,8 @@ ALTER INDEX public.workflow_events_outbox_pkey ATTACH PARTITION public.workflow_
 
 ALTER INDEX public.workflow_events_outbox_done ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_completed_at_idx;
 
+ALTER INDEX public.workflow_events_outbox_dropped ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_completed_at_idx1;
+
 ALTER INDEX public.workflow_events_outbox_due ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_due_at_id_idx;
 
 ALTER INDEX public.workflow_events_outbox_dead ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_id_idx;
@@ -3744,11 +3810,15 @@ ALTER INDEX public.workflow_side_effects_outbox_by_step ATTACH PARTITION public.
 
 ALTER INDEX public.workflow_side_effects_outbox_by_instance ATTACH PARTITION public.workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx;
 
+ALTER INDEX public.workflow_side_effects_outbox_dropped ATTACH PARTITION public.workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1;
+
 ALTER INDEX public.workflow_side_effects_outbox_pkey ATTACH PARTITION public.workflow_side_effects_outbox_default_pkey;
 
 ALTER INDEX public.workflow_side_effects_outbox_done ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_completed_at_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_due ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_due_at_id_idx;
+
+ALTER INDEX public.workflow_side_effects_outbox_held ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_endpoint_id_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_dead ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_id_idx;
 
@@ -3779,6 +3849,10 @@ CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_k
 CREATE TRIGGER keep_left_key AFTER DELETE ON public.document_keys FOR EACH ROW EXECUTE FUNCTION public.keep_left_key();
 
 CREATE TRIGGER keep_withdrawn BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW WHEN ((old.withdrawn_at IS NOT NULL)) EXECUTE FUNCTION public.keep_withdrawn();
+
+CREATE TRIGGER note_dropped BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW WHEN (((new.status = 'discarded'::text) AND (old.status <> new.status))) EXECUTE FUNCTION public.note_dropped();
+
+CREATE TRIGGER note_dropped BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((new.status = ANY (ARRAY['withdrawn'::text, 'discarded'::text])) AND (old.status <> new.status))) EXECUTE FUNCTION public.note_dropped();
 
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secret_refs ON public.endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('out', 'secret_refs');
 
@@ -3934,7 +4008,7 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_req
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_definitions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending,discarded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,completed,failed,cancelled');
 
@@ -3948,7 +4022,7 @@ CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_e
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
-CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = 'cancelled'::text) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
+CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = ANY (ARRAY['cancelled'::text, 'skipped'::text])) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
 
 ALTER TABLE ONLY public.api_key_owners
     ADD CONSTRAINT api_key_owners_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.api_keys(tenant_id, id);
@@ -4620,6 +4694,8 @@ GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_a
 
 GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.note_dropped() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.open_closed_seats(seat_rows json) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.open_closed_seats(seat_rows json) TO signet_worker;
@@ -4785,6 +4861,12 @@ GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signe
 GRANT UPDATE(discard_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 GRANT UPDATE(first_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
 
@@ -5337,6 +5419,8 @@ GRANT SELECT(completed_at) ON TABLE public.workflow_events_outbox TO signet_disp
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
 
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT UPDATE(discard_reason) ON TABLE public.workflow_events_outbox TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_inbound_events TO signet_api;
 

@@ -5,6 +5,8 @@ from tests.mutants.mutation import Mutation
 WF_10 = "tests/scenarios/invariants/test_wf_10_what_leaves_was_in_the_outbox.py::test_wf_10_"
 EFFECTS = "shared/signet/engine/integrations/effects.py"
 WAKE_UPS = "tests/integration/store/test_wake_ups.py::test_"
+ACTS = "tests/integration/engine/instances/test_effect_acts.py::test_"
+HELD = "tests/integration/engine/integrations/test_held_effects.py::test_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
 LEAVING = (
@@ -20,9 +22,59 @@ LEAVING = (
         "an effect that ended wakes no workflow",
         10,
         EFFECTS,
-        "wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead])",
-        "wake_instances(connection, tenant_id, dead)",
+        "wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead, *freed])",
+        "wake_instances(connection, tenant_id, [*dead, *freed])",
         (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
+    ),
+    Mutation(
+        "an effect that an operator withdrew is sent",
+        10,
+        "shared/signet/store/outbox/effect_acts.sql",
+        "ELSE 'withdrawn' END, withdrawn_at",
+        "ELSE status END, withdrawn_at",
+        (f"{ACTS}a_withdrawn_call_is_not_sent_and_its_step_is_held",),
+    ),
+    Mutation(
+        "an effect of a step that was cancelled is sent",
+        10,
+        "migrations/0039_act_on_effects.sql",
+        "AND (NEW.status IN ('cancelled', 'skipped') OR",
+        "AND (NEW.status IN ('skipped') OR",
+        (
+            "tests/integration/engine/integrations/test_withdrawn_effects.py::test_another_request_withdraws_the_call",
+        ),
+    ),
+    Mutation(
+        "a call that was skipped while it was held is sent",
+        10,
+        "migrations/0039_act_on_effects.sql",
+        "AND (NEW.status IN ('cancelled', 'skipped') OR",
+        "AND (NEW.status IN ('cancelled') OR",
+        (f"{HELD}what_is_held_is_skipped_and_not_sent_later",),
+    ),
+    Mutation(
+        "a step is not told of what was withdrawn on its way",
+        10,
+        EFFECTS,
+        "tell_of_withdrawn(connection, tenant_id, {due.effect.id for due, _ in failed})",
+        "pass",
+        (f"{ACTS}what_is_withdrawn_on_its_way",),
+    ),
+    Mutation(
+        "what a receiver wants no more dies",
+        10,
+        EFFECTS,
+        "if not delivery.is_delivered and not delivery.is_gone]",
+        "if not delivery.is_delivered]",
+        (f"{HELD}a_410_holds_the_call_and_says_so",),
+    ),
+    Mutation(
+        "an endpoint that is switched on frees nothing",
+        10,
+        "shared/signet/engine/integrations/endpoints.py",
+        'if terms.status == "active":\n        free',
+        'if terms.status == "disabled":\n        free',
+        (f"{HELD}switching_it_on_sends_what_it_held",),
     ),
     Mutation(
         "what is rolled back sends a wake-up with the next transaction",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from signet.engine.documents.queries.versions import DocumentHistory
     from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
+    from signet.engine.instances.effect_acts import EffectActs
     from signet.engine.instances.incidents import Incidents
     from signet.engine.instances.moves import InstanceMoves
     from signet.engine.instances.operations import Operations
@@ -132,6 +133,9 @@ class UseCases:
 
     instance_moves: "UseCase[InstanceMoves]" = UseCase(
         "signet.engine.instances.moves:InstanceMoves", parts=["database", "documents.caches", "_compiled"]
+    )
+    effect_acts: "UseCase[EffectActs]" = UseCase(
+        "signet.engine.instances.effect_acts:EffectActs", parts=["database", "documents.caches", "_compiled"]
     )
     instances_read: "UseCase[InstancesRead]" = UseCase(
         "signet.engine.instances.queries:InstancesRead", parts=["database", "documents.caches.contracts"]

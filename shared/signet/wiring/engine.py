@@ -11,6 +11,8 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.discards import Discards
+from signet.engine.instances.effect_acts import EffectActs
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
 from signet.engine.telemetry import SILENT, Telemetry
@@ -32,6 +34,14 @@ def make_instances(database: Database) -> Instances:
 
 def make_repairs(database: Database) -> Repairs:
     return Repairs(database, make_caches(), CompiledCache())
+
+
+def make_effect_acts(database: Database) -> EffectActs:
+    return EffectActs(database, make_caches(), CompiledCache())
+
+
+def make_discards(database: Database) -> Discards:
+    return Discards(database, make_caches(), CompiledCache())
 
 
 def make_moves(database: Database) -> InstanceMoves:

@@ -33,6 +33,9 @@ _ACTS = (
     "wake",
     "rebuild",
     "requeue",
+    "discard",
+    "try_now",
+    "withdraw",
     "move",
 )
 

@@ -104,7 +104,7 @@ def parse_step(row: StepRow) -> Step:
         error=row.error,
         id=row.id,
     )
-    if row.status in ("completed", "failed"):
+    if row.status in ("completed", "failed", "skipped"):
         step.parse_output(row.output_json or {})
     return step
 

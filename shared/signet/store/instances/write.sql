@@ -151,7 +151,7 @@ FROM (
         SELECT s.instance_id, bool_or(EXISTS (
                    SELECT FROM workflow_side_effects_outbox e
                    WHERE s.node_type IN ('webhook_out', 'notification') AND e.tenant_id = s.tenant_id
-                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter'))) AS has_answer
+                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded'))) AS has_answer
         FROM workflow_step_executions s
         WHERE s.tenant_id = %(tenant_id)s AND s.status IN ('pending', 'running')
         GROUP BY s.instance_id

@@ -74,6 +74,8 @@ class ClaimedEffect(ClaimedRow):
     first_id: UUID | None
     # The evidence of the attempt before.
     response_json: Any
+    # Since when its endpoint, which is switched off, keeps it waiting.
+    held_at: datetime | None = None
 
 
 Row = TypeVar("Row", bound=ClaimedRow)

@@ -48,6 +48,23 @@ def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
     return {name: value for name, value in evidence.items() if value is not None}
 
 
+def find_held(effect: EffectOutcome, node: WorkflowNode) -> Blocked | None:
+    """Return why the step waits on: its endpoint is switched off, and holds the call."""
+    if effect.status != "held":
+        return None
+    return Blocked(f"ENDPOINT_DISABLED: {effect.error}", {"endpoint": node.config.get("endpoint")})
+
+
+def describe_undelivered(effect: EffectOutcome, otherwise: str) -> str | None:
+    """Return why the effect will not be delivered any more; None where it was."""
+    match effect.status:
+        case "withdrawn":
+            return f"EFFECT_WITHDRAWN: {effect.error}"
+        case "dead_letter" | "discarded":
+            return f"EFFECT_DEAD: {effect.error or otherwise}"
+    return None
+
+
 class NodeHandler(Protocol):
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked: ...
 

@@ -9,7 +9,12 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
+from signet.engine.execution.nodes.handler import (
+    Effect,
+    HandlerResult,
+    describe_delivery,
+    describe_undelivered,
+)
 
 
 class NotificationHandler:
@@ -33,8 +38,8 @@ class NotificationHandler:
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, "told", "missed", "left")
-        if effect.status == "dead_letter":
-            reason = f"EFFECT_DEAD: {effect.error or 'nobody could be told'}"
+        reason = describe_undelivered(effect, "nobody could be told")
+        if reason is not None:
             evidence = {"error": reason, **delivery}
             return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         return HandlerResult(conclude(execution.workflow, node, "done", env, delivery))

@@ -8,7 +8,13 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
+from signet.engine.execution.nodes.handler import (
+    Effect,
+    HandlerResult,
+    describe_delivery,
+    describe_undelivered,
+    find_held,
+)
 
 
 class WebhookOutHandler:
@@ -28,16 +34,21 @@ class WebhookOutHandler:
             message["subject"] = f"{document.entity_type}/{document.id}"
         return HandlerResult(None, Effect("integration", message))
 
-    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(
+        self, context: InstanceContext, node: WorkflowNode, step: Step
+    ) -> HandlerResult | Blocked | None:
         """End with the response of the receiver, or with an error where the call was given up."""
         effect = context.effects.get(step.id)
         if effect is None:
             return None
+        held = find_held(effect, node)
+        if held is not None:
+            return held
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, *(["event_id"] if "event" in node.config else []))
-        if effect.status == "dead_letter":
-            reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
+        reason = describe_undelivered(effect, "the call was given up")
+        if reason is not None:
             evidence = {"error": reason, **delivery}
             return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         saved: dict[str, Any] = {}
