@@ -50,11 +50,12 @@ CREATE INDEX workflow_events_outbox_dropped ON workflow_events_outbox (tenant_id
 CREATE INDEX workflow_side_effects_outbox_dropped ON workflow_side_effects_outbox (tenant_id, completed_at)
     WHERE status IN ('withdrawn', 'discarded');
 
--- A call that is held can be skipped while its step waits: then it is not sent.
+-- A call that is held can be skipped while its step waits, and an answer can be late: then it is not sent.
 DROP TRIGGER withdraw_effects ON workflow_step_executions;
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON workflow_step_executions FOR EACH ROW
     WHEN (NEW.node_type IN ('webhook_out', 'notification') AND OLD.status = 'running'
-          AND (NEW.status IN ('cancelled', 'skipped') OR NEW.output_json #> '{evidence,advanced_by}' IS NOT NULL))
+          AND (NEW.status IN ('cancelled', 'skipped') OR NEW.output_json #> '{evidence,advanced_by}' IS NOT NULL
+               OR NEW.output_json #> '{evidence,timed_out}' IS NOT NULL))
     EXECUTE FUNCTION withdraw_effects_of_step();
 
 -- As before, with what is held, and with what was withdrawn or discarded while its step waits.
@@ -220,7 +221,7 @@ $$;
 
 GRANT UPDATE (discard_reason) ON workflow_events_outbox TO signet_api;
 GRANT UPDATE (held_at, withdraw_reason) ON workflow_side_effects_outbox TO signet_api;
-GRANT UPDATE (held_at) ON workflow_side_effects_outbox TO signet_worker;
+GRANT UPDATE (held_at, max_attempts) ON workflow_side_effects_outbox TO signet_worker;
 
 RESET ROLE;
 GRANT CREATE ON SCHEMA public TO signet_dispatch;
@@ -377,7 +378,7 @@ REVOKE CREATE ON SCHEMA public FROM signet_dispatch;
 SET LOCAL ROLE signet_owner;
 REVOKE UPDATE (discard_reason) ON workflow_events_outbox FROM signet_api;
 REVOKE UPDATE (held_at, withdraw_reason) ON workflow_side_effects_outbox FROM signet_api;
-REVOKE UPDATE (held_at) ON workflow_side_effects_outbox FROM signet_worker;
+REVOKE UPDATE (held_at, max_attempts) ON workflow_side_effects_outbox FROM signet_worker;
 CREATE OR REPLACE FUNCTION prune_outbox(queue text, kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp

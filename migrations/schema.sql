@@ -4022,7 +4022,7 @@ CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_e
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
-CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = ANY (ARRAY['cancelled'::text, 'skipped'::text])) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
+CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = ANY (ARRAY['cancelled'::text, 'skipped'::text])) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL) OR ((new.output_json #> '{evidence,timed_out}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
 
 ALTER TABLE ONLY public.api_key_owners
     ADD CONSTRAINT api_key_owners_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.api_keys(tenant_id, id);
@@ -4825,6 +4825,8 @@ GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_disp
 GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 

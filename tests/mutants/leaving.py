@@ -6,6 +6,7 @@ WF_10 = "tests/scenarios/invariants/test_wf_10_what_leaves_was_in_the_outbox.py:
 EFFECTS = "shared/signet/engine/integrations/effects.py"
 WAKE_UPS = "tests/integration/store/test_wake_ups.py::test_"
 ACTS = "tests/integration/engine/instances/test_effect_acts.py::test_"
+DECLARED = "tests/integration/engine/integrations/test_declared_retries.py::test_"
 HELD = "tests/integration/engine/integrations/test_held_effects.py::test_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
@@ -61,11 +62,11 @@ LEAVING = (
         (f"{ACTS}what_is_withdrawn_on_its_way",),
     ),
     Mutation(
-        "what a receiver wants no more dies",
+        "what a receiver wants no more is held by nobody",
         10,
         EFFECTS,
-        "if not delivery.is_delivered and not delivery.is_gone]",
-        "if not delivery.is_delivered]",
+        "hold_claimed(connection, tenant_id, gone, claimed.id)",
+        "pass",
         (f"{HELD}a_410_holds_the_call_and_says_so",),
     ),
     Mutation(
@@ -75,6 +76,22 @@ LEAVING = (
         'if terms.status == "active":\n        free',
         'if terms.status == "disabled":\n        free',
         (f"{HELD}switching_it_on_sends_what_it_held",),
+    ),
+    Mutation(
+        "an answer that is late is waited for",
+        10,
+        "shared/signet/engine/execution/nodes/handler.py",
+        "if wait.resume_at > context.now:",
+        "if wait.resume_at < context.now:",
+        (f"{DECLARED}an_answer_that_is_late_is_waited_for_no_more",),
+    ),
+    Mutation(
+        "a call is sent after its time",
+        10,
+        "migrations/0039_act_on_effects.sql",
+        "'{evidence,timed_out}'",
+        "'{evidence,never}'",
+        (f"{DECLARED}an_answer_that_is_late_is_waited_for_no_more",),
     ),
     Mutation(
         "what is rolled back sends a wake-up with the next transaction",

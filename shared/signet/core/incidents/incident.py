@@ -47,6 +47,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "APPROVAL_STALE": IncidentKind.BUSINESS,
         "APPROVAL_TOO_MANY_SEATS": IncidentKind.CONFIGURATION,
         "EFFECT_DEAD": IncidentKind.OUTSIDE,
+        "EFFECT_TIMEOUT": IncidentKind.OUTSIDE,
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,

@@ -16,6 +16,7 @@ from uuid import UUID, uuid5
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
+from signet.core.integrations.retry_plan import parse_plan
 from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
 from signet.engine.integrations.held_effects import describe_disabled, hold_claimed, tell_of_withdrawn
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
@@ -273,7 +274,9 @@ def _note(
     failed = [(due, delivery) for due, delivery in mine if not delivery.is_delivered and not delivery.is_gone]
     failures = [(due.effect, str(delivery.error)) for due, delivery in failed]
     final = {due.effect.id for due, delivery in failed if delivery.is_final}
-    dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
+    delays = _plan_delays([due.effect for due, _ in failed])
+    final |= {due.effect.id for due, _ in failed if _is_over(due.effect, claimed.now, delays)}
+    dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final, delays=delays).dead
     # Its endpoint was switched on meanwhile.
     freed = [due.effect for due, delivery in mine if due.effect.held_at is not None and not delivery.is_gone]
     if freed:
@@ -282,6 +285,20 @@ def _note(
     wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead, *freed])
     if failed:
         tell_of_withdrawn(connection, tenant_id, {due.effect.id for due, _ in failed})
+
+
+def _plan_delays(effects: Sequence[ClaimedEffect]) -> dict[UUID, float]:
+    """Return the delay before the next attempt of each: its author's, or the backoff of all effects."""
+    return {
+        effect.id: parse_plan(effect.payload_json).delay_seconds(
+            EFFECTS.backoff.delay_seconds(effect.attempts, effect.id)
+        )
+        for effect in effects
+    }
+
+
+def _is_over(effect: ClaimedEffect, now: datetime, delays: Mapping[UUID, float]) -> bool:
+    return parse_plan(effect.payload_json).is_over(effect.created_at, now, delays[effect.id])
 
 
 def _hold_gone(

@@ -138,6 +138,10 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
         "now": now,
     }
     pipeline.closing.append(DeferredStatement(_SQL.end_wave, values))
+    limited = [effect for effect in rows.effects if effect["max_attempts"] is not None]
+    if limited:
+        closing = {"tenant_id": tenant_id, "rows": to_json(limited)}
+        pipeline.closing.append(DeferredStatement(_SQL.limit_attempts, closing))
     if rows.effects:
         add_wake_up(pipeline.connection, tenant_id, "effects")
 

@@ -33,3 +33,10 @@ SET first_id = (
     LIMIT 1)
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text)
 WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id
+
+-- name: limit_attempts
+-- Limit how often effects are tried, where their authors say so.
+UPDATE workflow_side_effects_outbox e
+SET max_attempts = row.max_attempts
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, max_attempts integer)
+WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id

@@ -130,7 +130,7 @@ GRANTED = {
 OF_EVENTS = {"signet_api": {"discard_reason"}}
 OF_EFFECTS = {
     "signet_api": {"withdrawn_at", "withdraw_reason", "discard_reason", "held_at"},
-    "signet_worker": {"response_json", "withdrawn_at", "first_id", "held_at"},
+    "signet_worker": {"response_json", "withdrawn_at", "first_id", "held_at", "max_attempts"},
 }
 
 

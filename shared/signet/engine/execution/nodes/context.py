@@ -126,6 +126,10 @@ class InstanceContext:
         if decision.pins is not None:
             self.use_pins()
 
+    def wake_at(self, moment: datetime) -> None:
+        """Have the instance looked at again at this moment."""
+        self.approvals.wakes.append((self.row.id, moment))
+
     def reset(self) -> None:
         """Go back to the instance as it was read, after a failure halfway through."""
         self.execution = make_execution(self.execution.workflow, self.row, self.open_steps)

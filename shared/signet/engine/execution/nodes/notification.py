@@ -12,8 +12,11 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
+    conclude_late,
     describe_delivery,
     describe_undelivered,
+    plan_effect,
+    wait_for,
 )
 
 
@@ -28,13 +31,15 @@ class NotificationHandler:
         payload = {"to": _name_people(node, env), "subject": subject, "text": text}
         effect = Effect(node.config["channel"], payload)
         if node.config["await"]:
-            return HandlerResult(None, effect)
-        return HandlerResult(conclude(context.execution.workflow, node, "done", env), effect)
+            return wait_for(context, node, effect)
+        return HandlerResult(
+            conclude(context.execution.workflow, node, "done", env), plan_effect(node, effect)
+        )
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         effect = context.effects.get(step.id)
         if effect is None:
-            return None
+            return conclude_late(context, node, step)
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, "told", "missed", "left")
