@@ -8,6 +8,7 @@ WAKE_UPS = "tests/integration/store/test_wake_ups.py::test_"
 ACTS = "tests/integration/engine/instances/test_effect_acts.py::test_"
 DECLARED = "tests/integration/engine/integrations/test_declared_retries.py::test_"
 HELD = "tests/integration/engine/integrations/test_held_effects.py::test_"
+LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_r5_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
 LEAVING = (
@@ -126,5 +127,29 @@ LEAVING = (
         "for queue in QUEUES",
         "for queue in QUEUES[:1]",
         (f"{SHIFTS}the_relay_finds_who_has_work_in_either_queue",),
+    ),
+    Mutation(
+        "of a list whose item failed the others stay done",
+        2,
+        "shared/signet/engine/documents/unit_of_work.py",
+        "checkpoint.restore(self._connection)",
+        "pass",
+        (f"{LISTS}where_one_item_fails_none_is_done",),
+    ),
+    Mutation(
+        "a key that an undone item took stays taken",
+        2,
+        "shared/signet/engine/documents/unit_of_work.py",
+        "self._checkpoint.guard_keys(self._connection)",
+        "pass",
+        (f"{LISTS}a_key_that_was_taken_on_the_way_is_free_again",),
+    ),
+    Mutation(
+        "a retry does again what was kept",
+        2,
+        "shared/signet/engine/execution/nodes/action.py",
+        'before["item"] == mark',
+        'before["item"] != mark',
+        (f"{LISTS}what_is_kept_is_not_done_again",),
     ),
 )

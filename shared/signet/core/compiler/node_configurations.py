@@ -85,6 +85,14 @@ class ActionConfiguration(Strict):
     # A list. The action runs once for each item, which the payload reads as `item`.
     for_each: ExpressionText | None = None
     max_items: Annotated[int, Constraint(ge=1, le=MAX_FOR_EACH_ITEMS)] = 100
+    # Without it all items are done, or none. Left out when it is absent, as above.
+    each: Annotated[Literal["keep"] | None, Constraint(exclude_if=is_absent)] = None
+
+    @model_validator(mode="after")
+    def _keeps_items(self) -> "ActionConfiguration":
+        if self.each is not None and self.for_each is None:
+            raise ValueError("takes 'each' only with 'for_each'")
+        return self
 
 
 class ByUser(Strict):

@@ -134,6 +134,11 @@ def _describe_action(config: Config, words: Vocabulary) -> list[str]:
         items, limit = words.describe_expression(config["for_each"]), config["max_items"]
         sentences.append(
             f"It runs once for each of {items} ({escape(config['for_each'])}), at most {limit} of them."
+            + (
+                " What is done stays when another fails."
+                if config.get("each") == "keep"
+                else " Where one fails, none of them is done."
+            )
         )
     return [*sentences, *_describe_saved(config, "What it gives back")]
 

@@ -23,6 +23,7 @@ from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
 from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources
+from signet.engine.documents.batch_refusals import find_refused, refuse_all
 from signet.engine.documents.business_keys import find_lost_key, list_business_keys, refuse_lost
 from signet.engine.documents.change import (
     DocumentChange,
@@ -33,6 +34,7 @@ from signet.engine.documents.change import (
     refuse_created,
     to_applied,
 )
+from signet.engine.documents.checkpoints import Checkpoint
 from signet.engine.documents.command_checks import check_operation, check_size, content_of
 from signet.engine.documents.commands import (
     Applied,
@@ -41,7 +43,6 @@ from signet.engine.documents.commands import (
     Mode,
     Operation,
     Outcome,
-    Refused,
     RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
@@ -110,6 +111,7 @@ class DocumentUnitOfWork:
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
         # Keys are reserved for changes that were then refused: only a rollback releases them.
         self.must_roll_back = False
+        self._checkpoint: Checkpoint | None = None
 
     @property
     def batch(self) -> WriteBatch:
@@ -165,12 +167,12 @@ class DocumentUnitOfWork:
         self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
         self.pins.read_for(operations, self._rows, self._find_contract)
         decided = [self.decide(caller, operation) for operation in operations]
-        if mode == "all" and (refused := _find_refused(decided)):
-            return _refuse_all(decided, refused)
+        if mode == "all" and (refused := find_refused(decided)):
+            return refuse_all(decided, refused)
         decided = self._reserve_keys(decided, mode)
-        if mode == "all" and (refused := _find_refused(decided)):
+        if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
-            return _refuse_all(decided, refused)
+            return refuse_all(decided, refused)
         outcomes: list[Outcome] = [
             self._apply_last(change) if isinstance(change, DocumentChange) else change for change in decided
         ]
@@ -184,6 +186,16 @@ class DocumentUnitOfWork:
             return change
         lost = self._reserve([change], undo=True)
         return lost.get(change.document_id) or self.apply(change)
+
+    def begin_undoable(self) -> None:
+        """Remember the documents as they are, so that what follows can be undone together."""
+        self._checkpoint = Checkpoint(self._rows, self.batch, self.refs)
+
+    def end_undoable(self, *, undo: bool) -> None:
+        """Keep what was done since then, or undo all of it."""
+        checkpoint, self._checkpoint = self._checkpoint, None
+        if undo and checkpoint is not None:
+            checkpoint.restore(self._connection)
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)
@@ -364,25 +376,13 @@ class DocumentUnitOfWork:
         released, wanted = list_business_keys([part for change in changes for part in change.parts])
         if not released and not wanted:
             return {}
+        if self._checkpoint is not None:
+            self._checkpoint.guard_keys(self._connection)
         lost = reserve_business_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
         if not lost:
             return {}
         rejections = ((change.document_id, find_lost_key(change, lost)) for change in changes)
         return {document_id: rejected for document_id, rejected in rejections if rejected is not None}
-
-
-def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
-    return next((refused for refused in decided if not isinstance(refused, DocumentChange)), None)
-
-
-def _refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
-    """Refuse the changes that could have been done, and name the refusal that prevents them."""
-    return [
-        type(first)(first.code, f"not done: {first.message}")
-        if isinstance(change, DocumentChange)
-        else change
-        for change in decided
-    ]
 
 
 def _unknown(operation: Operation) -> Rejected:
