@@ -95,14 +95,6 @@ OUTBOX = (
         (f"{WF_11_EFFECTS}one_key_in_both_outboxes_counts_once_in_each",),
     ),
     Mutation(
-        "a worker that lost its claim records its answer",
-        11,
-        "shared/signet/engine/integrations/effects.py",
-        "mine = [(due, delivery) for due, delivery in done if due.effect.id in own]",
-        "mine = list(done)",
-        (f"{WF_11_EFFECTS}a_worker_that_comes_too_late_records_nothing",),
-    ),
-    Mutation(
         "a worker may take receipts back",
         11,
         OUTBOXES,

@@ -50,7 +50,7 @@ def write_effect(stage: WorkflowStage, instance_id: UUID, step_id: UUID, key: by
 
 def write_event(stage: WorkflowStage, instance_id: UUID, key: bytes) -> None:
     event_id = make_id()
-    row = {
+    row: dict[str, Any] = {
         "id": str(event_id),
         "created_at": created_at_of(event_id).isoformat(),
         "instance_id": str(instance_id),
