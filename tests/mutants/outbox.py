@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 WF_11 = "tests/scenarios/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
-WF_11_EFFECTS = "tests/scenarios/invariants/test_effects_of_wf_11.py::test_wf_11_"
+WF_11_EFFECTS = "tests/integration/engine/integrations/test_effects_count_once.py::test_wf_11_"
 OUTBOXES = "migrations/0007_create_outboxes.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"

@@ -1,6 +1,6 @@
 """The document as it is after a change whose rows are made, for what the same transaction decides next."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from signet.core.audit.verification import AuditRow
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.authorship import list_editors
 from signet.engine.documents.change import DocumentChange, InstanceEnd
+from signet.engine.documents.commands import Outcome, Refused
 from signet.store.documents.write import DocumentRow
 
 
@@ -68,3 +69,13 @@ def _advance(added: AddedChange, before: DocumentRow, now: datetime) -> Document
         snapshot_hash=version.snapshot_hash,
         personal={**(before.personal or {}), **version.personal},
     )
+
+
+def refuse_all(decided: Sequence[DocumentChange | Refused], first: Refused) -> list[Outcome]:
+    """Refuse the changes that could have been done, and name the refusal that prevents them."""
+    return [
+        type(first)(first.code, f"not done: {first.message}")
+        if isinstance(change, DocumentChange)
+        else change
+        for change in decided
+    ]

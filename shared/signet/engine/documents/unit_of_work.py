@@ -21,9 +21,8 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
-from signet.engine.documents.added_change import advance
+from signet.engine.documents.added_change import advance, refuse_all
 from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources
-from signet.engine.documents.batch_refusals import find_refused, refuse_all
 from signet.engine.documents.business_keys import find_lost_key, list_business_keys, refuse_lost
 from signet.engine.documents.change import (
     DocumentChange,
@@ -43,6 +42,7 @@ from signet.engine.documents.commands import (
     Mode,
     Operation,
     Outcome,
+    Refused,
     RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
@@ -167,10 +167,10 @@ class DocumentUnitOfWork:
         self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
         self.pins.read_for(operations, self._rows, self._find_contract)
         decided = [self.decide(caller, operation) for operation in operations]
-        if mode == "all" and (refused := find_refused(decided)):
+        if mode == "all" and (refused := _find_refused(decided)):
             return refuse_all(decided, refused)
         decided = self._reserve_keys(decided, mode)
-        if mode == "all" and (refused := find_refused(decided)):
+        if mode == "all" and (refused := _find_refused(decided)):
             self.must_roll_back = True
             return refuse_all(decided, refused)
         outcomes: list[Outcome] = [
@@ -188,11 +188,9 @@ class DocumentUnitOfWork:
         return lost.get(change.document_id) or self.apply(change)
 
     def begin_undoable(self) -> None:
-        """Remember the documents as they are, so that what follows can be undone together."""
         self._checkpoint = Checkpoint(self._rows, self.batch, self.refs)
 
     def end_undoable(self, *, undo: bool) -> None:
-        """Keep what was done since then, or undo all of it."""
         checkpoint, self._checkpoint = self._checkpoint, None
         if undo and checkpoint is not None:
             checkpoint.restore(self._connection)
@@ -383,6 +381,10 @@ class DocumentUnitOfWork:
             return {}
         rejections = ((change.document_id, find_lost_key(change, lost)) for change in changes)
         return {document_id: rejected for document_id, rejected in rejections if rejected is not None}
+
+
+def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
+    return next((refused for refused in decided if not isinstance(refused, DocumentChange)), None)
 
 
 def _unknown(operation: Operation) -> Rejected:

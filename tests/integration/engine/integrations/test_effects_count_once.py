@@ -142,7 +142,7 @@ def test_wf_11_a_worker_that_comes_too_late_records_nothing(stage: WorkflowStage
     """Let another worker deliver while the first still holds its answer: only one of them counts."""
     other = Answering(Delivery(200, None, {"by": "the other"}))
 
-    class Slow(Answering):
+    class LateConnector(Answering):
         def deliver(self, message: OutboundMessage) -> Delivery:
             stage.expire_leases()
             with stage.database.transaction(stage.tenant_id) as connection:
@@ -150,7 +150,7 @@ def test_wf_11_a_worker_that_comes_too_late_records_nothing(stage: WorkflowStage
             effects(stage, webhook=other).work(stage.tenant_id)
             return Delivery(503, "ANSWERED: 503")
 
-    effects(stage, webhook=Slow()).work(stage.tenant_id)
+    effects(stage, webhook=LateConnector()).work(stage.tenant_id)
     stage.drain()
     ((own,),) = stage.standing.rows(ROWS, waiting.instance_id)
     assert [message.id for message in other.given].count(own) == 1
