@@ -145,11 +145,15 @@ AS $$
 DECLARE
     probe text := CASE about
         WHEN 'done_events' THEN
-            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''discarded'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'done_effects' THEN
-            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id '
+            'AND x.status IN (''withdrawn'', ''discarded'') AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'expired_events' THEN
             'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
             'AND x.lease_until <= now() - $1'
@@ -221,11 +225,15 @@ AS $$
 DECLARE
     probe text := CASE about
         WHEN 'done_events' THEN
-            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''discarded'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'done_effects' THEN
-            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id '
+            'AND x.status IN (''withdrawn'', ''discarded'') AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'expired_events' THEN
             'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
             'AND x.lease_until <= now() - $1'

@@ -724,10 +724,12 @@ CREATE TABLE public.approval_requests (
     asked_since timestamp with time zone,
     variables jsonb,
     content_hash text,
+    likeness_hash text,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
     CONSTRAINT approval_requests_content_hash_check CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT approval_requests_likeness_hash_check CHECK ((likeness_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_pins_check CHECK ((jsonb_typeof(pins) = 'object'::text)),
     CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
@@ -897,11 +899,15 @@ CREATE FUNCTION public.housekeeping_tenants(about text, kept interval, after uui
 DECLARE
     probe text := CASE about
         WHEN 'done_events' THEN
-            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''discarded'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'done_effects' THEN
-            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1'
+            '((SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
+            '(SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id '
+            'AND x.status IN (''withdrawn'', ''discarded'') AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
         WHEN 'expired_events' THEN
             'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
             'AND x.lease_until <= now() - $1'
@@ -920,6 +926,8 @@ DECLARE
             'quota_meters x WHERE x.tenant_id = t.tenant_id AND x.full_at < now() - $1'
         WHEN 'eligibility_changes' THEN
             'eligibility_changes x WHERE x.tenant_id = t.tenant_id AND x.changed_at < now() - $1'
+        WHEN 'closed_incidents' THEN
+            'incidents x WHERE x.tenant_id = t.tenant_id AND x.closed_at < now() - $1'
         WHEN 'deleted_documents' THEN
             'documents x WHERE x.tenant_id = t.tenant_id AND x.deleted_at < now() - $1 AND x.purged_at IS NULL'
         WHEN 'unsealed' THEN
@@ -1044,6 +1052,60 @@ $$;
 
 ALTER FUNCTION public.lapse_approval_seats(seat_rows json) OWNER TO signet_owner;
 
+CREATE FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb, takes_permission boolean, is_given_up boolean)
+    LANGUAGE sql STABLE ROWS 1 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT DISTINCT ON (c.other_user_id, c.user_id, c.persons) c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id,
+     '{}'::text[] AS text,
+     newest.persons,
+     '{}'::jsonb AS jsonb,
+     false,
+     (EXISTS ( SELECT
+            FROM public.eligibility_changes a
+           WHERE ((a.tenant_id = c.tenant_id) AND (a.kind = 'manager_set'::text) AND (a.other_user_id = c.other_user_id) AND ("left"((a.id)::text, 19) = "left"((c.id)::text, 19)) AND (a.user_id = ANY (a.persons))))) AS "exists"
+    FROM (( SELECT l.tenant_id,
+             l.id,
+             l.changed_at,
+             l.kind,
+             l.user_id,
+             l.role,
+             l.other_user_id,
+             l.persons,
+             l.actor_id,
+             l.permissions
+            FROM public.eligibility_changes l
+           WHERE ((l.tenant_id = public.current_tenant_id()) AND (l.kind = 'manager_set'::text) AND (l.other_user_id = ANY (line_changes_since.lines)) AND (l.changed_at >= line_changes_since.since) AND (l.persons && line_changes_since.concerned))
+         UNION
+          SELECT m.tenant_id,
+             m.id,
+             m.changed_at,
+             m.kind,
+             m.user_id,
+             m.role,
+             m.other_user_id,
+             m.persons,
+             m.actor_id,
+             m.permissions
+            FROM public.eligibility_changes m
+           WHERE ((m.tenant_id = public.current_tenant_id()) AND (m.kind = 'manager_set'::text) AND (m.user_id = ANY (line_changes_since.managers)) AND (m.changed_at >= line_changes_since.since) AND (m.persons && line_changes_since.concerned))) c
+      CROSS JOIN LATERAL ( SELECT n.persons
+            FROM public.eligibility_changes n
+           WHERE ((n.tenant_id = c.tenant_id) AND (n.kind = 'manager_set'::text) AND (n.other_user_id = c.other_user_id) AND (n.changed_at >= line_changes_since.since))
+           ORDER BY n.changed_at DESC
+          LIMIT 1) newest)
+   WHERE (newest.persons && line_changes_since.concerned)
+   ORDER BY c.other_user_id, c.user_id, c.persons, c.changed_at DESC
+  LIMIT 1001;
+END;
+
+ALTER FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.line_of_amendments(document uuid) RETURNS TABLE(amendment_open uuid, amended_by uuid, current_id uuid)
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1120,7 +1182,7 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    AS $$
+    AS $_$
 #variable_conflict use_column
 BEGIN
     PERFORM FROM documents d
@@ -1138,6 +1200,17 @@ BEGIN
                       i.id AS instance_id, i.version AS instance_version,
                       i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                       i.definition_version,
+                      -- A pause of the whole, and not one that follows from held tokens.
+                      CASE WHEN i.status = 'paused' AND NOT (
+                               i.active_tokens @? '$[*] ? (exists(@.hold))'
+                               AND NOT i.active_tokens
+                                       @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
+                           THEN json_build_object('reason', i.reason, 'is_by_person', coalesce((
+                               SELECT s.run_as = 'actor' FROM workflow_step_executions s
+                               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
+                                 AND s.node_id = 'sys:control:paused'
+                               ORDER BY s.seq DESC LIMIT 1), false))
+                      END AS pause,
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
                       (SELECT s.persons FROM responsible_sets s
@@ -1183,9 +1256,29 @@ BEGIN
     FROM tenants t
     WHERE t.tenant_id = current_tenant_id() AND t.status = 'active';
 END
-$$;
+$_$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.measure_incidents(codes text[], long interval) RETURNS TABLE(code text, open_count bigint, unattended_count bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    IF codes IS NULL OR cardinality(codes) > 200 OR long IS NULL THEN
+        RAISE EXCEPTION 'incidents are counted by at most 200 codes, and by a time' USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY
+        SELECT CASE WHEN counted.code = ANY (codes) THEN counted.code ELSE 'OTHER' END, count(*),
+               count(*) FILTER (WHERE counted.opened_at < now() - long AND counted.acknowledged_at IS NULL)
+        FROM (SELECT i.code, i.opened_at, i.acknowledged_at FROM incidents i
+              WHERE i.closed_at IS NULL LIMIT 100000) AS counted
+        GROUP BY 1;
+END
+$$;
+
+ALTER FUNCTION public.measure_incidents(codes text[], long interval) OWNER TO signet_dispatch;
 
 CREATE FUNCTION public.measure_queue(queue text) RETURNS TABLE(pending bigint, failed bigint, processing bigint, expired bigint, dead_letter bigint, oldest_due_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1241,6 +1334,18 @@ END
 $$;
 
 ALTER FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE FUNCTION public.note_dropped() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    NEW.completed_at := now();
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.note_dropped() OWNER TO signet_owner;
 
 CREATE FUNCTION public.open_closed_seats(seat_rows json) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -1342,13 +1447,17 @@ BEGIN
                ORDER BY s.instance_id, s.seq
            ) AS found),
            (SELECT json_agg(found) FROM (
-               SELECT e.step_execution_id, e.status, e.response_json, e.error
+               SELECT e.step_execution_id,
+                      CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
+                           THEN 'held' ELSE e.status END AS status,
+                      e.response_json, coalesce(e.withdraw_reason, e.error) AS error
                FROM workflow_step_executions s
                JOIN workflow_side_effects_outbox e
                  ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
                WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
                  AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
-                 AND e.status IN ('completed', 'dead_letter')
+                 AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
+                      OR e.held_at IS NOT NULL)
            ) AS found)
     FROM lock_and_read_documents(coalesce(entities, '{}'), role_names) AS base;
 END
@@ -1518,6 +1627,32 @@ $$;
 
 ALTER FUNCTION public.prune_inbound_events(at_most integer) OWNER TO signet_owner;
 
+CREATE FUNCTION public.prune_incidents(kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    WITH old AS MATERIALIZED (
+        SELECT o.id FROM incidents o
+        WHERE o.tenant_id = current_tenant_id() AND o.closed_at < now() - kept
+          AND NOT EXISTS (SELECT FROM workflow_instances i
+                          WHERE i.tenant_id = o.tenant_id AND i.id = o.instance_id AND i.status IN ('running', 'paused'))
+        ORDER BY o.closed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM incidents i USING old WHERE i.tenant_id = current_tenant_id() AND i.id = old.id;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_incidents(kept interval, at_most integer) OWNER TO signet_owner;
+
 CREATE FUNCTION public.prune_notifications(kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1554,15 +1689,22 @@ DECLARE
 BEGIN
     PERFORM require_bounds(kept, interval '1 day', at_most);
     IF queue = 'events' THEN
-        WITH old AS MATERIALIZED (
+        WITH done AS MATERIALIZED (
             SELECT o.created_at, o.id FROM workflow_events_outbox o
             WHERE o.tenant_id = current_tenant_id() AND o.status = 'completed' AND o.completed_at < now() - kept
             ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), dropped AS MATERIALIZED (
+            SELECT o.created_at, o.id FROM workflow_events_outbox o
+            WHERE o.tenant_id = current_tenant_id() AND o.status = 'discarded'
+              AND o.completed_at < now() - kept
+            ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), old AS MATERIALIZED (
+            SELECT created_at, id FROM done UNION ALL SELECT created_at, id FROM dropped LIMIT at_most
         )
         DELETE FROM workflow_events_outbox q USING old
         WHERE q.tenant_id = current_tenant_id() AND q.created_at = old.created_at AND q.id = old.id;
     ELSIF queue = 'effects' THEN
-        WITH old AS MATERIALIZED (
+        WITH done AS MATERIALIZED (
             SELECT o.created_at, o.id FROM workflow_side_effects_outbox o
             WHERE o.tenant_id = current_tenant_id() AND o.status = 'completed' AND o.completed_at < now() - kept
               AND NOT EXISTS (
@@ -1570,6 +1712,17 @@ BEGIN
                   WHERE s.tenant_id = current_tenant_id() AND s.instance_id = o.instance_id
                     AND s.id = o.step_execution_id AND s.status IN ('pending', 'running'))
             ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), dropped AS MATERIALIZED (
+            SELECT o.created_at, o.id FROM workflow_side_effects_outbox o
+            WHERE o.tenant_id = current_tenant_id() AND o.status IN ('withdrawn', 'discarded')
+              AND o.completed_at < now() - kept
+              AND NOT EXISTS (
+                  SELECT FROM workflow_step_executions s
+                  WHERE s.tenant_id = current_tenant_id() AND s.instance_id = o.instance_id
+                    AND s.id = o.step_execution_id AND s.status IN ('pending', 'running'))
+            ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        ), old AS MATERIALIZED (
+            SELECT created_at, id FROM done UNION ALL SELECT created_at, id FROM dropped LIMIT at_most
         )
         DELETE FROM workflow_side_effects_outbox q USING old
         WHERE q.tenant_id = current_tenant_id() AND q.created_at = old.created_at AND q.id = old.id;
@@ -2026,7 +2179,14 @@ BEGIN
         JOIN workflow_step_executions s ON s.tenant_id = i.tenant_id AND s.instance_id = i.id
         WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.id
           AND i.kind = 'envelope' AND i.status IN ('running', 'paused') AND s.node_id = 'sys:control:moved'
-          AND (s.output_json -> 'to' ->> 'contract_version')::integer = NEW.contract_version) THEN
+          AND (s.output_json -> 'to' ->> 'contract_version')::integer = NEW.contract_version)
+       AND NOT EXISTS (
+        SELECT FROM workflow_instances i
+        JOIN workflow_definitions w
+          ON w.tenant_id = i.tenant_id AND w.id = i.definition_id AND w.version = i.definition_version
+        WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.id
+          AND i.kind = 'envelope' AND i.status = 'running' AND i.birth = 'restarted' AND i.version = 0
+          AND w.contract_version = NEW.contract_version) THEN
         RAISE EXCEPTION 'document % was not moved to version % of its contract', NEW.id, NEW.contract_version
             USING ERRCODE = 'SG003';
     END IF;
@@ -2152,6 +2312,51 @@ $$;
 
 ALTER FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.tell_of_incident() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO notifications (tenant_id, id, user_id, role, kind, data, created_at, about)
+    SELECT NEW.tenant_id, (left(NEW.id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, told.user_id, told.role,
+           'incident_opened',
+           jsonb_strip_nulls(jsonb_build_object(
+               'incident_id', NEW.id, 'code', NEW.code, 'kind', NEW.kind, 'entity_type', NEW.entity_type,
+               'document_id', NEW.entity_id, 'instance_id', NEW.instance_id, 'node', NEW.node_id,
+               'endpoint', NEW.endpoint)),
+           NEW.opened_at, NEW.cause
+    FROM (
+        SELECT m.user_id, NULL
+        FROM members m
+        WHERE m.tenant_id = NEW.tenant_id AND m.status = 'active'
+          AND (m.user_id = NEW.requester_id
+               OR NEW.requester_id LIKE 'key:%' AND m.user_id = ANY (
+                   SELECT unnest(s.persons)
+                   FROM workflow_instances i
+                   JOIN responsible_sets s ON s.tenant_id = i.tenant_id AND s.hash = i.responsible
+                   WHERE i.tenant_id = NEW.tenant_id AND i.id = NEW.instance_id))
+          AND NOT EXISTS (
+              SELECT FROM incidents o
+              WHERE o.tenant_id = NEW.tenant_id AND o.requester_id = NEW.requester_id AND o.cause = NEW.cause
+                AND o.closed_at IS NULL AND o.id < NEW.id)
+        UNION ALL
+        SELECT NULL, c.body::jsonb #>> '{on_incident,role}'
+        FROM documents d
+        JOIN contracts c
+            ON c.tenant_id = d.tenant_id AND c.entity_type = d.entity_type AND c.version = d.contract_version
+        WHERE d.tenant_id = NEW.tenant_id AND d.id = NEW.entity_id
+          AND NOT EXISTS (
+              SELECT FROM incidents o
+              WHERE o.tenant_id = NEW.tenant_id AND o.cause = NEW.cause AND o.closed_at IS NULL AND o.id < NEW.id)
+    ) AS told (user_id, role)
+    WHERE told.user_id IS NOT NULL OR told.role IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.tell_of_incident() OWNER TO signet_owner;
+
 CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2209,6 +2414,8 @@ CREATE TABLE public.workflow_side_effects_outbox (
     withdrawn_at timestamp with time zone,
     discard_reason text,
     first_id uuid,
+    held_at timestamp with time zone,
+    withdraw_reason text,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -2216,7 +2423,9 @@ CREATE TABLE public.workflow_side_effects_outbox (
     CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
     CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text])))
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_withdraw_reason_check CHECK (((char_length(withdraw_reason) >= 1) AND (char_length(withdraw_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_withdrawn CHECK (((withdraw_reason IS NULL) OR (withdrawn_at IS NOT NULL)))
 )
 PARTITION BY RANGE (created_at);
 
@@ -2505,8 +2714,11 @@ CREATE TABLE public.approval_delegations (
     created_by text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
+    given_by text[],
+    given_at timestamp with time zone,
     CONSTRAINT approval_delegations_check CHECK ((delegate_id <> user_id)),
     CONSTRAINT approval_delegations_check1 CHECK ((to_time > from_time)),
+    CONSTRAINT approval_delegations_given_by_check CHECK (((cardinality(given_by) >= 1) AND (cardinality(given_by) <= 200))),
     CONSTRAINT approval_delegations_reason_check CHECK ((char_length(reason) <= 4000))
 );
 
@@ -2529,8 +2741,10 @@ CREATE TABLE public.approval_seats (
     handed_over_from text,
     needed_role text,
     asked_at timestamp with time zone DEFAULT now() NOT NULL,
+    lines text[],
     CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
     CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text, 'lapsed'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_lines_check CHECK ((cardinality(lines) <= 1000)),
     CONSTRAINT approval_seats_needed_role_check CHECK (((needed_role IS NULL) OR (holder_user_id IS NOT NULL))),
     CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text, 'break_glass'::text]))),
     CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text, 'lapsed'::text])))
@@ -2864,12 +3078,14 @@ CREATE TABLE public.incidents (
     closing text,
     closed_by text,
     step_id uuid,
+    requester_id text,
+    cause text GENERATED ALWAYS AS (((((((code || ' '::text) || COALESCE(entity_type, ''::text)) || ' '::text) || COALESCE(node_id, ''::text)) || ' '::text) || COALESCE(endpoint, ''::text))) STORED NOT NULL,
     CONSTRAINT incidents_attempts_check CHECK ((attempts >= 1)),
     CONSTRAINT incidents_check CHECK (((token_id IS NULL) = (node_id IS NULL))),
     CONSTRAINT incidents_check1 CHECK (((closed_at IS NULL) = (closing IS NULL))),
     CONSTRAINT incidents_check2 CHECK (((closed_at IS NULL) = (closed_by IS NULL))),
     CONSTRAINT incidents_check3 CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
-    CONSTRAINT incidents_closing_check CHECK ((closing = ANY (ARRAY['retried'::text, 'resumed'::text, 'skipped'::text, 'advanced'::text, 'rejected'::text, 'went_on'::text, 'overtaken'::text, 'withdrawn'::text, 'ended'::text]))),
+    CONSTRAINT incidents_closing_check CHECK ((closing = ANY (ARRAY['retried'::text, 'resumed'::text, 'skipped'::text, 'advanced'::text, 'rejected'::text, 'went_on'::text, 'overtaken'::text, 'withdrawn'::text, 'ended'::text, 'restarted'::text]))),
     CONSTRAINT incidents_code_check CHECK ((code ~ '^[A-Z][A-Z0-9_]{1,99}$'::text)),
     CONSTRAINT incidents_kind_check CHECK ((kind = ANY (ARRAY['business'::text, 'configuration'::text, 'outside'::text, 'defect'::text]))),
     CONSTRAINT incidents_note_check CHECK ((char_length(note) <= 4000))
@@ -2911,6 +3127,7 @@ CREATE TABLE public.notifications (
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     read_at timestamp with time zone,
+    about text,
     CONSTRAINT notifications_check CHECK (((user_id IS NULL) <> (role IS NULL))),
     CONSTRAINT notifications_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
@@ -3186,10 +3403,13 @@ CREATE TABLE public.workflow_events_outbox (
     completed_at timestamp with time zone,
     error text,
     responsible bytea,
+    discard_reason text,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'discarded'::text])))
 )
 PARTITION BY RANGE (created_at);
 
@@ -3218,10 +3438,13 @@ CREATE TABLE public.workflow_events_outbox_default (
     completed_at timestamp with time zone,
     error text,
     responsible bytea,
+    discard_reason text,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'discarded'::text])))
 );
 
 ALTER TABLE ONLY public.workflow_events_outbox_default FORCE ROW LEVEL SECURITY;
@@ -3289,7 +3512,7 @@ CREATE TABLE public.workflow_instances (
     pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     begin_pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT workflow_instances_begin_pins_check CHECK ((jsonb_typeof(begin_pins) = 'object'::text)),
-    CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text]))),
+    CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text, 'restarted'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
     CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
     CONSTRAINT workflow_instances_kind_check CHECK ((kind = ANY (ARRAY['envelope'::text, 'automation'::text]))),
@@ -3339,6 +3562,8 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     withdrawn_at timestamp with time zone,
     discard_reason text,
     first_id uuid,
+    held_at timestamp with time zone,
+    withdraw_reason text,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -3346,7 +3571,9 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
     CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text])))
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_withdraw_reason_check CHECK (((char_length(withdraw_reason) >= 1) AND (char_length(withdraw_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_withdrawn CHECK (((withdraw_reason IS NULL) OR (withdrawn_at IS NOT NULL)))
 );
 
 ALTER TABLE ONLY public.workflow_side_effects_outbox_default FORCE ROW LEVEL SECURITY;
@@ -3659,6 +3886,8 @@ CREATE INDEX approval_requests_by_document ON public.approval_requests USING btr
 
 CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
+CREATE INDEX approval_requests_by_likeness ON public.approval_requests USING btree (tenant_id, likeness_hash) WHERE (status = 'rejected'::text);
+
 CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
 
 CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
@@ -3672,6 +3901,8 @@ CREATE INDEX approval_seats_of_user ON public.approval_seats USING btree (tenant
 CREATE INDEX audit_log_by_transaction ON public.audit_log USING btree (tenant_id, epoch, xid, id);
 
 CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, subject_type, subject_id, seq) WHERE (seq IS NOT NULL);
+
+CREATE INDEX audit_log_of_tenant ON public.audit_log USING btree (tenant_id, id) WHERE (subject_type <> 'document'::text);
 
 CREATE INDEX break_glass_proposals_of_request ON public.break_glass_proposals USING btree (tenant_id, request_id, id) WHERE (request_id IS NOT NULL);
 
@@ -3713,19 +3944,33 @@ CREATE INDEX documents_deleted ON public.documents USING btree (tenant_id, delet
 
 CREATE INDEX eligibility_changes_by_time ON public.eligibility_changes USING btree (tenant_id, changed_at);
 
+CREATE INDEX eligibility_changes_of_line ON public.eligibility_changes USING btree (tenant_id, other_user_id, changed_at) WHERE (kind = 'manager_set'::text);
+
 CREATE INDEX eligibility_changes_of_role ON public.eligibility_changes USING btree (tenant_id, role, changed_at) WHERE (role IS NOT NULL);
 
 CREATE INDEX eligibility_changes_of_user ON public.eligibility_changes USING btree (tenant_id, user_id, changed_at) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
+CREATE INDEX incidents_closed ON public.incidents USING btree (tenant_id, closed_at) WHERE (closed_at IS NOT NULL);
+
+CREATE INDEX incidents_of_documents ON public.incidents USING btree (tenant_id, entity_id) WHERE (closed_at IS NULL);
+
 CREATE INDEX incidents_open ON public.incidents USING btree (tenant_id, id) WHERE (closed_at IS NULL);
+
+CREATE INDEX incidents_open_cause ON public.incidents USING btree (tenant_id, cause, id) WHERE (closed_at IS NULL);
+
+CREATE INDEX incidents_open_document ON public.incidents USING btree (tenant_id, entity_id) WHERE (closed_at IS NULL);
+
+CREATE INDEX incidents_open_requester ON public.incidents USING btree (tenant_id, requester_id, cause, id) WHERE (closed_at IS NULL);
 
 CREATE INDEX left_document_keys_by_document ON public.left_document_keys USING btree (tenant_id, document_id);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
 
 CREATE UNIQUE INDEX members_by_skeleton ON public.members USING btree (tenant_id, skeleton);
+
+CREATE UNIQUE INDEX notifications_about ON public.notifications USING btree (tenant_id, user_id, role, about) NULLS NOT DISTINCT WHERE ((about IS NOT NULL) AND (read_at IS NULL));
 
 CREATE INDEX notifications_of_role ON public.notifications USING btree (tenant_id, role, id) WHERE (role IS NOT NULL);
 
@@ -3756,6 +4001,10 @@ CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox U
 CREATE INDEX workflow_events_outbox_done ON ONLY public.workflow_events_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_completed_at_idx ON public.workflow_events_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
+
+CREATE INDEX workflow_events_outbox_dropped ON ONLY public.workflow_events_outbox USING btree (tenant_id, completed_at) WHERE (status = 'discarded'::text);
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_completed_at_idx1 ON public.workflow_events_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'discarded'::text);
 
 CREATE INDEX workflow_events_outbox_due ON ONLY public.workflow_events_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
@@ -3797,6 +4046,10 @@ CREATE INDEX workflow_side_effects_outbox_dead ON ONLY public.workflow_side_effe
 
 CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
+CREATE INDEX workflow_side_effects_outbox_dropped ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = ANY (ARRAY['withdrawn'::text, 'discarded'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1 ON public.workflow_side_effects_outbox_default USING btree (tenant_id, completed_at) WHERE (status = ANY (ARRAY['withdrawn'::text, 'discarded'::text]));
+
 CREATE INDEX workflow_side_effects_outbox_done ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_completed_at_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
@@ -3804,6 +4057,10 @@ CREATE INDEX workflow_side_effects_outbox_default_tenant_id_completed_at_idx ON 
 CREATE INDEX workflow_side_effects_outbox_due ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_due_at_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_held ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, endpoint, id) WHERE ((held_at IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'failed'::text])));
+
+CREATE INDEX workflow_side_effects_outbox_default_tenant_id_endpoint_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, endpoint, id) WHERE ((held_at IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'failed'::text])));
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
@@ -3843,6 +4100,8 @@ ALTER INDEX public.workflow_events_outbox_pkey ATTACH PARTITION public.workflow_
 
 ALTER INDEX public.workflow_events_outbox_done ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_completed_at_idx;
 
+ALTER INDEX public.workflow_events_outbox_dropped ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_completed_at_idx1;
+
 ALTER INDEX public.workflow_events_outbox_due ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_due_at_id_idx;
 
 ALTER INDEX public.workflow_events_outbox_dead ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_id_idx;
@@ -3855,11 +4114,15 @@ ALTER INDEX public.workflow_side_effects_outbox_by_step ATTACH PARTITION public.
 
 ALTER INDEX public.workflow_side_effects_outbox_by_instance ATTACH PARTITION public.workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx;
 
+ALTER INDEX public.workflow_side_effects_outbox_dropped ATTACH PARTITION public.workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1;
+
 ALTER INDEX public.workflow_side_effects_outbox_pkey ATTACH PARTITION public.workflow_side_effects_outbox_default_pkey;
 
 ALTER INDEX public.workflow_side_effects_outbox_done ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_completed_at_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_due ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_due_at_id_idx;
+
+ALTER INDEX public.workflow_side_effects_outbox_held ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_endpoint_id_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_dead ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_id_idx;
 
@@ -3894,6 +4157,10 @@ CREATE TRIGGER keep_key_owner AFTER INSERT OR UPDATE OF owner_id ON public.api_k
 CREATE TRIGGER keep_left_key AFTER DELETE ON public.document_keys FOR EACH ROW EXECUTE FUNCTION public.keep_left_key();
 
 CREATE TRIGGER keep_withdrawn BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW WHEN ((old.withdrawn_at IS NOT NULL)) EXECUTE FUNCTION public.keep_withdrawn();
+
+CREATE TRIGGER note_dropped BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW WHEN (((new.status = 'discarded'::text) AND (old.status <> new.status))) EXECUTE FUNCTION public.note_dropped();
+
+CREATE TRIGGER note_dropped BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((new.status = ANY (ARRAY['withdrawn'::text, 'discarded'::text])) AND (old.status <> new.status))) EXECUTE FUNCTION public.note_dropped();
 
 CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secret_refs ON public.endpoints FOR EACH ROW EXECUTE FUNCTION public.record_secret_uses('out', 'secret_refs');
 
@@ -3960,6 +4227,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id
 CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
 
 CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approval_requests FOR EACH ROW WHEN ((new.asked_since IS DISTINCT FROM old.asked_since)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON public.approval_requests FOR EACH ROW WHEN ((new.likeness_hash IS DISTINCT FROM old.likeness_hash)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
 
@@ -4053,7 +4322,7 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_req
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_definitions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
-CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending');
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending,discarded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,completed,failed,cancelled');
 
@@ -4065,9 +4334,11 @@ CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
 
+CREATE TRIGGER tell AFTER INSERT ON public.incidents FOR EACH ROW WHEN ((new.closed_at IS NULL)) EXECUTE FUNCTION public.tell_of_incident();
+
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
-CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = 'cancelled'::text) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
+CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = ANY (ARRAY['cancelled'::text, 'skipped'::text])) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL) OR ((new.output_json #> '{evidence,timed_out}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
 
 ALTER TABLE ONLY public.amendments
     ADD CONSTRAINT amendments_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
@@ -4277,6 +4548,8 @@ CREATE POLICY dispatch ON public.documents FOR SELECT TO signet_dispatch USING (
 CREATE POLICY dispatch ON public.eligibility_changes FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.idempotency_keys FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.incidents FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.notifications FOR SELECT TO signet_dispatch USING (true);
 
@@ -4768,6 +5041,12 @@ GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.line_of_amendments(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.line_of_amendments(document uuid) TO signet_api;
@@ -4786,6 +5065,14 @@ GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_n
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.measure_incidents(codes text[], long interval) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_api;
+
+GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.measure_queue(queue text) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_api;
@@ -4799,6 +5086,8 @@ REVOKE ALL ON FUNCTION public.move_approval_requests(request_rows json, written_
 GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_api;
 
 GRANT ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.note_dropped() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.open_closed_seats(seat_rows json) FROM PUBLIC;
 
@@ -4825,6 +5114,10 @@ GRANT ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integ
 REVOKE ALL ON FUNCTION public.prune_inbound_events(at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.prune_inbound_events(at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_incidents(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_incidents(kept interval, at_most integer) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.prune_notifications(kept interval, at_most integer) FROM PUBLIC;
 
@@ -4904,6 +5197,8 @@ REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, person
 
 GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
 
+REVOKE ALL ON FUNCTION public.tell_of_incident() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_api;
@@ -4931,6 +5226,8 @@ GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_disp
 GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
@@ -4967,6 +5264,12 @@ GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signe
 GRANT UPDATE(discard_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 GRANT UPDATE(first_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
 
@@ -5077,6 +5380,8 @@ GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_api;
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
 
 GRANT INSERT(needed_role) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT INSERT(lines) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 
@@ -5272,6 +5577,8 @@ GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(tenant_id) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT(tenant_id) ON TABLE public.incidents TO signet_dispatch;
+
 GRANT INSERT(id) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(id) ON TABLE public.incidents TO signet_api;
@@ -5320,6 +5627,8 @@ GRANT INSERT(code) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(code) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT(code) ON TABLE public.incidents TO signet_dispatch;
+
 GRANT INSERT(kind) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(kind) ON TABLE public.incidents TO signet_api;
@@ -5344,9 +5653,13 @@ GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(opened_at) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT(opened_at) ON TABLE public.incidents TO signet_dispatch;
+
 GRANT UPDATE(acknowledged_by) ON TABLE public.incidents TO signet_api;
 
 GRANT UPDATE(acknowledged_at) ON TABLE public.incidents TO signet_api;
+
+GRANT SELECT(acknowledged_at) ON TABLE public.incidents TO signet_dispatch;
 
 GRANT UPDATE(assignee) ON TABLE public.incidents TO signet_api;
 
@@ -5355,6 +5668,8 @@ GRANT UPDATE(note) ON TABLE public.incidents TO signet_api;
 GRANT INSERT(closed_at),UPDATE(closed_at) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(closed_at),UPDATE(closed_at) ON TABLE public.incidents TO signet_api;
+
+GRANT SELECT(closed_at) ON TABLE public.incidents TO signet_dispatch;
 
 GRANT INSERT(closing),UPDATE(closing) ON TABLE public.incidents TO signet_worker;
 
@@ -5367,6 +5682,12 @@ GRANT INSERT(closed_by),UPDATE(closed_by) ON TABLE public.incidents TO signet_ap
 GRANT INSERT(step_id) ON TABLE public.incidents TO signet_worker;
 
 GRANT INSERT(step_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_worker;
+
+GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_api;
+
+GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.members TO signet_api;
 
@@ -5519,6 +5840,8 @@ GRANT SELECT(completed_at) ON TABLE public.workflow_events_outbox TO signet_disp
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
 
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT UPDATE(discard_reason) ON TABLE public.workflow_events_outbox TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_inbound_events TO signet_api;
 

@@ -18,6 +18,7 @@ ELSEWHERE = (
     "signet tenant",
     "signet audit",
     "signet instance",
+    "signet effect",
     "signet token",
 )
 

@@ -77,6 +77,8 @@ BODIES: Mapping[str, Any] = {
         "items": [{"id": "{instance_id}", "version": 1}],
     },
     "requeue_dead_letters": {"ids": ["{dead_letter_id}"]},
+    "discard_dead_letters": {"ids": ["{dead_letter_id}"], "reason": "why"},
+    **{act: {"reason": "why"} for act in ("try_effect_now", "withdraw_effect")},
     "create_contract": {},
     "replace_contract": {"contract": "{entity_type}"},
     "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},

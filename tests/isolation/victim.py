@@ -36,6 +36,7 @@ PLACES: Mapping[str, LiteralString] = {
     "delegation_id": "SELECT id FROM approval_delegations ORDER BY id LIMIT 1",
     "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
     "dead_letter_id": "SELECT id FROM workflow_side_effects_outbox WHERE status = 'dead_letter'",
+    "effect_id": "SELECT id FROM workflow_side_effects_outbox WHERE status = 'dead_letter'",
     "definition_id": f"SELECT id FROM workflow_definitions WHERE name = '{NAME}' AND base_ref IS NOT NULL",
     "entity_type": f"SELECT '{NAME}'",
     "node_id": "SELECT 'sys:start'",

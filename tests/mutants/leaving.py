@@ -5,6 +5,10 @@ from tests.mutants.mutation import Mutation
 WF_10 = "tests/scenarios/invariants/test_wf_10_what_leaves_was_in_the_outbox.py::test_wf_10_"
 EFFECTS = "shared/signet/engine/integrations/effects.py"
 WAKE_UPS = "tests/integration/store/test_wake_ups.py::test_"
+ACTS = "tests/integration/engine/instances/test_effect_acts.py::test_"
+DECLARED = "tests/integration/engine/integrations/test_declared_retries.py::test_"
+HELD = "tests/integration/engine/integrations/test_held_effects.py::test_"
+LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_r5_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
 LEAVING = (
@@ -20,9 +24,75 @@ LEAVING = (
         "an effect that ended wakes no workflow",
         10,
         EFFECTS,
-        "wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead])",
-        "wake_instances(connection, tenant_id, dead)",
+        "wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead, *freed])",
+        "wake_instances(connection, tenant_id, [*dead, *freed])",
         (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
+    ),
+    Mutation(
+        "an effect that an operator withdrew is sent",
+        10,
+        "shared/signet/store/outbox/effect_acts.sql",
+        "ELSE 'withdrawn' END, withdrawn_at",
+        "ELSE status END, withdrawn_at",
+        (f"{ACTS}a_withdrawn_call_is_not_sent_and_its_step_is_held",),
+    ),
+    Mutation(
+        "an effect of a step that was cancelled is sent",
+        10,
+        "migrations/0039_act_on_effects.sql",
+        "AND (NEW.status IN ('cancelled', 'skipped') OR",
+        "AND (NEW.status IN ('skipped') OR",
+        (
+            "tests/integration/engine/integrations/test_withdrawn_effects.py::test_another_request_withdraws_the_call",
+        ),
+    ),
+    Mutation(
+        "a call that was skipped while it was held is sent",
+        10,
+        "migrations/0039_act_on_effects.sql",
+        "AND (NEW.status IN ('cancelled', 'skipped') OR",
+        "AND (NEW.status IN ('cancelled') OR",
+        (f"{HELD}what_is_held_is_skipped_and_not_sent_later",),
+    ),
+    Mutation(
+        "a step is not told of what was withdrawn on its way",
+        10,
+        EFFECTS,
+        "tell_of_withdrawn(connection, tenant_id, {due.effect.id for due, _ in failed})",
+        "pass",
+        (f"{ACTS}what_is_withdrawn_on_its_way",),
+    ),
+    Mutation(
+        "what a receiver wants no more is held by nobody",
+        10,
+        EFFECTS,
+        "hold_claimed(connection, tenant_id, gone, claimed.id)",
+        "pass",
+        (f"{HELD}a_410_holds_the_call_and_says_so",),
+    ),
+    Mutation(
+        "an endpoint that is switched on frees nothing",
+        10,
+        "shared/signet/engine/integrations/endpoints.py",
+        'if terms.status == "active":\n        free',
+        'if terms.status == "disabled":\n        free',
+        (f"{HELD}switching_it_on_sends_what_it_held",),
+    ),
+    Mutation(
+        "an answer that is late is waited for",
+        10,
+        "shared/signet/engine/execution/nodes/handler.py",
+        "if wait.resume_at > context.now:",
+        "if wait.resume_at < context.now:",
+        (f"{DECLARED}an_answer_that_is_late_is_waited_for_no_more",),
+    ),
+    Mutation(
+        "a call is sent after its time",
+        10,
+        "migrations/0039_act_on_effects.sql",
+        "'{evidence,timed_out}'",
+        "'{evidence,never}'",
+        (f"{DECLARED}an_answer_that_is_late_is_waited_for_no_more",),
     ),
     Mutation(
         "what is rolled back sends a wake-up with the next transaction",
@@ -57,5 +127,29 @@ LEAVING = (
         "for queue in QUEUES",
         "for queue in QUEUES[:1]",
         (f"{SHIFTS}the_relay_finds_who_has_work_in_either_queue",),
+    ),
+    Mutation(
+        "of a list whose item failed the others stay done",
+        2,
+        "shared/signet/engine/documents/unit_of_work.py",
+        "checkpoint.restore(self._connection)",
+        "pass",
+        (f"{LISTS}where_one_item_fails_none_is_done",),
+    ),
+    Mutation(
+        "a key that an undone item took stays taken",
+        2,
+        "shared/signet/engine/documents/unit_of_work.py",
+        "self._checkpoint.guard_keys(self._connection)",
+        "pass",
+        (f"{LISTS}a_key_that_was_taken_on_the_way_is_free_again",),
+    ),
+    Mutation(
+        "a retry does again what was kept",
+        2,
+        "shared/signet/engine/execution/nodes/action.py",
+        'before["item"] == mark',
+        'before["item"] != mark',
+        (f"{LISTS}what_is_kept_is_not_done_again",),
     ),
 )

@@ -3,6 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 WF_11 = "tests/scenarios/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
+WF_11_EFFECTS = "tests/integration/engine/integrations/test_effects_count_once.py::test_wf_11_"
 OUTBOXES = "migrations/0007_create_outboxes.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"
@@ -65,6 +66,33 @@ OUTBOX = (
         EVENT_KEY,
         "return _digest(str(instance_id), event_type, str(payload), str(entity_version))",
         (f"{WF_11}the_same_event_written_again_is_the_same_row",),
+    ),
+    Mutation(
+        "an effect is written without regard to its receipt",
+        11,
+        "migrations/0010_add_responsible_persons.sql",
+        """\
+        FROM effect JOIN receipt ON receipt.instance_id = effect.instance_id
+                                AND receipt.event_idempotency_key = effect.idempotency_key;
+""",
+        "        FROM effect;\n",
+        (f"{WF_11_EFFECTS}the_same_effect_written_again_is_the_same_row",),
+    ),
+    Mutation(
+        "an effect's key leaves out its step",
+        11,
+        KEYS,
+        "return _digest(str(step_execution_id), effect_type, content_hash(payload))",
+        "return _digest(effect_type, content_hash(payload))",
+        (f"{WF_11_EFFECTS}the_same_content_of_another_step_is_another_effect",),
+    ),
+    Mutation(
+        "a receipt of one outbox counts for the other",
+        11,
+        OUTBOXES,
+        "PRIMARY KEY (tenant_id, instance_id, source_table, event_idempotency_key)",
+        "PRIMARY KEY (tenant_id, instance_id, event_idempotency_key)",
+        (f"{WF_11_EFFECTS}one_key_in_both_outboxes_counts_once_in_each",),
     ),
     Mutation(
         "a worker may take receipts back",

@@ -380,37 +380,6 @@ BARS = (
         "u.document_id = about.id AND false),",
         (f"{BARRED}after_a_gate_has_used_an_approval_it_counts_anew",),
     ),
-    Mutation(
-        "those who have approved before hide the other holders of a role",
-        3,
-        "shared/signet/engine/approvals/approver_lookup.py",
-        " | frozenset(about.approved_elsewhere))",
-        ")",
-        ("tests/scenarios/authority/test_large_roles.py::test_those_who_have_no_part_are_asked",),
-    ),
-    Mutation(
-        "a gate takes one approval for all that the contract requires",
-        3,
-        "shared/signet/core/runtime/required_approvals.py",
-        "    return max(0, requires.approvals - proven)\n",
-        "    return 0\n",
-        (
-            "tests/scenarios/authority/test_statements_of_workers.py"
-            "::test_fewer_approvals_than_the_contract_requires_pass_nothing",
-        ),
-    ),
-    Mutation(
-        "the row of an instance says who asked",
-        3,
-        "shared/signet/engine/execution/nodes/context.py",
-        "        if request is not None and request.id == projection.request:\n"
-        "            return request.actor\n",
-        "        if projection.request is not None:\n            return projection.actor\n",
-        (
-            "tests/scenarios/authority/test_statements_of_workers.py"
-            "::test_another_requester_in_the_row_of_the_instance_is_not_believed",
-        ),
-    ),
 )
 
 VOTING = (*BARS, *GIVEN_BACK, *TAKEN_BACK, *STRANGERS, *LAPSED_VOTES, *SEATS, *ASKED_AGAIN)

@@ -12,7 +12,9 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.corrections import Corrections
+from signet.engine.instances.discards import Discards
 from signet.engine.instances.document_restarts import Restarts
+from signet.engine.instances.effect_acts import EffectActs
 from signet.engine.instances.incidents import Incidents
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
@@ -47,6 +49,14 @@ def make_restarts(database: Database) -> Restarts:
 
 def make_incidents(database: Database) -> Incidents:
     return Incidents(database, CompiledCache(), make_instances(database))
+
+
+def make_effect_acts(database: Database) -> EffectActs:
+    return EffectActs(database, make_caches(), CompiledCache())
+
+
+def make_discards(database: Database) -> Discards:
+    return Discards(database, make_caches(), CompiledCache())
 
 
 def make_moves(database: Database) -> InstanceMoves:

@@ -41,7 +41,7 @@ def prepare(connection: Connection[tuple[object, ...]], statement: str) -> None:
 def filled(concept: str) -> list[str]:
     """Return each statement as it is sent, those of the queues once for each queue."""
     statements = list(read_statements(str(STORE / concept)).values())
-    if concept in ("outbox/queue", "outbox/measures"):
+    if concept in ("outbox/queue", "outbox/measures", "outbox/effect_acts"):
         return [
             fill(statement, queue) for statement in statements for queue in QUEUES if fits(statement, queue)
         ]

@@ -28,6 +28,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Documents", "documents.history.add_document_version_routes"),
     ("Documents", "documents.erasures.add_erasure_routes"),
     ("Documents", "documents.history.add_document_history_routes"),
+    ("Effects", "instances.effects.add_effect_routes"),
     ("Events", "integrations.events.add_event_routes"),
     ("Endpoints", "integrations.endpoints.add_endpoint_routes"),
     ("Health", "operations.health.add_health_routes"),

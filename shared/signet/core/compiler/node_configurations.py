@@ -14,6 +14,7 @@ from signet.core.validation.strict_model import (
     OneAct,
     Strict,
     is_absent,
+    parse_duration_seconds,
 )
 
 MAX_APPROVERS = 20
@@ -21,6 +22,8 @@ MAX_VARIABLES = 50
 MAX_FOR_EACH_ITEMS = 1_000
 MAX_RULES = 100
 MAX_BRANCHES = 50
+MAX_ATTEMPTS = 100
+MAX_RETRY_SECONDS = 90 * 86_400
 
 RunAs = Literal["actor", "system", "service_account"]
 UserId = Annotated[str, Constraint(min_length=1, max_length=200)]
@@ -82,6 +85,14 @@ class ActionConfiguration(Strict):
     # A list. The action runs once for each item, which the payload reads as `item`.
     for_each: ExpressionText | None = None
     max_items: Annotated[int, Constraint(ge=1, le=MAX_FOR_EACH_ITEMS)] = 100
+    # Without it all items are done, or none. Left out when it is absent, as above.
+    each: Annotated[Literal["keep"] | None, Constraint(exclude_if=is_absent)] = None
+
+    @model_validator(mode="after")
+    def _keeps_items(self) -> "ActionConfiguration":
+        if self.each is not None and self.for_each is None:
+            raise ValueError("takes 'each' only with 'for_each'")
+        return self
 
 
 class ByUser(Strict):
@@ -180,6 +191,29 @@ class WaitEventConfiguration(Strict):
     save_as: Name | None = None
 
 
+class RetryConfiguration(Strict):
+    """The attempts in all, the time between two, and how long after the beginning the last may come."""
+
+    attempts: Annotated[int, Constraint(ge=1, le=MAX_ATTEMPTS)] = 12
+    every: Duration | None = None
+    until: Duration | None = None
+
+    @model_validator(mode="after")
+    def _within_bounds(self) -> "RetryConfiguration":
+        for name, text in (("every", self.every), ("until", self.until)):
+            if text is not None and parse_duration_seconds(text) > MAX_RETRY_SECONDS:
+                raise ValueError(f"wants a duration of at most 90 days in '{name}'")
+        if self.every is not None and self.until is not None:
+            if parse_duration_seconds(self.every) > parse_duration_seconds(self.until):
+                raise ValueError("wants 'every' to be no longer than 'until'")
+        return self
+
+
+# Both are left out when they are absent, so that definitions from before them keep their hashes.
+Retry = Annotated[RetryConfiguration | None, Constraint(exclude_if=is_absent)]
+Timeout = Annotated[Duration | None, Constraint(exclude_if=is_absent)]
+
+
 class WebhookOutConfiguration(Strict):
     """A call to one of the tenant's endpoints, or an event for the listeners of the deployment's bus."""
 
@@ -190,6 +224,8 @@ class WebhookOutConfiguration(Strict):
     run_as: RunAs = "actor"
     service_account: ServiceAccountName = None
     save_as: Name | None = None
+    retry: Retry = None
+    timeout: Timeout = None
 
     @model_validator(mode="after")
     def _one_receiver(self) -> "WebhookOutConfiguration":
@@ -206,6 +242,14 @@ class NotificationConfiguration(Strict):
     wait: Annotated[bool, Constraint(alias="await")] = False
     run_as: RunAs = "actor"
     service_account: ServiceAccountName = None
+    retry: Retry = None
+    timeout: Timeout = None
+
+    @model_validator(mode="after")
+    def _waits_to_time_out(self) -> "NotificationConfiguration":
+        if self.timeout is not None and not self.wait:
+            raise ValueError("takes 'timeout' only with 'await': nothing waits otherwise")
+        return self
 
     @model_validator(mode="after")
     def _only_votes_are_filtered(self) -> "NotificationConfiguration":

@@ -134,6 +134,11 @@ def _describe_action(config: Config, words: Vocabulary) -> list[str]:
         items, limit = words.describe_expression(config["for_each"]), config["max_items"]
         sentences.append(
             f"It runs once for each of {items} ({escape(config['for_each'])}), at most {limit} of them."
+            + (
+                " What is done stays when another fails."
+                if config.get("each") == "keep"
+                else " Where one fails, none of them is done."
+            )
         )
     return [*sentences, *_describe_saved(config, "What it gives back")]
 
@@ -187,7 +192,19 @@ def _describe_webhook(config: Config, words: Vocabulary) -> list[str]:
     ]
     if config["payload"]:
         sentences.append(f"It is sent {describe_json(config['payload'])}.")
-    return [*sentences, *_describe_saved(config, "Its answer")]
+    return [*sentences, *_describe_patience(config), *_describe_saved(config, "Its answer")]
+
+
+def _describe_patience(config: Config) -> list[str]:
+    """Describe how often it is tried, and how long its answer may take."""
+    sentences, retry = [], config.get("retry")
+    if retry is not None:
+        every = f", {retry['every']} apart" if retry["every"] else ""
+        until = f", for {retry['until']} at the most" if retry["until"] else ""
+        sentences.append(f"It is tried up to {describe_count(retry['attempts'], 'time')}{every}{until}.")
+    if config.get("timeout") is not None:
+        sentences.append(f"Without an answer within {config['timeout']} it has failed, and is not sent.")
+    return sentences
 
 
 def _describe_notification(config: Config, words: Vocabulary) -> list[str]:
@@ -201,7 +218,7 @@ def _describe_notification(config: Config, words: Vocabulary) -> list[str]:
         if config["await"]
         else "The workflow does not wait for delivery."
     )
-    return [*sentences, waits]
+    return [*sentences, waits, *_describe_patience(config)]
 
 
 def _describe_script(config: Config, words: Vocabulary) -> list[str]:

@@ -113,6 +113,10 @@ def _describe_delivery(effect: EffectRecord | TriggerRecord) -> str:
             return f"is under way, {tried}.{last}"
         case "failed":
             return f"failed, {tried}; it is tried again at {describe_time(effect.due_at)}.{last}"
+        case "held":
+            return f"is held until the endpoint is switched on; then it goes on by itself.{last}"
+        case "withdrawn" | "discarded":
+            return f"was {effect.status} after {tried}; the workflow has not taken that in yet.{last}"
         case "completed":
             return "has been delivered; the workflow has not taken the answer yet."
         case _:

@@ -343,11 +343,16 @@ class InstanceExecution:
         return self.control(name, data, actor=actor)
 
     def skip(self, token: Token, decision: Decision, reason: str, actor: Actor) -> None:
-        """End the node of a held token as if it had acted, with an answer given by hand."""
+        """End the node of a held token as if it had acted, with an answer given by hand.
+
+        One that is held while it waits ends its own step; one that failed has a new one.
+        """
         known = self.projection.position.tokens.keys() - {token.id}
         self.control("skipped", {"token": token.id, "node": token.node, "reason": reason}, actor=actor)
         (again,) = self.projection.position.tokens.keys() - known
-        self.end(self._make_step(self.projection.position.tokens[again]), decision, is_skipped=True)
+        waiting = self.open.get(again)
+        step = waiting or self._make_step(self.projection.position.tokens[again])
+        self.end(step, decision, has_waited=waiting is not None, is_skipped=True)
 
     def go_to(self, node_id: str, reason: str, actor: Actor) -> None:
         """Withdraw every token, and begin again at this node in the name of the same person as before."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from signet.core.integrations.retry_plan import describe_timeout
 from signet.core.runtime.decisions import WAITS, Decision, conclude, decide
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
@@ -56,6 +57,8 @@ def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait)
             answer = scripted(world.script.approvals, node.id)
         case "webhook_out" | "notification":
             answer = scripted(world.script.effects, node.id) or node.type.outcomes[0]
+            if answer == "timeout" and node.config.get("timeout") is not None:
+                return _time_out(world, node)
         case "wait_event":
             return _receive(world, node, wait)
         case _:
@@ -68,6 +71,12 @@ def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait)
     env = {**world.env(node), "context": {**world.projection.context, **saved}}
     decision = conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
     return replace(decision, reason=SCRIPTED_FAILURE) if answer == "error" else decision
+
+
+def _time_out(world: SimulatedWorld, node: WorkflowNode) -> Decision:
+    """Let the answer be late, where the node says how long it may take."""
+    decision = conclude(world.workflow, node, "error", world.env(node), {"scripted": "timeout"})
+    return replace(decision, reason=describe_timeout(node.config["timeout"]))
 
 
 def _save_response(world: SimulatedWorld, node: WorkflowNode) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from signet.core.errors import FieldError, Rejected
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import DocumentChange, refuse_created
+from signet.engine.documents.checkpoints import Checkpoint
 from signet.engine.documents.commands import Mode
 from signet.store.database import Connection
 from signet.store.documents.write import reserve_business_keys
@@ -83,12 +84,19 @@ def reserve_keys(
 
 
 def reserve(
-    connection: Connection, tenant_id: UUID, changes: Sequence[DocumentChange], *, undo: bool
+    connection: Connection,
+    tenant_id: UUID,
+    changes: Sequence[DocumentChange],
+    *,
+    undo: bool,
+    checkpoint: Checkpoint | None = None,
 ) -> dict[UUID, Rejected]:
     """Return a rejection for each change that lost a key; with `undo` no key was then reserved."""
     released, wanted = list_business_keys([part for change in changes for part in change.parts])
     if not released and not wanted:
         return {}
+    if checkpoint is not None:
+        checkpoint.guard_keys(connection)
     lost = reserve_business_keys(connection, tenant_id, released, wanted, undo=undo)
     if not lost:
         return {}

@@ -81,6 +81,14 @@ class Refs:
             contract.contract.contract, status, 1, None, values, {}, responsible
         )
 
+    def list_made(self) -> Mapping[UUID, ReferencedDocument]:
+        """Return the documents that this transaction has made until now."""
+        return dict(self._made)
+
+    def forget_made(self, before: Mapping[UUID, ReferencedDocument]) -> None:
+        """Forget the documents that were made since then."""
+        self._made = dict(before)
+
     def persons_of(self, query: RefQuery) -> ResponsiblePersons:
         """Return who last changed what the query reads."""
         self.load([query])

@@ -35,6 +35,7 @@ from signet.engine.documents.change import (
     refuse_created,
     to_applied,
 )
+from signet.engine.documents.checkpoints import Checkpoint
 from signet.engine.documents.command_checks import (
     check_operation,
     check_size,
@@ -120,6 +121,7 @@ class DocumentUnitOfWork:
         self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
         # Keys are reserved for changes that were then refused: only a rollback releases them.
         self.must_roll_back = False
+        self._checkpoint: Checkpoint | None = None
 
     @cached_property
     def originals(self) -> Originals:
@@ -198,8 +200,16 @@ class DocumentUnitOfWork:
         change = self.decide(caller, operation)
         if not isinstance(change, DocumentChange):
             return change
-        lost = reserve(self._connection, self._tenant_id, [change], undo=True)
+        lost = reserve(self._connection, self._tenant_id, [change], undo=True, checkpoint=self._checkpoint)
         return lost.get(change.document_id) or self.apply(change)
+
+    def begin_undoable(self) -> None:
+        self._checkpoint = Checkpoint(self._rows, self.batch, self.refs)
+
+    def end_undoable(self, *, undo: bool) -> None:
+        checkpoint, self._checkpoint = self._checkpoint, None
+        if undo and checkpoint is not None:
+            checkpoint.restore(self._connection)
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)

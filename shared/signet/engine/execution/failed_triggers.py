@@ -15,6 +15,7 @@ from signet.engine.telemetry import Telemetry
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
 from signet.store.instances.write import pause_instances
+from signet.store.outbox.effect_acts import ChangedEffect, list_withdrawn
 from signet.store.outbox.queue import (
     EFFECTS,
     EVENTS,
@@ -73,11 +74,14 @@ def release_expired_effects(
 ) -> ReturnedRows[ClaimedEffect]:
     """Release effects whose lease has expired. Wake the workflows of those that are dead letters now."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
-    wake_instances(connection, tenant_id, expired.dead)
+    withdrawn = list_withdrawn(connection, tenant_id, expired.again)
+    wake_instances(connection, tenant_id, [*expired.dead, *withdrawn])
     return expired
 
 
-def wake_instances(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
+def wake_instances(
+    connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect | ChangedEffect]
+) -> None:
     """Wake each instance once; it finds by itself what it waited for."""
     woken = {effect.instance_id: effect for effect in ended}.values()
     insert_triggers(

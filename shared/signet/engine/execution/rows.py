@@ -211,6 +211,7 @@ def make_effect_row(context: InstanceContext, step: Step, effect: Effect) -> dic
         "effect_type": effect.effect_type,
         "endpoint": effect.endpoint,
         "payload": effect.payload,
+        "max_attempts": effect.max_attempts,
         "idempotency_key": f"\\x{effect_key(step.id, effect.effect_type, effect.payload).hex()}",
         "trace_id": context.trace_id,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
@@ -17,9 +18,10 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.incidents.counts import IncidentCount, count_open
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.dead_effects import REQUEUE, DeadEffects
+from signet.engine.instances.discards import DISCARD, Discards
 from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
 from signet.ids import has_created_at
-from signet.store.database import Database
+from signet.store.database import Connection, Database
 from signet.store.instances.write import find_dead_triggers
 from signet.store.operations.overview import DeadLetter as DeadLetter
 from signet.store.operations.overview import (
@@ -77,11 +79,11 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class RequeueOutcome:
-    """The outcome of one dead letter, by its index in the request."""
+    """The outcome of one dead letter, by its index in the request; a dry run says `possible`."""
 
     index: int
     id: UUID
-    status: Literal["done", "rejected"]
+    status: Literal["done", "possible", "rejected"]
     code: str | None = None
     detail: str | None = None
 
@@ -95,6 +97,7 @@ class Operations:
         self._database = database
         self._instances = instances
         self._effects = DeadEffects(database, caches, compiled)
+        self._discards = Discards(database, caches, compiled)
 
     def overview(self, principal: Principal) -> Overview:
         """Read the figures, each by a bounded read that counts no further than its limit."""
@@ -134,20 +137,35 @@ class Operations:
 
     def requeue(self, caller: Caller, ids: Sequence[UUID]) -> list[RequeueOutcome]:
         """Return each dead letter to its queue, as if it had never been tried."""
-        if len(ids) > MAX_REQUEUED:
-            raise Rejected(
-                "BATCH_TOO_LARGE", f"at most {MAX_REQUEUED} dead letters at a time, not {len(ids)}"
-            )
-        wanted = [identifier for identifier in sorted(set(ids)) if has_created_at(identifier)]
+        _check_count(ids)
         tenant_id = caller.principal.tenant_id
         with reading(self._database, caller.principal) as read:
             read.require(REQUEUE)
-            events = [dead.id for dead in find_dead_triggers(read.connection, tenant_id, wanted)]
-            effects = [dead.id for dead in find_dead_effects(read.connection, tenant_id, wanted)]
+            events, effects = _find_dead(read.connection, tenant_id, ids)
         refused: dict[UUID, Rejected] = {}
-        done = _requeue(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
-        done |= _requeue(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
+        done = _act_on(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
+        done |= _act_on(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
         return [_describe(index, identifier, done, refused) for index, identifier in enumerate(ids)]
+
+    def discard(
+        self, caller: Caller, ids: Sequence[UUID], reason: str, *, dry_run: bool = False
+    ) -> list[RequeueOutcome]:
+        """Discard each dead letter with the reason, so that nobody sends it again."""
+        _check_count(ids)
+        tenant_id = caller.principal.tenant_id
+        with reading(self._database, caller.principal) as read:
+            read.require(DISCARD)
+            events, effects = _find_dead(read.connection, tenant_id, ids)
+        refused: dict[UUID, Rejected] = {}
+        done: Set[UUID] = frozenset()
+        queues: tuple[tuple[QueueName, Sequence[UUID]], ...] = (("events", events), ("effects", effects))
+        for name, found in queues:
+            discard = partial(self._discards.discard, caller, name, reason=reason, dry_run=dry_run)
+            done |= _act_on(found, discard, refused)
+        return [
+            _describe(index, identifier, done, refused, "possible" if dry_run else "done")
+            for index, identifier in enumerate(ids)
+        ]
 
     def measure_queues(self) -> dict[str, QueueFigures]:
         """Measure the queues of all tenants, for operators of the service."""
@@ -166,6 +184,20 @@ class Operations:
             yield read
 
 
+def _check_count(ids: Sequence[UUID]) -> None:
+    if len(ids) > MAX_REQUEUED:
+        raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_REQUEUED} dead letters at a time, not {len(ids)}")
+
+
+def _find_dead(
+    connection: Connection, tenant_id: UUID, ids: Sequence[UUID]
+) -> tuple[Sequence[UUID], Sequence[UUID]]:
+    """Find the dead letters among these ids: triggers, and effects."""
+    wanted = [identifier for identifier in sorted(set(ids)) if has_created_at(identifier)]
+    events = [dead.id for dead in find_dead_triggers(connection, tenant_id, wanted)]
+    return events, [dead.id for dead in find_dead_effects(connection, tenant_id, wanted)]
+
+
 def _read_quotas(read: ReadTransaction) -> list[QuotaState]:
     levels = list_quota_meters(read.connection, read.principal.tenant_id, list(QUOTAS.values()))
     return [_describe_quota(level) for level in levels if level.full_seconds > 0]
@@ -176,10 +208,10 @@ def _describe_quota(level: TenantQuota) -> QuotaState:
     return QuotaState(level.name, level.capacity, level.refill_seconds, max(int(level.capacity - used), 0))
 
 
-def _requeue(
+def _act_on(
     ids: Sequence[UUID], act: Callable[[Sequence[UUID]], Set[UUID]], refused: dict[UUID, Rejected]
 ) -> Set[UUID]:
-    """Requeue all at once, or one by one where one of them is refused."""
+    """Act on all at once, or one by one where one of them is refused."""
     if not ids:
         return frozenset()
     try:
@@ -190,14 +222,18 @@ def _requeue(
         if len(ids) == 1:
             refused[ids[0]] = error
             return frozenset()
-    return frozenset().union(*(_requeue([identifier], act, refused) for identifier in ids))
+    return frozenset().union(*(_act_on([identifier], act, refused) for identifier in ids))
 
 
 def _describe(
-    index: int, identifier: UUID, done: Set[UUID], refused: Mapping[UUID, Rejected]
+    index: int,
+    identifier: UUID,
+    done: Set[UUID],
+    refused: Mapping[UUID, Rejected],
+    outcome: Literal["done", "possible"] = "done",
 ) -> RequeueOutcome:
     if identifier in done:
-        return RequeueOutcome(index, identifier, "done")
+        return RequeueOutcome(index, identifier, outcome)
     error = refused.get(identifier) or Rejected(
         "DEAD_LETTER_NOT_FOUND", f"there is no dead letter {identifier}"
     )

@@ -3,7 +3,7 @@
 Steps, rows, history and audit are written once, at the end.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -62,8 +62,9 @@ from signet.store.instances.write import (
 )
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
-# The subject type of the audit rows.
+# The subject types of the audit rows.
 INSTANCE = "instance"
+DEAD_LETTER = "dead_letter"
 # The word of the history for each act; the audit row and the permission name the act itself.
 ENTRIES: Mapping[str, str] = {
     "pause": "paused",
@@ -78,6 +79,9 @@ ENTRIES: Mapping[str, str] = {
     "wake": "woken",
     "rebuild": "rebuilt",
     "requeue": "requeued",
+    "discard": "discarded",
+    "try_now": "tried_now",
+    "withdraw": "effect_withdrawn",
     "move": "moved",
     "correct": "corrected",
     "ask_again": "renewed",
@@ -125,6 +129,7 @@ class OperatorTransaction:
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
+        self._orphans: list[tuple[UUID, str, str]] = []
 
     def permit(self, permission: str) -> None:
         """Require a permission before anything is said of the instance."""
@@ -261,6 +266,10 @@ class OperatorTransaction:
     ) -> None:
         self._notes.append(_Note(instance_id, act, reason, detail or {}))
 
+    def note_orphans(self, act: str, reason: str, row_ids: Sequence[UUID]) -> None:
+        """Note an act on dead letters that belong to no instance; each has an audit row of its own."""
+        self._orphans += [(row_id, act, reason) for row_id in row_ids]
+
     def write(self) -> None:
         for context in self._contexts.values():
             if context.execution.changed:
@@ -325,6 +334,10 @@ class OperatorTransaction:
                 step_id=context.last_step[1],
                 trace_id=context.trace_id,
             )
+        for row_id, act, reason in self._orphans:
+            subject = (DEAD_LETTER, str(row_id))
+            now = self._transaction.now
+            yield make_entry(make_id(), self._caller, self._tenant_id, now, subject, act, {}, reason=reason)
 
 
 @contextmanager

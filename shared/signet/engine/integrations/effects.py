@@ -16,7 +16,9 @@ from uuid import UUID, uuid5
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
+from signet.core.integrations.retry_plan import parse_plan
 from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
+from signet.engine.integrations.held_effects import describe_disabled, hold_claimed, tell_of_withdrawn
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, OutboundMessage, Recipient
@@ -32,6 +34,7 @@ from signet.store.integrations.endpoints import (
     read_webhook_hosts,
     tell_people,
 )
+from signet.store.outbox.effect_acts import let_effects_go
 from signet.store.outbox.queue import (
     EFFECTS,
     ClaimedEffect,
@@ -76,6 +79,14 @@ class _Claimed:
     hosts: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Untried:
+    """The effects that go back untried: for some seconds, or held with the reason."""
+
+    resting: Sequence[tuple[_Due, float]]
+    held: Sequence[tuple[ClaimedEffect, str]]
+
+
 class Effects:
     """The deliveries to the outside, and what came of them. One in each process."""
 
@@ -91,17 +102,18 @@ class Effects:
         claimed = self._claim_deliveries(tenant_id)
         if claimed is None:
             return 0
-        active, resting = _choose(claimed)
+        active, resting, held = _choose(claimed)
         with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
             deliveries = list(pool.map(lambda due: self._deliver(tenant_id, claimed, due), active))
-        self._keep(tenant_id, claimed, resting, list(zip(active, deliveries, strict=True)))
+        back = _Untried(resting, held)
+        self._keep(tenant_id, claimed, back, list(zip(active, deliveries, strict=True)))
         return len(claimed.due)
 
     def _keep(
         self,
         tenant_id: UUID,
         claimed: _Claimed,
-        resting: Sequence[tuple[_Due, float]],
+        back: _Untried,
         done: Sequence[tuple[_Due, Delivery]],
     ) -> None:
         """Record the deliveries and retry transient errors, because an unrecorded claim is delivered again.
@@ -111,7 +123,7 @@ class Effects:
         for tries_left in reversed(range(MAX_NOTING_TRIES)):
             try:
                 with self._database.transaction(tenant_id) as connection:
-                    _put_back(connection, tenant_id, claimed, resting)
+                    _put_back(connection, tenant_id, claimed, back)
                     _note(connection, tenant_id, claimed, done)
                 return
             except Transient:
@@ -160,10 +172,7 @@ class Effects:
         return delivery
 
     def _try(self, tenant_id: UUID, claimed: _Claimed, due: _Due, trace_id: str | None) -> Delivery:
-        effect, endpoint = due.effect, due.endpoint
-        if endpoint is not None and endpoint.status == "disabled":
-            reason = f"ENDPOINT_DISABLED: {endpoint.disabled_reason or endpoint.name}"
-            return Delivery(None, reason, is_final=True)
+        effect = due.effect
         if effect.effect_type == IN_APP:
             # A notification of our own is written with the outcome.
             return Delivery(None, None, {"told": _name_notices(due)}) if due.recipients else NO_RECIPIENT
@@ -181,7 +190,7 @@ class Effects:
             effect.created_at,
             claimed.now,
             trace_id,
-            _name_destination(endpoint, claimed),
+            _name_destination(due.endpoint, claimed),
             due.recipients,
             earlier,
         )
@@ -201,17 +210,23 @@ def _name_destination(endpoint: EndpointRecord | None, claimed: _Claimed) -> Des
 def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:
     if delivery.is_delivered:
         return "delivered"
-    return "dead" if delivery.is_final or effect.attempts >= effect.max_attempts else "failed"
+    is_dead = delivery.is_final and not delivery.is_gone
+    return "dead" if is_dead or effect.attempts >= effect.max_attempts else "failed"
 
 
-def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
-    """Return the effects to deliver now, and those to release untried for some seconds."""
+def _choose(
+    claimed: _Claimed,
+) -> tuple[list[_Due], list[tuple[_Due, float]], list[tuple[ClaimedEffect, str]]]:
+    """Return the effects to deliver now, those to release untried for some seconds, and those to hold."""
     active: list[_Due] = []
     resting: list[tuple[_Due, float]] = []
+    held: list[tuple[ClaimedEffect, str]] = []
     tried: set[str] = set()
     for due in claimed.due:
         endpoint = due.endpoint
-        if endpoint is None or endpoint.status == "disabled" or endpoint.failures < FAILURES_TO_REST:
+        if endpoint is not None and endpoint.status == "disabled":
+            held.append((due.effect, describe_disabled(endpoint)))
+        elif endpoint is None or endpoint.failures < FAILURES_TO_REST:
             active.append(due)
         elif endpoint.rests_until is not None and endpoint.rests_until > claimed.now:
             resting.append((due, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
@@ -220,7 +235,7 @@ def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
         else:
             tried.add(endpoint.name)
             active.append(due)
-    return active, resting
+    return active, resting, held
 
 
 def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
@@ -231,13 +246,16 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
     return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
 
 
-def _put_back(
-    connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[tuple[_Due, float]]
-) -> None:
-    """Release effects untried: a resting endpoint costs no effect an attempt."""
-    for seconds in {seconds for _, seconds in resting}:
-        effects = [due.effect for due, rest in resting if rest == seconds]
+def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, back: _Untried) -> None:
+    """Release effects untried: an endpoint that rests or is switched off costs no effect an attempt."""
+    for seconds in {seconds for _, seconds in back.resting}:
+        effects = [due.effect for due, rest in back.resting if rest == seconds]
         release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
+    if back.held:
+        hold_claimed(connection, tenant_id, back.held, claimed.id)
+    untried = [*(due.effect.id for due, _ in back.resting), *(effect.id for effect, _ in back.held)]
+    if untried:
+        tell_of_withdrawn(connection, tenant_id, untried)
 
 
 def _note(
@@ -252,11 +270,53 @@ def _note(
     delivered = [due for due, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
     complete(connection, EFFECTS, tenant_id, [due.effect for due in delivered], claimed.id)
-    failures = [(due.effect, str(delivery.error)) for due, delivery in mine if not delivery.is_delivered]
-    final = {due.effect.id for due, delivery in mine if delivery.is_final}
-    dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
+    _hold_gone(connection, tenant_id, claimed, mine)
+    failed = [(due, delivery) for due, delivery in mine if not delivery.is_delivered and not delivery.is_gone]
+    failures = [(due.effect, str(delivery.error)) for due, delivery in failed]
+    final = {due.effect.id for due, delivery in failed if delivery.is_final}
+    delays = _plan_delays([due.effect for due, _ in failed])
+    final |= {due.effect.id for due, _ in failed if _is_over(due.effect, claimed.now, delays)}
+    dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final, delays=delays).dead
+    # Its endpoint was switched on meanwhile.
+    freed = [due.effect for due, delivery in mine if due.effect.held_at is not None and not delivery.is_gone]
+    if freed:
+        let_effects_go(connection, tenant_id, {effect.id for effect in freed})
     _note_endpoints(connection, tenant_id, mine)
-    wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead])
+    wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead, *freed])
+    if failed:
+        tell_of_withdrawn(connection, tenant_id, {due.effect.id for due, _ in failed})
+
+
+def _plan_delays(effects: Sequence[ClaimedEffect]) -> dict[UUID, float]:
+    """Return the delay before the next attempt of each: its author's, or the backoff of all effects."""
+    return {
+        effect.id: parse_plan(effect.payload_json).delay_seconds(
+            EFFECTS.backoff.delay_seconds(effect.attempts, effect.id)
+        )
+        for effect in effects
+    }
+
+
+def _is_over(effect: ClaimedEffect, now: datetime, delays: Mapping[UUID, float]) -> bool:
+    return parse_plan(effect.payload_json).is_over(effect.created_at, now, delays[effect.id])
+
+
+def _hold_gone(
+    connection: Connection, tenant_id: UUID, claimed: _Claimed, done: Sequence[tuple[_Due, Delivery]]
+) -> None:
+    """Hold what a receiver wants no more: its endpoint is switched off with it."""
+    gone = [
+        (due.effect, f"the endpoint '{due.effect.endpoint}' is switched off: {_describe_gone(delivery)}")
+        for due, delivery in done
+        if delivery.is_gone
+    ]
+    if gone:
+        hold_claimed(connection, tenant_id, gone, claimed.id)
+        tell_of_withdrawn(connection, tenant_id, {effect.id for effect, _ in gone})
+
+
+def _describe_gone(delivery: Delivery) -> str:
+    return f"the receiver answered {delivery.status}: it wants no more"
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
@@ -299,5 +359,4 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
     )
     for due, delivery in done:
         if due.endpoint and delivery.is_gone:
-            reason = f"the receiver answered {delivery.status}: it wants no more"
-            disable_endpoint(connection, tenant_id, due.endpoint.name, reason)
+            disable_endpoint(connection, tenant_id, due.endpoint.name, _describe_gone(delivery))

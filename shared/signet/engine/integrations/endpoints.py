@@ -18,6 +18,7 @@ from signet.engine.access.read import bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
+from signet.engine.integrations.held_effects import free_endpoint
 from signet.engine.integrations.secret_uses import require_free_secrets
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
@@ -151,6 +152,7 @@ def _create(act: AdminTransaction, name: str, terms: EndpointTerms, created_by: 
     )
     if not is_new:
         raise _exists(name)
+    _free(act, name, terms)
     _note(act, name, "create", terms)
     return _read(act, name)
 
@@ -167,8 +169,15 @@ def _replace(
     )
     if not store.change_endpoint(act.connection, act.caller.principal.tenant_id, version, changed, act.now):
         raise _moved_on(row)
+    _free(act, row.name, terms)
     _note(act, row.name, "replace", terms)
     return _read(act, row.name)
+
+
+def _free(act: AdminTransaction, name: str, terms: EndpointTerms) -> None:
+    """Free what waits for the endpoint, where it is switched on."""
+    if terms.status == "active":
+        free_endpoint(act.connection, act.caller.principal.tenant_id, name)
 
 
 def _propose(

@@ -274,6 +274,15 @@ def _take_over_keys(
     return amendments.list_keys_of_line(connection, tenant_id, missed)
 
 
+def begin_items(connection: Connection) -> None:
+    """Set a savepoint, so that the keys of several changes can be given back together."""
+    connection.execute(_SQL.begin_items)
+
+
+def undo_items(connection: Connection) -> None:
+    connection.execute(_SQL.undo_items)
+
+
 def write_batch(
     connection: Connection,
     tenant_id: UUID,

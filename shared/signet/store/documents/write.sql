@@ -61,6 +61,14 @@ FROM json_to_recordset(%(rows)s::json) AS row (
 -- Set a savepoint, so that taking keys can be undone alone.
 SAVEPOINT keys
 
+-- name: begin_items
+-- Set a savepoint before the keys of the first item of a list are taken.
+SAVEPOINT items
+
+-- name: undo_items
+-- Give back the keys that all the items have taken.
+ROLLBACK TO SAVEPOINT items
+
 -- name: undo_keys
 -- Give back the keys that were taken since the savepoint.
 ROLLBACK TO SAVEPOINT keys

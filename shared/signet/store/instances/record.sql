@@ -63,7 +63,9 @@ ORDER BY id
 
 -- name: list_effects
 -- List the effects of the steps that are open.
-SELECT e.step_execution_id, e.effect_type, e.endpoint, e.status, e.attempts, e.max_attempts, e.due_at, e.error
+SELECT e.step_execution_id, e.effect_type, e.endpoint,
+       CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed') THEN 'held' ELSE e.status END
+           AS status, e.attempts, e.max_attempts, e.due_at, e.error
 FROM workflow_step_executions s
 JOIN workflow_side_effects_outbox e ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
 WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.status IN ('pending', 'running')

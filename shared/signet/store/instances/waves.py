@@ -145,6 +145,10 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
         pipeline.closing.append(DeferredStatement(_SQL.move_deadlines, values))
     if rows.retried:
         pipeline.closing.append(_name_first_effects(tenant_id, rows.retried))
+    limited = [effect for effect in rows.effects if effect["max_attempts"] is not None]
+    if limited:
+        closing = {"tenant_id": tenant_id, "rows": to_json(limited)}
+        pipeline.closing.append(DeferredStatement(_SQL.limit_attempts, closing))
     if rows.effects:
         add_wake_up(pipeline.connection, tenant_id, "effects")
 

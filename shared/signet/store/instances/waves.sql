@@ -40,3 +40,10 @@ UPDATE workflow_instances i
 SET timeout_at = row.timeout_at, updated_at = %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, timeout_at timestamptz)
 WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id
+
+-- name: limit_attempts
+-- Limit how often effects are tried, where their authors say so.
+UPDATE workflow_side_effects_outbox e
+SET max_attempts = row.max_attempts
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, max_attempts integer)
+WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id

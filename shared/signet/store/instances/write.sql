@@ -158,7 +158,8 @@ FROM (
         SELECT s.instance_id, bool_or(EXISTS (
                    SELECT FROM workflow_side_effects_outbox e
                    WHERE s.node_type IN ('webhook_out', 'notification') AND e.tenant_id = s.tenant_id
-                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter'))) AS has_answer,
+                     AND e.step_execution_id = s.id
+                     AND e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded'))) AS has_answer,
                -- The tokens whose request is decided, or has nobody left to ask in its stage.
                array_agg(s.token_id) FILTER (WHERE s.node_type = 'approval' AND (
                    SELECT r.status <> 'open' OR NOT EXISTS (

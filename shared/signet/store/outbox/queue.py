@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -36,6 +37,7 @@ MAX_ERROR_CHARACTERS = 2000
 # A row that failed so often is claimed alone, so that it spoils no wave and kills only its own worker.
 # Effects often fail, and all at once if a receiver is down: they go together until their last attempt.
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
+NO_DELAYS: Mapping[UUID, float] = MappingProxyType({})
 LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
 _SQL = Statements(__file__)
 
@@ -74,6 +76,8 @@ class ClaimedEffect(ClaimedRow):
     first_id: UUID | None
     # The evidence of the attempt before.
     response_json: Any
+    # Since when its endpoint, which is switched off, keeps it waiting.
+    held_at: datetime | None = None
 
 
 Row = TypeVar("Row", bound=ClaimedRow)
@@ -196,23 +200,24 @@ def fail(
     claim_id: UUID,
     *,
     final: Collection[UUID] = (),
+    delays: Mapping[UUID, float] = NO_DELAYS,
 ) -> ReturnedRows[Row]:
     """Record failures, each with its error; retry after the backoff, or make a dead letter.
 
-    Rows in `final` become dead letters at once.
+    Rows in `final` become dead letters at once. A delay of `delays` takes the place of the backoff.
     """
     rows = [row for row, _ in failures]
     if not rows:
         return ReturnedRows(frozenset(), ())
-    delays = [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows]
+    waits = [delays.get(row.id, queue.backoff.delay_seconds(row.attempts, row.id)) for row in rows]
     values = {
         **_keys(tenant_id, rows),
         "claim_id": claim_id,
         "errors": [clean_error(error) for _, error in failures],
         "finals": [row.id in final for row in rows],
-        "delays": delays,
+        "delays": waits,
     }
-    for delay_seconds in delays:
+    for delay_seconds in waits:
         add_wake_up(connection, tenant_id, queue.name, delay_seconds)
     return _dead_letter_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
 

@@ -100,6 +100,37 @@ def test_the_answer_that_an_open_step_waits_for_stays(house: House) -> None:
     assert house.keep("prune_effects").rows == 1
 
 
+@pytest.mark.parametrize("queue", OUTBOX)
+def test_what_was_discarded_goes_as_what_was_done(house: House, queue: str) -> None:
+    """Discard a dead letter: its month can go when it is old. One that nobody discarded stays."""
+    for _ in range(2):
+        put(house.admin, queue, house.tenant_id, "200 days", status="dead_letter")
+    table = OUTBOX[queue]
+    house.run(
+        f"UPDATE {table} SET status = 'discarded', discard_reason = 'of no use'"
+        f" WHERE id = (SELECT id FROM {table} LIMIT 1)"
+    )
+    assert house.keep(f"prune_{queue}").rows == 0
+    house.run(f"UPDATE {table} SET completed_at = now() - interval '91 days' WHERE status = 'discarded'")
+    assert house.keep(f"prune_{queue}").rows == 1
+    assert house.rows(f"SELECT status FROM {table} WHERE status <> 'pending'") == [("dead_letter",)]
+
+
+def test_what_was_withdrawn_stays_while_its_step_waits(house: House) -> None:
+    (effect_id,) = put(house.admin, "effects", house.tenant_id, status="withdrawn")
+    house.run("UPDATE workflow_side_effects_outbox SET completed_at = now() - interval '91 days'")
+    house.run(
+        "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, node_id,"
+        " node_type, token_id, entity_version, version_after, status, idempotency_key, started_at,"
+        " actor_user_id)"
+        " VALUES (%s, now(), %s, %s, 1, 'a', 'webhook_out', 'T', 1, 1, 'running', sha256('a'), now(), 'x')",
+        *(house.tenant_id, effect_id, effect_id),
+    )
+    assert house.keep("prune_effects").rows == 0
+    house.run("UPDATE workflow_step_executions SET status = 'failed', end_seq = 2 WHERE id = %s", effect_id)
+    assert house.keep("prune_effects").rows == 1
+
+
 def finish_one(house: House, moving: Worker) -> UUID:
     """Create an invoice and cancel it, so that its instance ends."""
     number = f"R-{uuid4()}"

@@ -53,8 +53,8 @@ WITH_VERSION = [act for act in ACTS if act not in ("wake", "rebuild", "requeue")
 
 
 def test_each_act_has_a_name_for_its_history() -> None:
-    # Moves and corrections have tests of their own.
-    assert {*ACTS, "move", "correct"} == ENTRIES.keys()
+    # Moves, corrections and the acts on effects have tests of their own.
+    assert {*ACTS, "move", "correct", "try_now", "withdraw", "discard"} == ENTRIES.keys()
     assert {permission_of(act) for act in ACTS} <= QUOTAS.keys()
 
 

@@ -30,8 +30,11 @@ EVENTS, EFFECTS, INSTANCES, STEPS = (
 # Columns of a row's progress; all others identify it.
 QUEUED = {"status", "attempts", "max_attempts", "due_at", "claim_id", "lease_until", "completed_at", "error"}
 FREE = {
-    EVENTS: QUEUED,
-    EFFECTS: {*QUEUED, "response_json", "withdrawn_at", "discard_reason", "first_id"},
+    EVENTS: {*QUEUED, "discard_reason"},
+    EFFECTS: {
+        *QUEUED,
+        *("response_json", "withdrawn_at", "withdraw_reason", "discard_reason", "first_id", "held_at"),
+    },
     INSTANCES: {
         "definition_id",
         "definition_version",
@@ -124,9 +127,10 @@ GRANTED = {
     "signet_dispatch": set[str](),
 }
 
+OF_EVENTS = {"signet_api": {"discard_reason"}}
 OF_EFFECTS = {
-    "signet_api": {"withdrawn_at", "discard_reason"},
-    "signet_worker": {"response_json", "withdrawn_at", "first_id"},
+    "signet_api": {"withdrawn_at", "withdraw_reason", "discard_reason", "held_at"},
+    "signet_worker": {"response_json", "withdrawn_at", "first_id", "held_at", "max_attempts"},
 }
 
 
@@ -135,7 +139,7 @@ OF_EFFECTS = {
 def test_a_role_may_write_only_how_a_queued_row_goes_on(
     standing: CompanyWithWorkers, role: str, table: str
 ) -> None:
-    granted = GRANTED[role] | (OF_EFFECTS.get(role, set()) if table == EFFECTS else set())
+    granted = GRANTED[role] | (OF_EFFECTS if table == EFFECTS else OF_EVENTS).get(role, set())
     answers = {name: attack(standing, role, text) for name, text in columns_of(standing, table).items()}
     assert {name for name, answer in answers.items() if answer != NO_PRIVILEGE} == granted
 

@@ -23,10 +23,11 @@ from tests.integration.store.plans.probes import (
     statements_of,
 )
 
-QUEUE, MEASURES, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
+QUEUE, ACTS, MEASURES, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
     statements_of,
     (
         "outbox/queue",
+        "outbox/effect_acts",
         "outbox/measures",
         "documents/write",
         "instances/write",
@@ -61,6 +62,7 @@ def list_probes() -> Iterator[Probe]:
         dead = {"before": UUID(int=2**128 - 1), "limit": 50, "queue": ""}
         yield Probe(f"{queue.table}_dead", OPERATIONS["list_dead_letters"], dead, API)
     yield Probe(f"{EFFECTS.table}_dead", OPERATIONS["find_dead_effects"], {"ids": [ROW]}, API)
+    yield from effect_act_probes()
     usage = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600}
     for index in ("workflow_instances_by_status", "workflow_step_executions_pkey"):
         yield Probe(index, OPERATIONS["read_usage"], usage, API)
@@ -71,6 +73,24 @@ def list_probes() -> Iterator[Probe]:
     yield Probe(f"{history}_by_subject", READING["list_history"], after, API)
     # the single line that a link in a list leads to
     yield plain(f"{history}_pkey", history, "created_at = %(created_at)s AND id = %(id)s", id=ROW)
+
+
+def effect_act_probes() -> Iterator[Probe]:
+    """Yield what operators do to effects, and what ended without a delivery, to be pruned."""
+    effects, events = EFFECTS.table, EVENTS.table
+    listed = {"instance_id": ROW, "before": UUID(int=2**128 - 1), "limit": 50}
+    yield Probe(f"{effects}_by_instance", ACTS["list_effects"], listed, API)
+    for name in ("find_effect", "lock_effect", "try_effect_now", "withdraw_effect"):
+        yield Probe(f"{effects}_pkey", ACTS[name], {"id": ROW, "reason": "why"}, API)
+    changed = {"ids": [ROW], "reason": "why", "errors": ["why"], "claim_id": ROW, "delay_seconds": 1.0}
+    for name in ("hold_effects", "let_effects_go", "list_withdrawn"):
+        yield Probe(f"{effects}_pkey", ACTS[name], changed)
+    for queue in (EVENTS, EFFECTS):
+        yield Probe(f"{queue.table}_dead", fill(ACTS["discard_dead"], queue), changed, API)
+    yield Probe(f"{effects}_held", ACTS["free_held"], {"endpoint": "erp", "at_most": 500}, API)
+    for table, statuses in ((events, "'discarded'"), (effects, "'withdrawn', 'discarded'")):
+        old = f"status IN ({statuses}) AND completed_at < now()"
+        yield plain(f"{table}_dropped", table, old, f"ORDER BY completed_at {PAGE}")
 
 
 def document_probes() -> Iterator[Probe]:

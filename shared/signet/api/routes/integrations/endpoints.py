@@ -74,7 +74,7 @@ def add_endpoint_routes(routes: Routes) -> None:
     def replace_endpoint(
         call: Call, name: PathName, terms: Annotated[EndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Replace an endpoint, which is tried again at once; disabled, its pending requests are given up."""
+        """Replace an endpoint, which is tried again at once; one that is disabled holds what is for it."""
         version = require_version(if_match)
         return show_saved(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 

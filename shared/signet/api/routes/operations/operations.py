@@ -12,6 +12,7 @@ from signet.api.http.call import Call
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
+from signet.api.routes.instances.actions import Why
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.lists import Stuck
 from signet.engine.instances.operations import MAX_REQUEUED, DeadLetter, Overview, QueueName, RequeueOutcome
@@ -24,6 +25,11 @@ class DeadLetters(Strict):
         list[Annotated[Id, Field(strict=False)]],
         Field(min_length=1, max_length=MAX_REQUEUED, description="The ids of triggers and effects."),
     ]
+
+
+class DiscardedLetters(DeadLetters):
+    reason: Why
+    dry_run: Annotated[bool, Field(description="Only report what would be discarded.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,13 @@ def add_operation_routes(routes: Routes) -> None:
     def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
         """Requeue dead letters as if they had never been tried; instances that their failure paused go on."""
         return RequeueOutcomes(call.use.operations.requeue(call.caller, chosen.ids))
+
+    @routes.post("/v1/operations/dead_letters/discard", "Discard dead letters", RequeueOutcomes)
+    def discard_dead_letters(call: Call, chosen: Annotated[DiscardedLetters, Body()]) -> RequeueOutcomes:
+        """Discard dead letters with a reason: nobody sends them again, and retention may prune them."""
+        return RequeueOutcomes(
+            call.use.operations.discard(call.caller, chosen.ids, chosen.reason, dry_run=chosen.dry_run)
+        )
 
     @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckSummary)
     def list_stuck(call: Call, limit: Limit = PAGE) -> StuckSummary:

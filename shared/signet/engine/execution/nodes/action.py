@@ -1,14 +1,16 @@
 """The action node: it changes its document by a named action, once or for each item of a list."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import Decision, conclude, conclude_error
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext
@@ -40,25 +42,71 @@ class ActionHandler:
     def _act_for_each(
         self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
     ) -> HandlerResult:
-        """Run the items in order, each on the document as the last one left it. A failure skips the rest."""
-        outputs: list[Any] = []
-        failed: Refused | None = None
+        """Run the items in order, each on the document as the last one left it.
+
+        All of them are done, or none: where one fails, those before it are undone, and a retry does nothing
+        twice. With `each: keep` what is done stays, and a retry runs only the others.
+        """
+        if pending.node.config.get("each") == "keep":
+            return self._keep_each(context, pending, items)
+        runs: list[tuple[_Run, int]] = []
+        context.documents.begin_undoable()
         for step, item in zip(pending.items, items, strict=True):
-            if failed is not None:
-                context.execution.end(step, Decision("skipped"), _version(context, step))
+            run = self._run(context, pending.node, step, item)
+            runs.append((run, _version(context, step)))
+            if not isinstance(run, tuple):
+                break
+        failed = runs[-1][0] if runs and not isinstance(runs[-1][0], tuple) else None
+        context.documents.end_undoable(undo=failed is not None)
+        if failed is not None:
+            self._end_undone(context, pending, failed, len(runs) - 1)
+            return HandlerResult(self._fail(context, pending, failed))
+        for step, (run, version) in zip(pending.items, runs, strict=True):
+            assert isinstance(run, tuple)
+            context.execution.end(step, Decision("done", evidence=run[1]), version)
+        outputs = [run[0] for run, _ in runs if isinstance(run, tuple)]
+        return HandlerResult(self._save(context, pending, outputs, {}))
+
+    def _end_undone(
+        self, context: InstanceContext, pending: PendingAction, failed: Refused, index: int
+    ) -> None:
+        """End the items of a list of which nothing is done: the one that failed, and all others."""
+        for position, step in enumerate(pending.items):
+            undone = Decision("skipped", evidence={"undone": True} if position < index else {})
+            ended = Decision("error", reason=_describe(failed)) if position == index else undone
+            context.execution.end(step, ended, _version(context, step))
+
+    def _keep_each(
+        self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
+    ) -> HandlerResult:
+        """Run every item, and keep what is done; a retry runs those that are not done."""
+        execution, name = context.execution, f"{pending.node.id}#done"
+        is_retry = origin_of(pending.step.token) is not None
+        known = (execution.projection.context.get(name) or {}) if is_retry else {}
+        done: dict[str, Any] = {}
+        first: Refused | None = None
+        for index, (step, item) in enumerate(zip(pending.items, items, strict=True)):
+            mark = content_hash(item)
+            before = known.get(str(index))
+            if before is not None and before["item"] == mark:
+                done[str(index)] = before
+                ended = Decision("skipped", evidence={"done_before": True})
+                execution.end(step, ended, _version(context, step))
                 continue
             run = self._run(context, pending.node, step, item)
-            if not isinstance(run, tuple):
-                failed = run
-                ended = Decision("error", reason=_describe(run))
-                context.execution.end(step, ended, _version(context, step))
+            if isinstance(run, tuple):
+                done[str(index)] = {"item": mark, "output": run[0]}
+                ended = Decision("done", evidence=run[1])
             else:
-                outputs.append(run[0])
-                decision = Decision("done", evidence=run[1])
-                context.execution.end(step, decision, _version(context, step))
-        if failed is not None:
-            return HandlerResult(self._fail(context, pending, failed))
-        return HandlerResult(self._save(context, pending, outputs, {}))
+                first = first or run
+                ended = Decision("error", reason=_describe(run))
+            execution.end(step, ended, _version(context, step))
+        if first is None:
+            outputs = [done[str(index)]["output"] for index in range(len(items))]
+            return HandlerResult(self._save(context, pending, outputs, {}))
+        failed = self._fail(context, pending, first)
+        # Only a retry reads what is done: an author's edge for errors leads elsewhere.
+        return HandlerResult(failed if failed.edges else replace(failed, variables={name: done}))
 
     def _run(self, context: InstanceContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
         token = context.execution.token_of(step)

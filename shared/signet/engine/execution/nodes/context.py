@@ -43,6 +43,7 @@ from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
+from signet.engine.execution.nodes.actor_now import ActorNow, make_actor_now
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.store.approvals.requests import LiveRequest
@@ -50,7 +51,7 @@ from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
 from signet.store.outbox.queue import ClaimedTrigger
 
-SYSTEM, SERVICE = Actor(SYSTEM_SUBJECT), Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
+SERVICE = Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +60,6 @@ class StepWait:
 
     resume_at: datetime | None = None
     waiting_for_event_key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _ActorNow:
-    """An actor as they asked, and with those of their roles that they still have."""
-
-    asked: Actor
-    present: Actor
-    # A step that runs as the system, in their name.
-    system: Actor
-    has_left: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +88,7 @@ class InstanceContext:
     has_come_to_state: bool = False
     # The requester of the transition that a gate of this wave performed last.
     performed_for: Actor | None = None
-    _actor_now: _ActorNow | None = None
+    _actor_now: ActorNow | None = None
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[Actor, DecisionInput] = field(default_factory=dict)
@@ -138,6 +128,10 @@ class InstanceContext:
             self.waits[step.token] = replace(self.waits[step.token], resume_at=moment)
             self.has_other_deadline = True
             self.execution.mark_changed(step)
+
+    def wake_at(self, moment: datetime) -> None:
+        """Have the instance looked at again at this moment."""
+        self.approvals.wakes.append((self.row.id, moment))
 
     def reset(self) -> None:
         """Go back to the instance as it was read, after a failure halfway through."""
@@ -267,11 +261,11 @@ class InstanceContext:
             return None
         return describe_absence(actor.present.id)
 
-    def _look_up_actor(self) -> _ActorNow:
+    def _look_up_actor(self) -> ActorNow:
         """Return the actor with the roles that they still have, looked up once for each."""
         actor = self.execution.projection.actor
         if self._actor_now is None or self._actor_now.asked is not actor:
-            self._actor_now = _make_actor_now(actor, self._find_member(actor))
+            self._actor_now = make_actor_now(actor, self._find_member(actor))
         return self._actor_now
 
     def _find_member(self, actor: Actor) -> Mapping[str, Any] | None:
@@ -386,18 +380,6 @@ def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenSte
         reason=row.reason,
     )
     return InstanceExecution(workflow, projection, {step.token_id: _make_open_step(step) for step in steps})
-
-
-def _make_actor_now(actor: Actor, member: Mapping[str, Any] | None) -> _ActorNow:
-    """Take away the roles that the actor has lost; who is no member keeps them."""
-    system = Actor(SYSTEM.id, SYSTEM.roles, actor.responsible)
-    if member is None:
-        return _ActorNow(actor, actor, system, has_left=False)
-    is_active = member["status"] == "active"
-    held = member["roles"] if is_active else ()
-    roles = tuple(role for role in actor.roles if role in held)
-    present = actor if roles == actor.roles else replace(actor, roles=roles)
-    return _ActorNow(actor, present, system, has_left=not is_active)
 
 
 def _make_open_step(row: OpenStepRow) -> Step:

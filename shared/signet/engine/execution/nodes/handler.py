@@ -6,15 +6,17 @@ trigger wakes the instance while the node's step waits.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from signet.core.runtime.decisions import Decision
+from signet.core.integrations.retry_plan import describe_plan, describe_timeout, parse_plan
+from signet.core.runtime.decisions import Decision, conclude_error
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.instances.waves import EffectOutcome
 
@@ -26,6 +28,8 @@ class Effect:
     effect_type: str
     payload: Mapping[str, Any]
     endpoint: str | None = None
+    # Where the author says how often it is tried.
+    max_attempts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,56 @@ def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
     if isinstance(body, dict):
         evidence |= {name: body.get(name) for name in of_body}
     return {name: value for name, value in evidence.items() if value is not None}
+
+
+def plan_effect(node: WorkflowNode, effect: Effect) -> Effect:
+    """Add the retries that the author declares."""
+    if node.config.get("retry") is None:
+        return effect
+    plan = describe_plan(node.config)
+    payload = {**effect.payload, **plan}
+    return replace(effect, payload=payload, max_attempts=parse_plan(plan).attempts)
+
+
+def wait_for(context: InstanceContext, node: WorkflowNode, effect: Effect) -> HandlerResult:
+    """Wait for an effect as patiently as its author declares; when its answer is late, wake the instance."""
+    planned, timeout = plan_effect(node, effect), node.config.get("timeout")
+    if timeout is None:
+        return HandlerResult(None, planned)
+    deadline = context.now + timedelta(seconds=parse_duration_seconds(timeout))
+    context.wake_at(deadline)
+    return HandlerResult(None, planned, resume_at=deadline)
+
+
+def conclude_late(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    """Conclude with an error where the answer did not come in time; what was not delivered is withdrawn."""
+    wait = context.waits.get(step.token)
+    if node.config.get("timeout") is None or wait is None or wait.resume_at is None:
+        return None
+    if wait.resume_at > context.now:
+        return None
+    reason = describe_timeout(node.config["timeout"])
+    execution = context.execution
+    env = context.decision_input(execution.token_of(step)).env
+    evidence = {"error": reason, "timed_out": True}
+    return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
+
+
+def find_held(effect: EffectOutcome | None, node: WorkflowNode) -> Blocked | None:
+    """Return why the step waits on, where its endpoint is switched off and holds the call."""
+    if effect is None:
+        return None
+    return Blocked(f"ENDPOINT_DISABLED: {effect.error}", {"endpoint": node.config.get("endpoint")})
+
+
+def describe_undelivered(effect: EffectOutcome, otherwise: str) -> str | None:
+    """Return why the effect will not be delivered any more; None where it was."""
+    match effect.status:
+        case "withdrawn":
+            return f"EFFECT_WITHDRAWN: {effect.error}"
+        case "dead_letter" | "discarded":
+            return f"EFFECT_DEAD: {effect.error or otherwise}"
+    return None
 
 
 class NodeHandler(Protocol):

@@ -9,7 +9,15 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
+from signet.engine.execution.nodes.handler import (
+    Effect,
+    HandlerResult,
+    conclude_late,
+    describe_delivery,
+    describe_undelivered,
+    plan_effect,
+    wait_for,
+)
 
 
 class NotificationHandler:
@@ -23,18 +31,20 @@ class NotificationHandler:
         payload = {"to": _name_people(node, env), "subject": subject, "text": text}
         effect = Effect(node.config["channel"], payload)
         if node.config["await"]:
-            return HandlerResult(None, effect)
-        return HandlerResult(conclude(context.execution.workflow, node, "done", env), effect)
+            return wait_for(context, node, effect)
+        return HandlerResult(
+            conclude(context.execution.workflow, node, "done", env), plan_effect(node, effect)
+        )
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         effect = context.effects.get(step.id)
         if effect is None:
-            return None
+            return conclude_late(context, node, step)
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, "told", "missed", "left")
-        if effect.status == "dead_letter":
-            reason = f"EFFECT_DEAD: {effect.error or 'nobody could be told'}"
+        reason = describe_undelivered(effect, "nobody could be told")
+        if reason is not None:
             evidence = {"error": reason, **delivery}
             return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         return HandlerResult(conclude(execution.workflow, node, "done", env, delivery))

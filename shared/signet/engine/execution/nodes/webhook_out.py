@@ -8,7 +8,15 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
+from signet.engine.execution.nodes.handler import (
+    Effect,
+    HandlerResult,
+    conclude_late,
+    describe_delivery,
+    describe_undelivered,
+    find_held,
+    wait_for,
+)
 
 
 class WebhookOutHandler:
@@ -22,22 +30,24 @@ class WebhookOutHandler:
         )
         event, document = node.config.get("event"), context.document
         if event is None:
-            return HandlerResult(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
+            return _ask(context, node, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
         message = {"event": event, "payload": payload}
         if document is not None:
             message["subject"] = f"{document.entity_type}/{document.id}"
-        return HandlerResult(None, Effect("integration", message))
+        return _ask(context, node, Effect("integration", message))
 
-    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(
+        self, context: InstanceContext, node: WorkflowNode, step: Step
+    ) -> HandlerResult | Blocked | None:
         """End with the response of the receiver, or with an error where the call was given up."""
         effect = context.effects.get(step.id)
-        if effect is None:
-            return None
+        if effect is None or effect.status == "held":
+            return conclude_late(context, node, step) or find_held(effect, node)
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, *(["event_id"] if "event" in node.config else []))
-        if effect.status == "dead_letter":
-            reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
+        reason = describe_undelivered(effect, "the call was given up")
+        if reason is not None:
             evidence = {"error": reason, **delivery}
             return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         saved: dict[str, Any] = {}
@@ -45,3 +55,8 @@ class WebhookOutHandler:
             saved = {node.config["save_as"]: effect.response_json}
         env = {**env, "context": {**execution.projection.context, **saved}}
         return HandlerResult(conclude(execution.workflow, node, "delivered", env, delivery, saved))
+
+
+def _ask(context: InstanceContext, node: WorkflowNode, effect: Effect) -> HandlerResult:
+    is_plain = "retry" not in node.config and "timeout" not in node.config
+    return HandlerResult(None, effect) if is_plain else wait_for(context, node, effect)

@@ -1,0 +1,79 @@
+"""The acts of an operator on an effect: to try it now, to withdraw it, to discard a dead letter.
+
+Each is refused with what to do instead. The same checks list the acts that are possible.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from signet.core.errors import Rejected
+
+# What becomes of the step that waits for an effect which is withdrawn.
+Consequence = Literal["error_edge", "incident", "nothing"]
+# Statuses of a row that a worker may still claim.
+_WAITING = frozenset({"pending", "failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class EffectState:
+    """An effect as its row says, with whether its endpoint is switched off."""
+
+    status: str
+    # A person or a step has withdrawn it while it was on its way.
+    is_withdrawn: bool
+    endpoint: str | None
+    is_endpoint_disabled: bool
+
+
+def check_try_now(state: EffectState) -> Rejected | None:
+    """Refuse to try what is not waiting, and what its endpoint would only hold again."""
+    if state.is_endpoint_disabled and state.status in _WAITING:
+        sentence = f"the endpoint '{state.endpoint}' is switched off, and holds what is for it"
+        remedy = "Switch the endpoint on: what it holds goes on by itself. Or withdraw the effect."
+        return Rejected("ENDPOINT_DISABLED", sentence, remedy=remedy)
+    if state.status in _WAITING:
+        return None
+    return _refuse(state, "tried now", "Requeue it." if state.status == "dead_letter" else "")
+
+
+def check_withdraw(state: EffectState) -> Rejected | None:
+    """Refuse to withdraw what has ended, or is withdrawn already."""
+    if state.is_withdrawn:
+        return _refuse(state, "withdrawn again", "If it is on its way, wait until it ends.")
+    if state.status in _WAITING or state.status == "processing":
+        return None
+    return _refuse(state, "withdrawn", "Discard it." if state.status == "dead_letter" else "")
+
+
+def check_discard(state: EffectState) -> Rejected | None:
+    """Refuse to discard what is no dead letter."""
+    if state.status == "dead_letter":
+        return None
+    return _refuse(state, "discarded", "Withdraw it." if check_withdraw(state) is None else "")
+
+
+_CHECKS: Mapping[str, Callable[[EffectState], Rejected | None]] = MappingProxyType(
+    {"try_now": check_try_now, "withdraw": check_withdraw, "discard": check_discard}
+)
+
+
+def list_effect_acts(state: EffectState) -> list[str]:
+    """List the acts that the checks would accept now."""
+    return [act for act, check in _CHECKS.items() if check(state) is None]
+
+
+def foresee_withdrawal(outcomes: Collection[str] | None) -> Consequence:
+    """Foresee what becomes of a step that waits for a withdrawn effect, by the outcomes with an edge.
+
+    None says that no step waits.
+    """
+    if outcomes is None:
+        return "nothing"
+    return "error_edge" if "error" in outcomes else "incident"
+
+
+def _refuse(state: EffectState, act: str, remedy: str) -> Rejected:
+    sentence = f"the effect is {state.status}: it cannot be {act}"
+    return Rejected("EFFECT_ACT_NOT_POSSIBLE", sentence, remedy=remedy or "Read the effects again.")

@@ -1,0 +1,94 @@
+-- {table} is filled from the closed set of queues in queue.py.
+
+-- name: list_effects
+-- List the effects of an instance, the newest first, each with whether its endpoint is switched off.
+SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
+       q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
+       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance
+FROM workflow_side_effects_outbox q
+LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
+LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
+WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = %(instance_id)s AND q.id < %(before)s
+ORDER BY q.id DESC
+LIMIT %(limit)s
+
+-- name: find_effect
+-- Find an effect by its id, which names its partition.
+SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
+       q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
+       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance
+FROM workflow_side_effects_outbox q
+LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
+LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = %(created_at)s AND q.id = %(id)s
+
+-- name: lock_effect
+-- Lock an effect, so that no worker claims it before the act on it has ended.
+SELECT FROM workflow_side_effects_outbox
+WHERE tenant_id = %(tenant_id)s AND created_at = %(created_at)s AND id = %(id)s
+FOR UPDATE
+
+-- name: try_effect_now
+-- Let an effect that waits be due now.
+UPDATE workflow_side_effects_outbox SET due_at = now()
+WHERE tenant_id = %(tenant_id)s AND created_at = %(created_at)s AND id = %(id)s
+
+-- name: end_rest
+-- End the rest of an endpoint: the next call tries whether it answers.
+UPDATE endpoints SET rests_until = NULL
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND rests_until IS NOT NULL
+
+-- name: withdraw_effect
+-- Withdraw an effect by hand. What is on its way keeps its status until it ends.
+UPDATE workflow_side_effects_outbox
+SET status = CASE status WHEN 'processing' THEN status ELSE 'withdrawn' END, withdrawn_at = now(),
+    withdraw_reason = %(reason)s
+WHERE tenant_id = %(tenant_id)s AND created_at = %(created_at)s AND id = %(id)s
+
+-- name: discard_dead
+-- Discard dead letters of a queue.
+UPDATE {table} q
+SET status = 'discarded', discard_reason = %(reason)s
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.status = 'dead_letter'
+RETURNING q.id
+
+-- name: hold_effects
+-- Hold effects of this claim, as if they had not been tried. They are looked at again later.
+UPDATE workflow_side_effects_outbox q
+SET status = 'pending', attempts = q.attempts - 1, due_at = now() + make_interval(secs => %(delay_seconds)s),
+    error = row.error, held_at = coalesce(q.held_at, now()), claim_id = NULL, lease_until = NULL
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[]) AS row (created_at, id, error)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+RETURNING q.id, q.instance_id, q.trace_id, q.held_at = now() AS is_new
+
+-- name: let_effects_go
+-- Note that these effects are held no more.
+UPDATE workflow_side_effects_outbox q
+SET held_at = NULL
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
+
+-- name: free_held
+-- Free the oldest effects that an endpoint holds, as if they had never been tried.
+WITH held AS MATERIALIZED (
+    SELECT created_at, id FROM workflow_side_effects_outbox
+    WHERE tenant_id = %(tenant_id)s AND endpoint = %(endpoint)s AND held_at IS NOT NULL
+      AND status IN ('pending', 'failed')
+    ORDER BY id
+    LIMIT %(at_most)s
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE workflow_side_effects_outbox q
+SET held_at = NULL, attempts = 0, due_at = now()
+FROM held
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = held.created_at AND q.id = held.id
+RETURNING q.id, q.instance_id, q.trace_id, true AS is_new
+
+-- name: list_withdrawn
+-- List those of these effects that an operator withdrew while they were on their way, and that were not delivered.
+SELECT q.id, q.instance_id, q.trace_id, true AS is_new
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+JOIN workflow_side_effects_outbox q
+  ON q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
+WHERE q.withdraw_reason IS NOT NULL AND q.claim_id IS NULL

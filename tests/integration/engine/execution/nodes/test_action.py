@@ -1,0 +1,175 @@
+"""A step for each item of a list: all of them are done or none, unless the author keeps each (R5)."""
+
+from typing import Any, LiteralString
+from uuid import UUID
+
+import pytest
+
+from tests.support.operated_instances import check, operating_on, status_of, version
+from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage
+
+CODE = {"type": "string", "required": True, "min_length": 2, "max_length": 20, "unique": True}
+FIELDS = {
+    **CONTRACT["fields"],
+    "lines": {
+        "type": "list",
+        "max_items": 10,
+        "of": {"type": "object", "fields": {"code": {"type": "string", "required": True}}},
+    },
+    "last": {"type": "string"},
+}
+STEPS: LiteralString = (
+    "SELECT status FROM workflow_step_executions"
+    " WHERE instance_id = %s AND token_id LIKE '%%#%%' ORDER BY seq"
+)
+KEYS: LiteralString = "SELECT count(*) FROM document_keys WHERE tenant_id = %s"
+
+
+class Spawning:
+    """A contract whose slot makes a document for each line, and notes the line on its own document."""
+
+    def __init__(self, stage: WorkflowStage, *, action: str = "spawn", **more: Any) -> None:
+        self.stage = stage
+        self.item_type = stage.publish({**CONTRACT, "fields": {**CONTRACT["fields"], "code": CODE}})
+        actions = {
+            **CONTRACT["actions"],
+            "spawn": {
+                "kind": "create",
+                "entity_type": self.item_type,
+                "payload": {"code": {"type": "string", "required": True}},
+                "set": {"code": "{payload.code}"},
+            },
+            "note": {
+                "kind": "update",
+                "payload": {"code": {"type": "string", "required": True, "min_length": 2}},
+                "set": {"last": "{payload.code}"},
+            },
+        }
+        config = {
+            **{"action": action, "run_as": "system", "save_as": "made"},
+            **{"for_each": "entity.lines", "payload": {"code": "{item.code}"}},
+        }
+        node = {"id": "each", "type": "action", "config": {**config, **more}}
+        self.contract = stage.publish(
+            {**CONTRACT, "fields": FIELDS, "actions": actions},
+            checks={"nodes": [CALL, node], "edges": [{"source": "call", "target": "each"}]},
+        )
+
+    def submit(self, *codes: str) -> Made:
+        document = self.stage.create(self.contract, lines=[{"code": code} for code in codes])
+        self.stage.ask(document.id, "submit")
+        self.stage.drain()
+        self.stage.answer(document.instance_id)
+        self.stage.drain()
+        return document
+
+    def made(self) -> list[str]:
+        rows = self.stage.standing.rows(
+            "SELECT data ->> 'code' FROM documents WHERE entity_type = %s ORDER BY id", self.item_type
+        )
+        return [code for (code,) in rows]
+
+    def correct(self, document: Made, *codes: str) -> None:
+        """Correct the lines in place, as a person with the right to correct would."""
+        self.stage.standing.run_unguarded(
+            "UPDATE documents SET data = jsonb_set(data, '{lines}', %s::jsonb) WHERE id = %s",
+            "[" + ", ".join(f'{{"code": "{code}"}}' for code in codes) + "]",
+            document.id,
+        )
+
+    def retry(self, document: Made) -> None:
+        instances, olga = operating_on(self.stage)
+        instances.retry(olga, document.instance_id, version(self.stage, document), "it is right now")
+        self.stage.drain()
+
+    def steps(self, document: Made) -> list[str]:
+        return [status for (status,) in self.stage.standing.rows(STEPS, document.instance_id)]
+
+
+def sent(stage: WorkflowStage, instance_id: UUID) -> int:
+    (count,) = stage.standing.row(
+        "SELECT count(*)::int FROM workflow_side_effects_outbox WHERE instance_id = %s", instance_id
+    )
+    return int(count)
+
+
+def test_r5_where_one_item_fails_none_is_done(stage: WorkflowStage) -> None:
+    spawning = Spawning(stage)
+    keys = stage.standing.row(KEYS, stage.tenant_id)
+    document = spawning.submit("A1", "B2", "C", "D4")
+    assert spawning.made() == []
+    assert spawning.steps(document) == ["skipped", "skipped", "failed", "skipped"]
+    assert stage.standing.row(KEYS, stage.tenant_id) == keys
+    assert status_of(stage, document)[0] == "paused"
+    check(stage, document)
+    spawning.correct(document, "A1", "B2", "C3", "D4")
+    spawning.retry(document)
+    assert spawning.made() == ["A1", "B2", "C3", "D4"]
+    assert stage.status_of(document.id) == "submitted" or stage.status_of(document.id) == "active"
+    assert sent(stage, document.instance_id) == 1
+    check(stage, document)
+
+
+def test_r5_a_key_that_was_taken_on_the_way_is_free_again(stage: WorkflowStage) -> None:
+    spawning = Spawning(stage)
+    failed = spawning.submit("A1", "A1")
+    assert spawning.made() == []
+    spawning.submit("A1")
+    assert spawning.made() == ["A1"]
+    check(stage, failed)
+
+
+def test_r5_a_document_that_changes_with_each_item_is_as_before(stage: WorkflowStage) -> None:
+    noting = Spawning(stage, action="note")
+    document = noting.submit("A1", "B2", "C")
+    (data, number) = stage.standing.row(
+        "SELECT data ->> 'last', version FROM documents WHERE id = %s", document.id
+    )
+    assert (data, number) == (None, 1)
+    assert stage.standing.row(
+        "SELECT count(*)::int FROM document_versions WHERE document_id = %s", document.id
+    ) == (1,)
+    check(stage, document)
+    fine = noting.submit("A1", "B2")
+    assert stage.standing.row("SELECT data ->> 'last' FROM documents WHERE id = %s", fine.id) == ("B2",)
+    check(stage, fine)
+
+
+def test_r5_what_is_kept_is_not_done_again(stage: WorkflowStage) -> None:
+    spawning = Spawning(stage, each="keep")
+    document = spawning.submit("A1", "B", "C3", "D")
+    assert spawning.made() == ["A1", "C3"]
+    assert spawning.steps(document) == ["completed", "failed", "completed", "failed"]
+    check(stage, document)
+    spawning.correct(document, "A1", "B2", "C3", "D")
+    spawning.retry(document)
+    assert spawning.made() == ["A1", "C3", "B2"]
+    assert spawning.steps(document)[4:] == ["skipped", "completed", "skipped", "failed"]
+    spawning.correct(document, "A1", "B2", "C3", "D4")
+    spawning.retry(document)
+    assert spawning.made() == ["A1", "C3", "B2", "D4"]
+    context = stage.instance(document.instance_id)["context_json"]
+    assert [len(one) for one in context["made"]] == [len(context["made"][0])] * 4
+    check(stage, document)
+
+
+def test_r5_another_pass_does_what_was_kept_before(stage: WorkflowStage) -> None:
+    """Send the document back to its state: what comes by again is done again."""
+    spawning = Spawning(stage, each="keep", action="note")
+    document = spawning.submit("A1", "B")
+    stage.edit(document.id, lines=[{"code": "A1"}, {"code": "B2"}])
+    stage.drain()
+    stage.ask(document.id, "submit")
+    stage.drain()
+    stage.answer(document.instance_id)
+    stage.drain()
+    assert spawning.steps(document) == ["completed", "failed", "completed", "completed"]
+    check(stage, document)
+
+
+@pytest.mark.parametrize("codes", [(), ("A1",), ("A",)])
+def test_short_lists(stage: WorkflowStage, codes: tuple[str, ...]) -> None:
+    spawning = Spawning(stage)
+    document = spawning.submit(*codes)
+    assert spawning.made() == [code for code in codes if len(code) > 1]
+    check(stage, document)

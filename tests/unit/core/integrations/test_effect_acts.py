@@ -1,0 +1,52 @@
+"""The acts that an effect takes: in every status, on its way, with an endpoint that is switched off."""
+
+import pytest
+
+from signet.core.integrations.effect_acts import (
+    EffectState,
+    check_discard,
+    check_try_now,
+    check_withdraw,
+    foresee_withdrawal,
+    list_effect_acts,
+)
+
+
+def state(status: str, *, is_withdrawn: bool = False, is_endpoint_disabled: bool = False) -> EffectState:
+    return EffectState(status, is_withdrawn, "erp", is_endpoint_disabled)
+
+
+@pytest.mark.parametrize(
+    ("given", "acts"),
+    [
+        (state("pending"), ["try_now", "withdraw"]),
+        (state("failed"), ["try_now", "withdraw"]),
+        (state("processing"), ["withdraw"]),
+        (state("processing", is_withdrawn=True), []),
+        (state("dead_letter"), ["discard"]),
+        (state("completed"), []),
+        (state("withdrawn", is_withdrawn=True), []),
+        (state("discarded"), []),
+        (state("pending", is_endpoint_disabled=True), ["withdraw"]),
+        (state("dead_letter", is_endpoint_disabled=True), ["discard"]),
+    ],
+)
+def test_the_acts_of_each_status(given: EffectState, acts: list[str]) -> None:
+    assert list_effect_acts(given) == acts
+
+
+def test_each_refusal_says_what_to_do_instead() -> None:
+    held = check_try_now(state("failed", is_endpoint_disabled=True))
+    assert held is not None and held.code == "ENDPOINT_DISABLED" and "on" in held.remedy
+    dead = check_try_now(state("dead_letter"))
+    assert dead is not None and (dead.code, dead.remedy) == ("EFFECT_ACT_NOT_POSSIBLE", "Requeue it.")
+    withdrawn = check_withdraw(state("dead_letter"))
+    assert withdrawn is not None and withdrawn.remedy == "Discard it."
+    pending, done = check_discard(state("pending")), check_discard(state("completed"))
+    assert pending is not None and pending.remedy == "Withdraw it."
+    assert done is not None and done.remedy == "Read the effects again."
+
+
+def test_the_consequence_for_the_step() -> None:
+    cases = [None, ("delivered", "error"), ("delivered",)]
+    assert [foresee_withdrawal(outcomes) for outcomes in cases] == ["nothing", "error_edge", "incident"]
