@@ -63,7 +63,7 @@ KEYS = (
     Mutation(
         "a key with fewer roles hides a role",
         3,
-        "shared/signet/engine/documents/persons_behind.py",
+        "shared/signet/engine/access/persons_behind.py",
         "            self._read(behind)\n",
         "            pass\n",
         (f"{KEYED}a_key_with_fewer_roles_hides_no_role",),

@@ -139,8 +139,8 @@ LEAVING = (
     Mutation(
         "a key that an undone item took stays taken",
         2,
-        "shared/signet/engine/documents/unit_of_work.py",
-        "self._checkpoint.guard_keys(self._connection)",
+        "shared/signet/engine/documents/business_keys.py",
+        "checkpoint.guard_keys(connection)",
         "pass",
         (f"{LISTS}a_key_that_was_taken_on_the_way_is_free_again",),
     ),

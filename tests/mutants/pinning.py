@@ -354,8 +354,10 @@ PINNING: Sequence[Mutation] = (
         "a move takes a definition that reads what nobody has approved",
         3,
         f"{SIGNET}/engine/instances/moves.py",
-        "unpinned = list_unpinned_reads(left, old_contract, taken, new_contract, document.status)",
-        "pass",
+        "            unpinned = list_unpinned_reads(\n"
+        "                old.workflow, pinned.contract, new.workflow, target.contract, document.status\n"
+        "            )\n",
+        "            pass\n",
         (f"{MOVES}what_only_the_newer_definition_reads_holds_the_move_back",),
     ),
     Mutation(

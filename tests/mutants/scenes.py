@@ -100,8 +100,8 @@ VOTES_AND_GATES = (
         "a gate without any approval asks for no proof",
         3,
         f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
-        "        if not requests and _wants_approval(context, node, decision):\n",
-        "        if False:\n",
+        "    if not requests and node.id in workflow.guarded_gates:\n",
+        "    if False:\n",
         (
             f"{SCENES}/test_statements_of_workers.py::test_a_token_that_was_put_before_the_gate_passes_nothing",
         ),
@@ -255,7 +255,7 @@ PINS_AND_TIME = (
     Mutation(
         "a requester acts with roles that they lost",
         3,
-        CONTEXT,
+        f"{SIGNET}/engine/execution/nodes/actor_now.py",
         '    held = member["roles"] if is_active else ()\n',
         "    held = actor.roles if is_active else ()\n",
         (

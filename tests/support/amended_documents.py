@@ -8,7 +8,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.engine.documents.commands import Amend, Applied, Delete, Operation
-from signet.engine.documents.queries.documents import DocumentAtWork, DocumentsRead
+from signet.engine.documents.read import DocumentAtWork, DocumentsRead
 from tests.support.operated_instances import operating_on
 from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage
 

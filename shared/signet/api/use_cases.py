@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from signet.engine.definitions.templates import Templates
     from signet.engine.documents.erase import Erasures
     from signet.engine.documents.mutate import Documents
-    from signet.engine.documents.queries.documents import DocumentsRead
     from signet.engine.documents.queries.lists import DocumentLists
     from signet.engine.documents.queries.timeline import DocumentLife
     from signet.engine.documents.queries.versions import DocumentHistory
+    from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
     from signet.engine.instances.corrections import Corrections
     from signet.engine.instances.document_restarts import Restarts
@@ -102,7 +102,7 @@ class UseCases:
         "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]
     )
     documents_read: "UseCase[DocumentsRead]" = UseCase(
-        "signet.engine.documents.queries.documents:DocumentsRead", parts=["database", "_compiled"]
+        "signet.engine.documents.read:DocumentsRead", parts=["database", "_compiled"]
     )
     document_lists: "UseCase[DocumentLists]" = UseCase(
         "signet.engine.documents.queries.lists:DocumentLists",

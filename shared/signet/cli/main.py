@@ -11,8 +11,7 @@ from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.local_database import use_local_database
 from signet.cli.move import move_all_command, move_command
-from signet.cli.repair import ask_again_command, correct_command
-from signet.cli.restart import restart_command
+from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
 from signet.cli.token import token_command
 from signet.core.errors import SignetError

@@ -14,7 +14,7 @@ from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member, Role
 from signet.core.validation.strict_model import parse_strictly
-from signet.engine.documents import persons_behind
+from signet.engine.access import persons_behind
 from signet.engine.documents.commands import RequestTransition
 from signet.engine.documents.mutate import Documents
 from signet.store.approvals.voters import read_people

@@ -46,11 +46,22 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Have the other system answer again, then retry: it knows the call by its webhook-id. Where it"
             " has taken the call, skip it with the answer."
         ),
-        "ENDPOINT_DISABLED": "Switch the endpoint on again, then retry.",
+        "EFFECT_TIMEOUT": (
+            "No answer came in the time that its author gives. Have the other system answer, then retry."
+            " Where it has taken the call, skip it with the answer."
+        ),
+        "EFFECT_WITHDRAWN": (
+            "A person has withdrawn what the step was to send. Retry to send it after all, or skip the step."
+        ),
+        "ENDPOINT_DISABLED": "Switch the endpoint on again: what it holds goes on by itself.",
         GATE_HELD: _GATE,
         "NODE_TYPE_NOT_RUN": (
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
             " that it waits for, or go to an earlier node."
+        ),
+        "ORIGINAL_MOVED_ON": (
+            "The document that it amends has changed since. Go to an earlier node and edit the amendment:"
+            " that compares it with the original of now."
         ),
         "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
         "RULE_REJECTED": _GATE,

@@ -10,7 +10,7 @@ from uuid import UUID
 from signet.core.approvals.eligibility import list_counted
 from signet.core.approvals.pins import Pins, read_pinned
 from signet.engine.documents.change import diff_data
-from signet.engine.documents.queries.documents import resolve
+from signet.engine.documents.read import resolve
 from signet.store.approvals.comparison import find_last_approved, find_last_asked
 from signet.store.approvals.decisions import read_represented_people, read_seats
 from signet.store.database import Database

@@ -28,7 +28,7 @@ from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteSta
 from signet.engine.cache import ContractCache
 from signet.engine.control.authorship import read_control_of_request
 from signet.engine.documents.change import make_org
-from signet.engine.documents.queries.documents import resolve
+from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
 from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassProposal

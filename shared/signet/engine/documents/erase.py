@@ -14,7 +14,7 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
 from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.queries.documents import document_not_found, may_read
+from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction
 from signet.store.database import Database

@@ -20,6 +20,7 @@ from signet.core.errors import Rejected, Transient
 from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
+from signet.engine.access.persons_behind import PersonsBehindKeys
 from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
@@ -56,7 +57,6 @@ from signet.engine.documents.commands import (
     RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
-from signet.engine.documents.persons_behind import PersonsBehindKeys
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (

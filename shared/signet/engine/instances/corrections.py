@@ -13,7 +13,7 @@ from signet.core.runtime.document_changes import take_correction
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.decide import version_conflict
-from signet.engine.documents.queries.documents import document_not_found
+from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.act_checks import require_current, require_reason, require_repairable

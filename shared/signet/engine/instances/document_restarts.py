@@ -26,7 +26,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import InstanceStart, audit_only_change
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.decide import version_conflict
-from signet.engine.documents.queries.documents import document_not_found
+from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition

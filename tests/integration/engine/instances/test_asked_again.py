@@ -7,7 +7,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.queries.documents import DocumentsRead
+from signet.engine.documents.read import DocumentsRead
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs

@@ -11,7 +11,7 @@ from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Rea
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Amend, Applied, Create, Delete, RunAction, Update
-from signet.engine.documents.queries.documents import DocumentAtWork
+from signet.engine.documents.read import DocumentAtWork
 
 Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
 

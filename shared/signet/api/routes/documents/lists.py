@@ -13,8 +13,8 @@ from signet.api.http.parameters import PAGE, Cursor, Limit
 from signet.api.http.routing import Routes
 from signet.core.expressions.text import MAX_EXPRESSION_CHARACTERS
 from signet.core.validation.text import NAME_PATTERN
-from signet.engine.documents.queries.documents import DocumentRecord
 from signet.engine.documents.queries.lists import WantedDocuments, write_place
+from signet.engine.documents.read import DocumentRecord
 
 
 def add_document_list_routes(routes: Routes) -> None:

@@ -9,7 +9,7 @@ from signet.api.http.parameters import IfMatch, Named, PathId, Reason, require_v
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Applied, RequestTransition, WithdrawRequest
-from signet.engine.documents.queries.documents import TransitionRequestRecord
+from signet.engine.documents.read import TransitionRequestRecord
 
 
 class NewRequest(Strict):

@@ -23,7 +23,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import ContractCache
-from signet.engine.documents.queries.documents import resolve_all
+from signet.engine.documents.read import resolve_all
 from signet.store.database import Database
 from signet.store.documents.lists import (
     ColumnTerm,

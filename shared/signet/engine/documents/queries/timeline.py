@@ -13,7 +13,7 @@ from signet.core.tenants.machine_label import MachineLabel
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import ContractCache
-from signet.engine.documents.queries.documents import document_not_found, may_read
+from signet.engine.documents.read import document_not_found, may_read
 from signet.engine.instances.explain import explain
 from signet.engine.instances.queries import Explained
 from signet.store.database import Database

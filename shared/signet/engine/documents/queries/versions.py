@@ -11,7 +11,7 @@ from signet.core.tenants.principal import Principal
 from signet.engine.access.read import LAST, ReadTransaction, bound_page, reading
 from signet.engine.approvals.comparison import FieldChange
 from signet.engine.documents.change import diff_data
-from signet.engine.documents.queries.documents import document_not_found, may_read, resolve
+from signet.engine.documents.read import document_not_found, may_read, resolve
 from signet.store.database import Database
 from signet.store.documents import versions as store
 from signet.store.documents.read import find_document
