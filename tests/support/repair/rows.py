@@ -92,10 +92,7 @@ def gives_role(scene: RepairScene) -> None:
 
 
 def seats_bench(scene: RepairScene) -> None:
-    scene.stage.standing.run(
-        "INSERT INTO member_roles (tenant_id, user_id, role) VALUES (%s, 'anna', 'bench')",
-        scene.stage.tenant_id,
-    )
+    scene.seat_bench()
 
 
 def archives_chain(scene: RepairScene) -> None:

@@ -16,7 +16,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
-from signet.outbound.connector import Delivery
+from signet.outbound.connector import Delivery, OutboundMessage
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.effects import Answering, come_due, effects
 from tests.support.repair.contract import CONTRACT
@@ -33,13 +33,25 @@ OPEN_CODES: LiteralString = (
 
 
 @dataclass
+class Receiver(Answering):
+    """A receiver that keeps the ids of what it has accepted."""
+
+    accepted: list[UUID] = field(default_factory=list)
+
+    def deliver(self, message: OutboundMessage) -> Delivery:
+        if self.delivery.is_delivered:
+            self.accepted.append(message.id)
+        return super().deliver(message)
+
+
+@dataclass
 class RepairScene:
     stage: WorkflowStage
     entity_type: str = ""
     contract: Mapping[str, Any] = field(default_factory=lambda: CONTRACT)
     is_broken: bool = False
     # The receiver of calls and messages.
-    receiver: Answering = field(default_factory=Answering)
+    receiver: Receiver = field(default_factory=Receiver)
 
     def hire(self) -> None:
         """Write the people: anna decides, vera may only submit, nobody sits on the bench."""
@@ -96,8 +108,19 @@ class RepairScene:
     def moves(self) -> InstanceMoves:
         return InstanceMoves(self.database, self.stage.caches(), CompiledCache())
 
-    def vote(self, document: Made, vote: Vote = "approved", user_id: str = "anna") -> None:
+    def seat_bench(self) -> None:
+        """Give anna the role that nobody holds."""
+        self.stage.standing.run(
+            "INSERT INTO member_roles (tenant_id, user_id, role) VALUES (%s, 'anna', 'bench')"
+            " ON CONFLICT DO NOTHING",
+            self.stage.tenant_id,
+        )
+
+    def vote(self, document: Made, vote: Vote = "approved") -> None:
         (request_id,) = self.stage.standing.row(NEWEST, document.id)
+        self.decide(request_id, vote, "anna")
+
+    def decide(self, request_id: UUID, vote: Vote, user_id: str) -> None:
         approvals = Approvals(self.database, self.stage.caches())
         approvals.decide(self.stage.standing.company.caller(user_id, "voter"), request_id, vote, "seen")
 
