@@ -26,7 +26,7 @@ from tests.support.http_client import make_event
 from tests.support.services.webhook_receiver import WebhookReceiver, answering, receiving
 from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
 
-# (files, of them beyond the foundation): they go up only with a decision, as 0022 to 0024 and 0030 to 0034 did.
+# (files, of them beyond the foundation): they go up only with a decision, as 0022 and 0030 to 0034 did.
 PATCH_LIMITS = (76, 54)
 VOTE_LIMITS = (88, 64)
 # The core calls back where a voter is judged.
