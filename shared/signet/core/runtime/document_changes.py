@@ -7,8 +7,10 @@ from enum import Enum, auto
 from signet.core.compiler.slot_graph import slot_in
 from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
+from signet.core.runtime.go_to_targets import find_undecided
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import CONTROL, INHERITED, Actor, Step
+from signet.core.runtime.resting_states import find_resting_state, state_node
 from signet.core.runtime.workflow import Workflow
 
 DRIFT = "WORKFLOW_VERSION_DRIFT"
@@ -33,6 +35,8 @@ class DocumentState:
     erased_fields: Collection[str] = ()
     # Refs that lead where they led when a gate used an approval.
     unchanged_refs: Collection[str] = ()
+    # It amends another document: it has a beginning of its own.
+    is_amendment: bool = False
 
 
 class RequestAction(Enum):
@@ -124,10 +128,6 @@ def choose_request_action(
             return RequestAction.REFUSE
 
 
-def _state_node(status: str) -> str:
-    return f"sys:state:{status}"
-
-
 def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> None:
     """Pause in a stable region, where nobody can have edited (WF-05); elsewhere send the token back."""
     seen = {"seen": execution.projection.entity_version, "found": document_state.version}
@@ -159,7 +159,7 @@ def _send_back(execution: InstanceExecution, document_state: DocumentState, beca
     live = _list_live_nodes(execution)
     under_way = [node_id for node_id in live if execution.workflow.return_state_of(node_id) != node_id]
     if under_way:
-        state = execution.workflow.return_state_of(under_way[0]) or _state_node(document_state.status)
+        state = _find_return_state(execution, document_state, under_way[0])
         execution.control("sent_to", {"node": state, "because": because})
 
 
@@ -175,12 +175,14 @@ def _take_request(
     gate = _find_interrupt(workflow, document_state.status, request)
     gate_reason = None if gate is None else try_gate(gate, request.actor)
     ending = _find_ending(execution, request, read_input)
-    return_state = _find_return_state(execution, document_state.status)
+    live = next(iter(_list_live_nodes(execution)), None)
+    return_state = _find_return_state(execution, document_state, live)
     action = choose_request_action(
         can_pass_gate=None if gate is None else gate_reason is None,
         can_leave_state=ending is not None,
         is_entering=any(_will_take(workflow, t, request) for t in execution.projection.position.ready()),
-        is_under_way=request.actor.id not in document_state.deciders and _is_under_way(execution, request),
+        is_under_way=request.actor.responsible.isdisjoint(document_state.deciders)
+        and _is_under_way(execution, request),
         can_return=workflow.can_leave_by(return_state, request.transition),
     )
     match action:
@@ -199,14 +201,19 @@ def _take_request(
         case RequestAction.SEND_BACK:
             execution.control("sent_to", {"node": return_state, "because": ANOTHER_REQUEST})
         case RequestAction.REFUSE:
-            return f"nothing here leads to '{request.transition}'" if gate_reason is None else gate_reason
+            return _explain_refusal(execution, request) if gate_reason is None else gate_reason
         case _:  # RequestAction.LEAVE_TO_STATE: the state is about to be entered, and will decide it
             pass
     return None
 
 
+def _explain_refusal(execution: InstanceExecution, request: TransitionRequest) -> str:
+    undecided, sentence = find_undecided(execution), f"nothing here leads to '{request.transition}'"
+    return sentence if undecided is None else f"{sentence} before the approval {undecided} is decided"
+
+
 def _find_interrupt(workflow: Workflow, status: str, request: TransitionRequest) -> str | None:
-    state = workflow.nodes.get(_state_node(status))
+    state = workflow.nodes.get(state_node(status))
     edges = state.edges.get("interrupted", ()) if state is not None else ()
     return next((edge.target for edge in edges if edge.transition == request.transition), None)
 
@@ -247,9 +254,15 @@ def _leads_to(workflow: Workflow, node_id: str, request: TransitionRequest) -> b
     return any(edge.transition == request.transition and edge.target == slot_in(slot) for edge in edges)
 
 
-def _find_return_state(execution: InstanceExecution, status: str) -> str:
-    live = _list_live_nodes(execution)
-    return (execution.workflow.return_state_of(live[0]) if live else None) or _state_node(status)
+def _find_return_state(
+    execution: InstanceExecution, document_state: DocumentState, live: str | None
+) -> str:
+    """Return the state that a token came from; where it does not say, the one that the document rests at."""
+    workflow = execution.workflow
+    state = workflow.return_state_of(live) if live is not None else None
+    return state or find_resting_state(
+        workflow, document_state.status, is_amendment=document_state.is_amendment
+    )
 
 
 def _list_live_nodes(execution: InstanceExecution) -> list[str]:

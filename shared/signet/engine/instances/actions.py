@@ -13,6 +13,7 @@ from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
+from signet.core.runtime.go_to_targets import check_end
 from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
 from signet.core.runtime.position import Token
 from signet.core.tenants.caller import Caller
@@ -20,7 +21,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.hand_answers import take_part_in_answer
+from signet.engine.instances.hand_answers import refuse_part_behind_gate, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Database
@@ -138,12 +139,16 @@ class Instances:
     def _end(
         self, caller: Caller, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
     ) -> InstanceState:
-        """End the instance with its open steps, approvals and requests; approvers are notified."""
+        """End the instance with its open steps, approvals and requests; approvers are notified.
+
+        An approval behind a gate is not left in this way, where the document could go on without it.
+        """
         with self._locked(caller, instance_id, act) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             require_live(context)
             require_reason(reason)
+            raise_if(check_end(context.execution))
             transaction.control(context, control, reason)
             transaction.note(instance_id, act, reason)
         return state_of(context)
@@ -162,6 +167,7 @@ class Instances:
             require_reason(reason)
             chosen = require_token(context, token)
             raise_if(check_cancel(context.execution.workflow, chosen))
+            refuse_part_behind_gate(transaction, context, caller)
             context.execution.cancel_token(chosen, reason, transaction.actor)
             if context.execution.is_running:
                 transaction.wake(context)

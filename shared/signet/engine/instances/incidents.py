@@ -10,7 +10,8 @@ from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.operator_actions import list_acts, list_targets
+from signet.core.runtime.go_to_targets import list_targets
+from signet.core.runtime.operator_actions import list_acts
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
 from signet.core.tenants.caller import Caller

@@ -155,7 +155,10 @@ class InstanceContext:
         deciders = self._list_deciders(document) if request is not None else ()
         changed, erased = self.approvals.list_changes(self.row.id, self.execution)
         kept = list_unchanged_refs(self.execution.projection.pins, document.data)
-        return DocumentState(document.version, document.status, request, deciders, changed, erased, kept)
+        is_amendment = document.amended_from_id is not None
+        return DocumentState(
+            document.version, document.status, request, deciders, changed, erased, kept, is_amendment
+        )
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:
