@@ -11,6 +11,7 @@ from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
+from tests.mutants.going_back import GOING_BACK
 from tests.mutants.granting import GRANTING
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
@@ -49,4 +50,5 @@ MUTATIONS: Sequence[Mutation] = (
     *ACTORS,
     *ATTACKED,
     *HOLDING,
+    *GOING_BACK,
 )

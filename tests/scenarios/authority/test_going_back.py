@@ -1,4 +1,4 @@
-"""Acts of operators behind a gate: what was approved is done once, and an approval there is not gone around."""
+"""Acts of operators behind a gate: it is done once, and an approval there is not gone around."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Amend, RequestTransition, Update
+from signet.engine.documents.commands import Amend, RequestTransition
 from signet.engine.documents.mutate import Documents
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.dead_effects import DeadEffects
@@ -123,7 +123,9 @@ def amend(stage: WorkflowStage, **changes: Any) -> Made:
 
 def test_an_amendment_is_not_sent_to_the_beginning_of_others(stage: WorkflowStage) -> None:
     amendment = amend(stage)
-    assert go_to(stage, amendment, "olga", "sys:state:draft") == "INSTANCE_TARGET_NOT_POSSIBLE", "at its start"
+    assert go_to(stage, amendment, "olga", "sys:state:draft") == "INSTANCE_TARGET_NOT_POSSIBLE", (
+        "at its start"
+    )
     stage.drain()
     submit(stage, amendment, "carl")
     assert list_asked(stage, amendment) == ["@voter"]
@@ -155,21 +157,6 @@ def test_a_rejected_amendment_begins_again_as_an_amendment(stage: WorkflowStage)
     assert stage.instance(amendment.instance_id)["current_nodes"] == ["sys:state:amended"]
     submit(stage, amendment, "carl")
     assert stage.status_of(amendment.id) == "draft" and list_asked(stage, amendment) == ["app1"]
-
-
-def test_an_amendment_that_is_edited_at_an_interrupt_stays_an_amendment(stage: WorkflowStage) -> None:
-    """The gate of a cancellation has many states before it, and does not say which one it was."""
-    amendment = amend(stage)
-    stage.drain()
-    (entity_type,) = stage.standing.row("SELECT entity_type FROM documents WHERE id = %s", amendment.id)
-    stage.add_rule(entity_type, "never", "true", on="transition")
-    stage.ask(amendment.id, "cancel", "carl")
-    stage.drain()
-    assert stage.instance(amendment.instance_id)["current_nodes"] == ["sys:gate:cancel"]
-    assert go_to(stage, amendment, "olga", "sys:state:draft") == "INSTANCE_TARGET_NOT_POSSIBLE"
-    stage.mutate(Update(amendment.id, stage.version_of(amendment.id), {"amount": 2_000}), "carl")
-    stage.drain()
-    assert stage.instance(amendment.instance_id)["current_nodes"] == ["sys:state:amended"]
 
 
 # --- what was done behind a gate ---

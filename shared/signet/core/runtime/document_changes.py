@@ -254,9 +254,7 @@ def _leads_to(workflow: Workflow, node_id: str, request: TransitionRequest) -> b
     return any(edge.transition == request.transition and edge.target == slot_in(slot) for edge in edges)
 
 
-def _find_return_state(
-    execution: InstanceExecution, document_state: DocumentState, live: str | None
-) -> str:
+def _find_return_state(execution: InstanceExecution, document_state: DocumentState, live: str | None) -> str:
     """Return the state that a token came from; where it does not say, the one that the document rests at."""
     workflow = execution.workflow
     state = workflow.return_state_of(live) if live is not None else None

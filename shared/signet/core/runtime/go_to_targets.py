@@ -23,8 +23,8 @@ _LEADING_ON = frozenset({"requested", "automatic"})
 def list_targets(execution: InstanceExecution, status: str) -> list[str]:
     """List the nodes that an operator may send the instance to, the nearest first.
 
-    These are the beginnings of the slots that its tokens are in, the states that they came from, and the
-    states that slots behind gates lead to.
+    These are the beginnings of the slots that its tokens are in, and the states that they came from. Behind
+    a gate it is the state that the slot leads to.
     """
     found = _list_candidates(execution, status)
     return [node for node in found if _find_bar(execution, status, node) is None]
@@ -76,9 +76,7 @@ def find_approval_ahead(execution: InstanceExecution, slot: str) -> str | None:
     slots = workflow.content["slot_map"]
     if not _is_after_gate(workflow, slot):
         return None
-    left = [
-        token.node for token in execution.projection.position.at_work() if slots.get(token.node) == slot
-    ]
+    left = [token.node for token in execution.projection.position.at_work() if slots.get(token.node) == slot]
     seen = set(left)
     while left:
         node = workflow.nodes[left.pop()]

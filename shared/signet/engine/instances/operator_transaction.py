@@ -201,7 +201,7 @@ class OperatorTransaction:
         return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
 
     def list_approvers(self, document_id: UUID) -> frozenset[str]:
-        """List the persons who have approved the document, and those whom they voted for."""
+        """List the persons who have approved the document, and the persons they voted for."""
         return list_approvers(self._connection, self._tenant_id, document_id)
 
     def wake(self, context: InstanceContext) -> None:

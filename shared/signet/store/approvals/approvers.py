@@ -11,7 +11,7 @@ _SQL = Statements(__file__)
 
 
 def list_approvers(connection: Connection, tenant_id: UUID, document_id: UUID) -> frozenset[str]:
-    """List who has approved the document, and those whom they voted for."""
+    """List who has approved the document, and the persons they voted for."""
     with connection.cursor(row_factory=scalar_row) as cursor:
         values = {"tenant_id": tenant_id, "document_id": document_id}
         return frozenset(cursor.execute(_SQL.list_approvers, values))

@@ -1,5 +1,5 @@
 -- name: list_approvers
--- List who has approved a document, and those whom they voted for: also where their vote has lapsed since.
+-- List who has approved a document, and the persons they voted for: also where their vote has lapsed since.
 SELECT DISTINCT voice.person
 FROM approval_requests q
 JOIN approval_decisions v ON v.tenant_id = q.tenant_id AND v.request_id = q.id AND v.decision = 'approved'
