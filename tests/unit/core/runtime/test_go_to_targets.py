@@ -1,4 +1,4 @@
-"""Nobody goes past an approval behind a gate, nor back over what was done there."""
+"""Targets of operators: none lies past an approval behind a gate, or before what was done there."""
 
 from itertools import pairwise
 from typing import Any
@@ -152,7 +152,7 @@ def test_an_amendment_goes_back_to_its_own_beginning() -> None:
 
 
 def test_a_gate_of_many_states_says_the_documents_own() -> None:
-    """Nobody can tell it from the beginning of amendments."""
+    """It cannot be told from the beginning of amendments."""
     assert list_targets(stand("sys:gate:cancel"), "draft") == []
     assert list_targets(stand("sys:gate:cancel"), "submitted") == ["sys:state:submitted"]
     assert list_targets(stand("sys:gate:cancel", PLAIN), "draft") == ["sys:state:draft"]
