@@ -164,8 +164,10 @@ def test_a_rejected_amendment_begins_again_as_an_amendment(stage: WorkflowStage)
 
 def paid_and_held(stage: WorkflowStage) -> Made:
     """Let a payment be delivered behind the gate, and what follows it fail."""
-    slot = {"nodes": [PAY, RUN], "edges": [{"source": "pay", "target": "run"}]}
-    document = stage.create(stage.publish(approval={"nodes": [LOOK]}, posting=slot), "carl", amount=1)
+    slot = {"nodes": [PAY, POST], "edges": [{"source": "pay", "target": "post"}]}
+    entity_type = stage.publish(approval={"nodes": [LOOK]}, posting=slot)
+    stage.add_rule(entity_type, "closed", "entity.is_posted == true", on="action")
+    document = stage.create(entity_type, "carl", amount=1)
     submit(stage, document, "carl")
     assert vote(stage, document.id, "app1") == APPROVED
     stage.answer(document.instance_id)
@@ -189,10 +191,13 @@ def test_nobody_makes_documents_again_by_going_back(stage: WorkflowStage) -> Non
     make = {"id": "make", "type": "action", "config": {"action": "make", "run_as": "system"}}
     action = {"kind": "create", "entity_type": made_type, "set": {"number": "x"}}
     contract = {**CONTRACT, "actions": {**CONTRACT["actions"], "make": action}}
-    slot = {"nodes": [make, RUN], "edges": [{"source": "make", "target": "run"}]}
-    document = stage.create(stage.publish(contract, approval={"nodes": [LOOK]}, posting=slot), "carl")
+    slot = {"nodes": [make, POST], "edges": [{"source": "make", "target": "post"}]}
+    entity_type = stage.publish(contract, approval={"nodes": [LOOK]}, posting=slot)
+    document = stage.create(entity_type, "carl")
     submit(stage, document, "carl")
+    stage.add_rule(entity_type, "closed", "entity.is_posted == true", on="action")
     assert vote(stage, document.id, "app1") == APPROVED
+    assert stage.instance(document.instance_id)["current_nodes"] == ["usr:posting:post"]
     assert go_to(stage, document, "olga", BEGINNING) == "INSTANCE_TARGET_REPEATS"
     assert stage.standing.row("SELECT count(*) FROM documents WHERE entity_type = %s", made_type) == (1,)
 
