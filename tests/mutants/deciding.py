@@ -65,8 +65,8 @@ WHO_IS_BARRED = (
         "who has decided takes the request over",
         3,
         f"{CORE}/runtime/document_changes.py",
-        "request.actor.id not in document_state.deciders and _is_under_way(execution, request)",
-        "_is_under_way(execution, request)",
+        "is_under_way=request.actor.responsible.isdisjoint(document_state.deciders)\n        and ",
+        "is_under_way=",
         (f"{REQUESTERS}who_has_decided_and_then_asks_is_not_both",),
     ),
     Mutation(

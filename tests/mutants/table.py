@@ -12,6 +12,7 @@ from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
+from tests.mutants.going_back import GOING_BACK
 from tests.mutants.granting import GRANTING
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
@@ -57,4 +58,5 @@ MUTATIONS: Sequence[Mutation] = (
     *AMENDING,
     *REPAIRING,
     *TELLING,
+    *GOING_BACK,
 )

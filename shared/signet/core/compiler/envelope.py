@@ -182,6 +182,8 @@ def _make_edge(
     if transition.kind == "requested":
         yield _edge(gate, state, "refused", role="return")
     rejected_to = transition.rejected_to or (source if transition.kind == "requested" else None)
+    if source == AMENDED and rejected_to == contract.initial_state:
+        rejected_to = AMENDED  # it begins again where amendments do
     if rejected_to is not None:
         yield _edge(gate, state_node(rejected_to), "rejected", role="return")
 

@@ -7,8 +7,10 @@ from enum import Enum, auto
 from signet.core.compiler.slot_graph import slot_in
 from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
+from signet.core.runtime.go_to_targets import find_undecided
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import CONTROL, INHERITED, Actor, Step
+from signet.core.runtime.resting_states import find_resting_state, state_node
 from signet.core.runtime.workflow import Workflow
 
 DRIFT = "WORKFLOW_VERSION_DRIFT"
@@ -43,6 +45,8 @@ class DocumentState:
     is_paused_by_person: bool = False
     # A person has withdrawn the request that they asked for since the instance last moved.
     is_withdrawn: bool = False
+    # It amends another document: it has a beginning of its own.
+    is_amendment: bool = False
 
 
 class RequestAction(Enum):
@@ -184,10 +188,6 @@ def choose_request_action(
             return RequestAction.REFUSE
 
 
-def _state_node(status: str) -> str:
-    return f"sys:state:{status}"
-
-
 def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> None:
     """Pause in a stable region, where nobody can have edited (WF-05); elsewhere send the token back."""
     seen = {"seen": execution.projection.entity_version, "found": document_state.version}
@@ -238,7 +238,7 @@ def _send_back(execution: InstanceExecution, document_state: DocumentState, beca
     live = _list_live_nodes(execution)
     under_way = [node_id for node_id in live if execution.workflow.return_state_of(node_id) != node_id]
     if under_way:
-        state = execution.workflow.return_state_of(under_way[0]) or _state_node(document_state.status)
+        state = _find_return_state(execution, document_state, under_way[0])
         execution.control("sent_to", {"node": state, "because": because})
 
 
@@ -254,12 +254,14 @@ def _take_request(
     gate = _find_interrupt(workflow, document_state.status, request)
     gate_reason = None if gate is None else try_gate(gate, request.actor)
     ending = _find_ending(execution, request, read_input)
-    return_state = _find_return_state(execution, document_state.status)
+    live = next(iter(_list_live_nodes(execution)), None)
+    return_state = _find_return_state(execution, document_state, live)
     action = choose_request_action(
         can_pass_gate=None if gate is None else gate_reason is None,
         can_leave_state=ending is not None,
         is_entering=any(_will_take(workflow, t, request) for t in execution.projection.position.ready()),
-        is_under_way=request.actor.id not in document_state.deciders and _is_under_way(execution, request),
+        is_under_way=request.actor.responsible.isdisjoint(document_state.deciders)
+        and _is_under_way(execution, request),
         can_return=workflow.can_leave_by(return_state, request.transition),
     )
     match action:
@@ -286,9 +288,12 @@ def _take_request(
 
 def _say_why_not(execution: InstanceExecution, request: TransitionRequest) -> str:
     """Say why nothing leads to what is asked for, and what to do where steps behind a gate are not done."""
+    undecided, sentence = find_undecided(execution), f"nothing here leads to '{request.transition}'"
+    if undecided is not None:
+        return f"{sentence} before the approval {undecided} is decided"
     unfinished = execution.workflow.list_behind_gates(execution.projection.position.current_nodes())
     if not unfinished:
-        return f"nothing here leads to '{request.transition}'"
+        return sentence
     what = "Have an operator retry or skip them" if execution.projection.position.held() else "Let them end"
     return (
         f"steps behind the last transition are not finished: {', '.join(unfinished)}. {what}, then ask again"
@@ -296,7 +301,7 @@ def _say_why_not(execution: InstanceExecution, request: TransitionRequest) -> st
 
 
 def _find_interrupt(workflow: Workflow, status: str, request: TransitionRequest) -> str | None:
-    state = workflow.nodes.get(_state_node(status))
+    state = workflow.nodes.get(state_node(status))
     edges = state.edges.get("interrupted", ()) if state is not None else ()
     return next((edge.target for edge in edges if edge.transition == request.transition), None)
 
@@ -337,9 +342,13 @@ def _leads_to(workflow: Workflow, node_id: str, request: TransitionRequest) -> b
     return any(edge.transition == request.transition and edge.target == slot_in(slot) for edge in edges)
 
 
-def _find_return_state(execution: InstanceExecution, status: str) -> str:
-    live = _list_live_nodes(execution)
-    return (execution.workflow.return_state_of(live[0]) if live else None) or _state_node(status)
+def _find_return_state(execution: InstanceExecution, document_state: DocumentState, live: str | None) -> str:
+    """Return the state that a token came from; where it does not say, the one that the document rests at."""
+    workflow = execution.workflow
+    state = workflow.return_state_of(live) if live is not None else None
+    return state or find_resting_state(
+        workflow, document_state.status, is_amendment=document_state.is_amendment
+    )
 
 
 def _list_live_nodes(execution: InstanceExecution) -> list[str]:

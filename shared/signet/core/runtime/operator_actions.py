@@ -1,19 +1,19 @@
 """The acts of an operator on a token: to cancel it, to end its wait, to skip its node, to send it elsewhere.
 
 None lets a document pass without the approval that it needs. To cancel is to reject. Only a wait for time or
-for the outside world can be ended by hand, and only what acts can be skipped. A token is sent back, or to the
-state that its document has already.
+for the outside world can be ended by hand, and only what acts can be skipped. `go_to_targets` says where
+a token may be sent.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from signet.core.compiler.slot_graph import slot_in
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.go_to_targets import check_approval_ahead, list_targets
 from signet.core.runtime.position import STANDING, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -150,21 +150,6 @@ def _refuse_skip(why: str, remedy: str) -> Rejected:
     return Rejected("INSTANCE_TOKEN_NOT_SKIPPABLE", f"the node cannot be skipped: {why}", remedy=remedy)
 
 
-def list_targets(execution: InstanceExecution, status: str) -> list[str]:
-    """List the nodes that an operator may send the instance to, the nearest first.
-
-    These are the beginnings of the slots that its tokens are in, the states that they came from, and the
-    state that the document has.
-    """
-    workflow, tokens = execution.workflow, execution.projection.position.at_work()
-    slots = (workflow.content["slot_map"].get(token.node) for token in tokens)
-    nodes = [slot_in(slot) for slot in slots if slot is not None]
-    nodes += [state for token in tokens if (state := workflow.return_state_of(token.node)) is not None]
-    nodes.append(f"sys:state:{status}")
-    resting = {token.node for token in tokens if workflow.nodes[token.node].type.name == "state"}
-    return [node for node in dict.fromkeys(nodes) if node in workflow.nodes and node not in resting]
-
-
 def list_acts(execution: InstanceExecution, token: Token | None, status: str) -> list[str]:
     """List the acts that repair what is held, as the checks would accept them; the gentlest first.
 
@@ -172,24 +157,16 @@ def list_acts(execution: InstanceExecution, token: Token | None, status: str) ->
     """
     if not execution.is_live:
         return []
+    ending = ["cancel", "fail"] if check_approval_ahead(execution) is None else []
     if token is None or not execution.takes_changes:
-        return ["retry", "cancel", "fail"]
+        return ["retry", *ending]
     found = ["retry"]
     found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token, None) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
     found += ["correct"] if not execution.workflow.is_approved(status) else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
-    return [*found, "cancel", "fail"]
-
-
-def check_go_to(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
-    targets = list_targets(execution, status)
-    if node_id in targets:
-        return None
-    sentence = f"the instance cannot go to {node_id}: it lies ahead, or nothing leads from there"
-    remedy = f"Go to one of these: {', '.join(targets)}." if targets else "Ask for a transition instead."
-    return Rejected("INSTANCE_TARGET_NOT_POSSIBLE", sentence, remedy=remedy)
+    return [*found, *ending]
 
 
 def _refuse_advance(why: str, remedy: str) -> Rejected:

@@ -7,8 +7,11 @@ is done and only what follows is not.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from signet.core.errors import Rejected
+from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
 from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.resting_states import find_resting_state
 from signet.core.runtime.tokens import ROOT, root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -37,13 +40,13 @@ class RestartInput:
     is_in_force: bool = False
 
 
-def choose_beginning(workflow: Workflow, place: EndedPlace, status: str) -> str:
+def choose_beginning(workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool) -> str:
     """Return the node where the new instance begins."""
     for token in place.tokens:
         node_id = workflow.return_state_of(token.node)
         if node_id is not None and _is_beginning(workflow.nodes[node_id], status):
             return node_id
-    return f"sys:state:{status}"
+    return find_resting_state(workflow, status, is_amendment=is_amendment)
 
 
 def _is_beginning(node: WorkflowNode, status: str) -> bool:
@@ -63,6 +66,19 @@ def list_repeated(workflow: Workflow, place: EndedPlace, node_id: str) -> list[s
     roots = {root_of(token.id) for token in place.tokens}
     done = {node for token_id, node in place.done if root_of(token_id) in roots}
     return sorted(node for node in done & ahead if workflow.nodes[node].type.name in _ACTING)
+
+
+def refuse_repeated(
+    workflow: Workflow, repeated: Sequence[str], status: str, node_id: str
+) -> Rejected | None:
+    """Refuse to do again behind a gate what was approved once."""
+    lasting = [name for name in repeated if has_lasting_effect(workflow, name)]
+    is_behind = workflow.nodes[node_id].type.name == "slot_in" or workflow.is_behind_approvals(status)
+    if not lasting or not is_behind:
+        return None
+    sentence = f"what was approved once would be done again by {', '.join(lasting)}"
+    remedy = "Ask for a transition that begins there, or amend the document."
+    return Rejected("INSTANCE_TARGET_REPEATS", sentence, remedy=remedy)
 
 
 def assess_restart(old: Definition, new: Definition, node_id: str, facts: RestartInput) -> Report:

@@ -13,6 +13,7 @@ from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
+from signet.core.runtime.resting_states import find_reentry
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.actions import ChangeOrRefusal, MakeId, run_action
 from signet.engine.documents.amendments import START, make_amendment, refuse_while_open
@@ -51,8 +52,6 @@ from signet.engine.documents.commands import (
 from signet.engine.documents.paused_requests import refuse_while_paused, withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
-
-STATE = "sys:state:"
 
 
 def decide_operation(
@@ -292,7 +291,10 @@ def _request(
     supersede_request(change, row, f"replaced by a request for {operation.transition}")
     if row.instance_id is None:
         # Settled or failed: a new instance begins in the document's state.
-        change.instance = InstanceStart(f"{STATE}{row.status}", "reentered")
+        begins = contract.initial_state if contract.amendment is not None else None
+        is_amendment = row.amended_from_id is not None
+        node = find_reentry(row.status, amendments_begin=begins, is_amendment=is_amendment)
+        change.instance = InstanceStart(node, "reentered")
     else:
         trigger_workflow(change, row, "transition_requested", {"transition": operation.transition})
     return change

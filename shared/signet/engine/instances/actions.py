@@ -13,6 +13,7 @@ from uuid import UUID
 
 from signet.core.errors import Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
+from signet.core.runtime.go_to_targets import check_approval_ahead
 from signet.core.runtime.operator_actions import (
     Sequel,
     check_advance,
@@ -37,7 +38,7 @@ from signet.engine.instances.act_checks import (
     require_version,
 )
 from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
-from signet.engine.instances.hand_answers import take_part_in_answer
+from signet.engine.instances.hand_answers import refuse_part_behind_gate, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Database
@@ -195,6 +196,7 @@ class Instances:
         """End the instance with its open steps, approvals and requests; approvers are notified.
 
         `then` is wanted where nobody can ask for a transition of the document: it begins again, or is left.
+        An approval behind a gate is not left in this way, where the document could go on without it.
         """
         act, control = named
         with self._locked(caller, instance_id, act, dry_run) as transaction:
@@ -204,6 +206,7 @@ class Instances:
             require_reason(reason)
             execution, document = context.execution, context.document
             status = document.status if document is not None else None
+            raise_if(check_approval_ahead(execution))
             raise_if(check_end(execution.workflow, status, then))
             place = transaction.read_last_place(instance_id) if then == "restart" else None
             follows = {"then": then} if then is not None else {}
@@ -237,6 +240,7 @@ class Instances:
             require_reason(reason)
             chosen = require_token(context, token)
             raise_if(check_cancel(context.execution.workflow, chosen))
+            refuse_part_behind_gate(transaction, context, caller)
             context.execution.cancel_token(chosen, reason, transaction.actor)
             if context.execution.is_running:
                 transaction.wake(context)

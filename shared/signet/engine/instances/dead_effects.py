@@ -2,18 +2,20 @@
 
 The instance keeps what it made of the dead letter. A step that took its error edge has ended, and one without
 such an edge holds its token. The effect is delivered all the same, with evidence, unless the incident of its
-step has closed since: then it is withdrawn. A step that still waits for the effect is told.
+step has closed since: then it is withdrawn. A step that still waits for the effect is told. What belongs to a
+way that its document has left is not sent: nobody would approve it any more.
 """
 
 from collections.abc import Sequence, Set
 from uuid import UUID
 
+from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
-from signet.store.database import Database
-from signet.store.operations.overview import find_dead_effects
+from signet.store.database import Connection, Database
+from signet.store.operations.overview import find_dead_effects, find_left_behind
 from signet.store.outbox.queue import EFFECTS, requeue_dead
 
 REQUEUE = permission_of("requeue")
@@ -38,6 +40,7 @@ class DeadEffects:
             entities = {effect.instance_id: effect.entity_id for effect in dead if effect.has_instance}
             transaction = OperatorTransaction(connection, caller, self._caches, self._compiled, entities)
             transaction.require(REQUEUE)
+            refuse_left_behind(connection, tenant_id, [effect.id for effect in dead])
             done = requeue_dead(connection, EFFECTS, tenant_id, [effect.id for effect in dead])
             for instance_id in sorted(entities):
                 own = [
@@ -50,3 +53,15 @@ class DeadEffects:
                     transaction.note(instance_id, "requeue", detail={"effects": own})
             transaction.write()
         return done
+
+
+def refuse_left_behind(connection: Connection, tenant_id: UUID, effect_ids: Sequence[UUID]) -> None:
+    """Refuse to send effects again whose document has ended, or has left the way that they belong to.
+
+    Their documents are locked.
+    """
+    left = find_left_behind(connection, tenant_id, effect_ids)
+    if left:
+        sentence = f"the effect {left[0]} is of a way that its document has left"
+        remedy = "Leave it unsent; what the document needs now is asked for by a transition."
+        raise Rejected("EFFECT_LEFT_BEHIND", sentence, remedy=remedy)

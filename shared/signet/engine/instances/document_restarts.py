@@ -20,6 +20,7 @@ from signet.core.runtime.restart_check import (
     choose_beginning,
     has_nothing_left,
     list_repeated,
+    refuse_repeated,
 )
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
@@ -180,7 +181,8 @@ def plan_restart(
     loader = transaction.definitions(caches)
     old = loader.read(context.row.definition_id)
     new = _choose_definition(loader, old, document, target)
-    node = choose_beginning(old.definition.workflow, place, document.status)
+    left, is_amendment = old.definition.workflow, document.amended_from_id is not None
+    node = choose_beginning(left, place, document.status, is_amendment=is_amendment)
     if has_nothing_left(new.definition.workflow, node):
         raise Rejected(
             "RESTART_NOT_POSSIBLE",
@@ -190,7 +192,10 @@ def plan_restart(
     is_in_force = target is None or new.row.id == old.row.id
     facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
     report = assess_restart(old.definition, new.definition, node, facts)
-    repeats = list_repeated(old.definition.workflow, place, node)
+    repeats = list_repeated(left, place, node)
+    rejected = refuse_repeated(left, repeats, document.status, node)
+    if rejected is not None:
+        raise rejected
     return RestartPlan(context, document, new, node, repeats, report)
 
 

@@ -1,4 +1,4 @@
-"""Answers by hand: an operator ends a wait, and is held to separation of duties for what they say.
+"""Separation of duties for operators: what they answer by hand, and what they send back behind a gate.
 
 What they enter may decide about the document like an edit of it, so that they count as its editors.
 """
@@ -9,6 +9,7 @@ from dataclasses import replace
 from signet.core.approvals.eligibility import PeopleBehind, list_approving_voices, separation_conflict
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
+from signet.core.runtime.go_to_targets import is_behind_gate
 from signet.core.tenants.caller import Caller
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction
@@ -21,12 +22,57 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     """
     if context.document is None:
         return
-    claimed = () if caller.claimed is None else (caller.claimed,)
-    persons = frozenset((*caller.principal.responsible, *claimed))
+    persons = _list_persons(caller)
     denial = _find_part(transaction, context, persons) or _find_vote(context, persons)
     if denial is not None:
         raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
     transaction.add_editors(context.document.id, persons)
+
+
+def refuse_part_behind_gate(
+    transaction: OperatorTransaction, context: InstanceContext, caller: Caller
+) -> None:
+    """Refuse a caller with a part in a document that stands behind a gate: it would be done again for them.
+
+    Who approved what is done there has a part in it too. Before the gate its approvals are asked again.
+    """
+    document = context.document
+    if document is None:
+        return
+    execution = context.execution
+    if not is_behind_gate(execution.workflow, execution.projection.position.at_work(), document.status):
+        return
+    persons = _list_persons(caller)
+    denial = _find_part(transaction, context, persons) or _find_approver(transaction, context, persons)
+    if denial is not None:
+        remedy = "Have another operator do it; what is held can be retried."
+        raise Rejected(denial.code, denial.sentence, remedy=remedy)
+
+
+def _list_persons(caller: Caller) -> frozenset[str]:
+    claimed = () if caller.claimed is None else (caller.claimed,)
+    return frozenset((*caller.principal.responsible, *claimed))
+
+
+def _find_approver(
+    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str]
+) -> Denial | None:
+    """Find a person who has approved the document: they would have approved what they then do again."""
+    document = context.document
+    assert document is not None
+    for person in sorted(transaction.list_approvers(document.id).intersection(persons)):
+        if _bars_deciding(context, person):
+            sentence = f"{person} has approved what stands behind the gate, and may not do this too"
+            return Denial("SEPARATION_OF_DUTIES", sentence)
+    return None
+
+
+def _bars_deciding(context: InstanceContext, person: str) -> bool:
+    """Return whether the contract keeps an editor from deciding."""
+    document = context.document
+    assert document is not None
+    contract = context.documents.contract_of(document)
+    return separation_conflict(contract, PeopleBehind(editors=frozenset((person,))))(person) is not None
 
 
 def _find_part(
@@ -48,16 +94,13 @@ def _find_part(
 
 def _find_vote(context: InstanceContext, persons: Iterable[str]) -> Denial | None:
     """Find an approval that waits for its gate: its voter would not decide about what they then answer."""
-    document = context.document
-    assert document is not None
-    contract = context.documents.contract_of(document)
     approved = {
         person
         for request in context.approvals.list_pending(context.row.id)
         for person in list_approving_voices(request.seats)
     }
     for person in sorted(approved.intersection(persons)):
-        if separation_conflict(contract, PeopleBehind(editors=frozenset((person,))))(person) is not None:
+        if _bars_deciding(context, person):
             sentence = f"{person} has approved what waits for this answer, and may not give it too"
             return Denial("SEPARATION_OF_DUTIES", sentence)
     return None

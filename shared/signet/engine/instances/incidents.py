@@ -12,7 +12,8 @@ from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.operator_actions import list_acts, list_targets
+from signet.core.runtime.go_to_targets import list_targets
+from signet.core.runtime.operator_actions import list_acts
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
 from signet.core.tenants.caller import Caller

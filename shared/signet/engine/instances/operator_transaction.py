@@ -41,6 +41,7 @@ from signet.engine.execution.rows import (
 from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
+from signet.store.approvals.approvers import list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
@@ -257,6 +258,10 @@ class OperatorTransaction:
     def has_answered(self, context: InstanceContext, document_id: UUID, person: str) -> bool:
         """Return whether the person has ended a wait, and has written nothing of the document since."""
         return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
+
+    def list_approvers(self, document_id: UUID) -> frozenset[str]:
+        """List the persons who have approved the document, and the persons they voted for."""
+        return list_approvers(self._connection, self._tenant_id, document_id)
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
-from signet.core.runtime.operator_actions import check_ask_again, check_go_to, check_skip, decide_skip
+from signet.core.runtime.go_to_targets import check_go_to
+from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -21,7 +22,7 @@ from signet.engine.instances.act_checks import (
     require_version,
 )
 from signet.engine.instances.actions import InstanceState, state_of
-from signet.engine.instances.hand_answers import take_part_in_answer
+from signet.engine.instances.hand_answers import refuse_part_behind_gate, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.store.database import Database
 
@@ -89,6 +90,7 @@ class Repairs:
             require_current(context)
             status = context.document.status if context.document is not None else ""
             raise_if(check_go_to(context.execution, status, node))
+            refuse_part_behind_gate(transaction, context, caller)
             context.execution.go_to(node, reason, transaction.actor)
             context.adopt_changes()
             transaction.wake(context)

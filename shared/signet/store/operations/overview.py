@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.core.errors import Defect
+from signet.core.runtime.projection import CONTROL
 from signet.ids import created_at_of
 from signet.store.database import Connection
 from signet.store.instances.write import DeadTrigger
@@ -16,6 +17,8 @@ from signet.store.statements import Statements
 from signet.store.wake_ups import QueueName
 
 _SQL = Statements(__file__)
+# The acts after which a document is no longer where it was.
+_LEAVING = [f"{CONTROL}{act}" for act in ("sent_to", "gone_to", "cancelled", "failed", "amended", "deleted")]
 NEWEST = UUID(int=2**128 - 1)
 
 
@@ -84,6 +87,18 @@ def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUI
     }
     with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
         return cursor.execute(_SQL.find_dead_effects, values).fetchall()
+
+
+def find_left_behind(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> list[UUID]:
+    """Find the effects whose document has left the way that they belong to."""
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(effect_id) for effect_id in ids],
+        "ids": list(ids),
+        "leaving": _LEAVING,
+    }
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.find_left_behind, values).fetchall()
 
 
 def read_usage(connection: Connection, tenant_id: UUID, *, since_seconds: float) -> Usage:

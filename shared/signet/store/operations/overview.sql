@@ -26,6 +26,30 @@ LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instanc
 WHERE q.status = 'dead_letter'
 ORDER BY q.id
 
+-- name: find_left_behind
+-- Find the effects whose document has left the way that they belong to: it is deleted or in another status, has another
+-- instance, has passed a gate since, or was sent elsewhere or ended by an act.
+SELECT q.id
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS wanted (created_at, id)
+JOIN workflow_side_effects_outbox q
+  ON q.tenant_id = %(tenant_id)s AND q.created_at = wanted.created_at AND q.id = wanted.id
+JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
+JOIN workflow_step_executions s
+  ON s.tenant_id = q.tenant_id AND s.instance_id = q.instance_id AND s.id = q.step_execution_id
+JOIN documents d ON d.tenant_id = q.tenant_id AND d.id = i.entity_id
+WHERE d.deleted_at IS NOT NULL
+   OR d.status IS DISTINCT FROM (SELECT v.snapshot::jsonb ->> 'status' FROM document_versions v
+                                 WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id
+                                   AND v.version = s.entity_version)
+   OR EXISTS (SELECT FROM workflow_instances n
+              WHERE n.tenant_id = i.tenant_id AND n.entity_type = i.entity_type AND n.entity_id = i.entity_id
+                AND n.kind = 'envelope' AND n.id > i.id)
+   OR EXISTS (SELECT FROM workflow_step_executions l
+              WHERE l.tenant_id = s.tenant_id AND l.instance_id = s.instance_id AND l.seq > s.seq
+                AND (l.node_id = ANY (%(leaving)s::text[])
+                     OR (l.node_type = 'lifecycle_gate' AND l.output_json ->> 'outcome' = 'passed')))
+ORDER BY q.id
+
 -- name: read_usage
 -- Count what a tenant has running, each to a limit.
 SELECT (SELECT count(*) FROM (SELECT FROM workflow_instances

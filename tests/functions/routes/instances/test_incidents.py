@@ -95,7 +95,9 @@ def test_it_is_sent_back_and_approved_again(
     version = f'"{incident["instance_version"]}"'
     refused = client.post(place, {**WHY, "node": "sys:end"}, if_match=version)
     assert (refused.status, refused.body["code"]) == (409, "INSTANCE_TARGET_NOT_POSSIBLE")
-    sent = client.post(place, {**WHY, "node": targets[0]}, if_match=version)
+    own = client.post(place, {**WHY, "node": targets[0]}, if_match=version)
+    assert (own.status, own.body["code"]) == (403, "SEPARATION_OF_DUTIES")
+    sent = replace(client, subject="olga").post(place, {**WHY, "node": targets[0]}, if_match=version)
     assert (sent.status, sent.body["status"]) == (200, "running")
     assert client.get(f"/v1/incidents/{incident['id']}").body["closing"] == "withdrawn"
 

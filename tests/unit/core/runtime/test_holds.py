@@ -5,7 +5,8 @@ import pytest
 from signet.core.runtime.decisions import Decision, DecisionInput
 from signet.core.runtime.document_changes import find_sending_back
 from signet.core.runtime.execution import Blocked, HoldChange, InstanceExecution
-from signet.core.runtime.operator_actions import check_go_to, check_skip, decide_skip, list_acts, list_targets
+from signet.core.runtime.go_to_targets import check_go_to, list_targets
+from signet.core.runtime.operator_actions import check_skip, decide_skip, list_acts
 from signet.core.runtime.position import Hold, TokenState
 from signet.core.runtime.projection import Actor, Projection, Step, project, start_projection
 from signet.core.runtime.tokens import name_retry

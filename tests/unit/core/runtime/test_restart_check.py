@@ -12,6 +12,7 @@ from signet.core.runtime.restart_check import (
     choose_beginning,
     has_nothing_left,
     list_repeated,
+    refuse_repeated,
 )
 from signet.core.runtime.workflow import Workflow
 from tests.support.core.valid_workflow import CONTRACT
@@ -52,7 +53,7 @@ def test_it_begins_where_the_last_instance_stood(
 ) -> None:
     known = [node for node in nodes if node in workflow.nodes]
     assert known == list(nodes)
-    assert choose_beginning(workflow, stood(*nodes), status) == begins
+    assert choose_beginning(workflow, stood(*nodes), status, is_amendment=False) == begins
 
 
 def test_a_settled_state_has_nothing_left(workflow: Workflow) -> None:
@@ -66,6 +67,16 @@ def test_what_has_acted_since_there_acts_again(workflow: Workflow) -> None:
     done = frozenset({("T/b7", REVIEW), ("T/b7/9.1", "usr:approval:credit"), ("T", "usr:approval:told")})
     assert list_repeated(workflow, EndedPlace([token], done), REVIEW) == ["usr:approval:credit"]
     assert list_repeated(workflow, EndedPlace([token], done), BEHIND) == []
+
+
+def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow) -> None:
+    """Refuse calls and actions that make documents; before a gate, people are asked again."""
+    call = next(name for name, node in workflow.nodes.items() if node.type.name == "webhook_out")
+    told = next(name for name, node in workflow.nodes.items() if node.type.name == "notification")
+    refused = refuse_repeated(workflow, [call, told], "active", BEHIND)
+    assert refused is not None and refused.code == "INSTANCE_TARGET_REPEATS" and call in refused.message
+    assert refuse_repeated(workflow, [told], "active", BEHIND) is None
+    assert refuse_repeated(workflow, [call], "draft", "sys:state:draft") is None
 
 
 def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: bool) -> Report:

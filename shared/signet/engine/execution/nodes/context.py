@@ -162,7 +162,8 @@ class InstanceContext:
         kept = list_unchanged_refs(self.execution.projection.pins, document.data)
         begins, pause = self.row.birth == "reentered" and self.row.version == 0, document.pause or {}
         found = document.version, document.status, request, deciders, changed, erased, kept, begins
-        return DocumentState(*found, pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN))
+        further = pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN)
+        return DocumentState(*found, *further, is_amendment=document.amended_from_id is not None)
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
