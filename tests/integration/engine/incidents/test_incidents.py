@@ -115,9 +115,9 @@ def test_a_held_gate_is_an_incident_of_business(stage: WorkflowStage) -> None:
     stage.drain()
     assert incidents_of(stage, document) == [("sys:gate:approve", "RULE_REJECTED", "business", 1, None, None)]
     stage.standing.run("DELETE FROM rules WHERE name = 'closed'")
-    instances.resume(olga, document.instance_id, version(stage, document))
+    instances.retry(olga, document.instance_id, version(stage, document), "the rule is gone")
     stage.drain()
-    assert [row[4] for row in incidents_of(stage, document)] == ["resumed"]
+    assert [row[4] for row in incidents_of(stage, document)] == ["retried"]
     assert stage.status_of(document.id) == "active"
 
 
