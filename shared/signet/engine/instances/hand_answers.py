@@ -1,4 +1,4 @@
-"""Answers by hand: an operator ends a wait, and is held to separation of duties for what they say.
+"""Answers by hand: an operator ends a wait or skips a node, and is held to separation of duties for it.
 
 What they enter may decide about the document like an edit of it, so that they count as its editors.
 """
@@ -38,7 +38,7 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     persons = frozenset((*caller.principal.responsible, *claimed))
     denial = _find_part(transaction, context, persons) or _find_vote(transaction, context, persons)
     if denial is not None:
-        raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
+        raise Rejected(denial.code, denial.sentence, remedy="Have an operator without a part in it give the answer.")
     transaction.add_editors(context.document.id, persons)
 
 
