@@ -38,7 +38,8 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     persons = frozenset((*caller.principal.responsible, *claimed))
     denial = _find_part(transaction, context, persons) or _find_vote(transaction, context, persons)
     if denial is not None:
-        raise Rejected(denial.code, denial.sentence, remedy="Have an operator without a part in it give the answer.")
+        remedy = "Have an operator without a part in it give the answer."
+        raise Rejected(denial.code, denial.sentence, remedy=remedy)
     transaction.add_editors(context.document.id, persons)
 
 
