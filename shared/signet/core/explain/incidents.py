@@ -172,7 +172,7 @@ def _write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -
     _, subject, version = _find_subject(record, act)
     words = ["signet", "instance", act.replace("_", "-"), str(subject), *named]
     words += ["--tenant", str(record.tenant_id), "--actor", "YOU", "--version", str(version)]
-    words += ["--reason", body["reason"]]
+    words += ["--reason", body["reason"]] if "reason" in body else []
     words += ["--then", body["then"]] if "then" in body else []
     for name in ("payload", "patch"):
         if name in body:
@@ -185,9 +185,9 @@ def _quote(word: str) -> str:
 
 
 def _write_request(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
-    content = json.dumps(body, ensure_ascii=False)
+    content = f"  {json.dumps(body, ensure_ascii=False)}" if body else ""
     kind, subject, version = _find_subject(record, act)
-    return f'POST /v1/{kind}/{subject}/{act}  If-Match: "{version}"  {content}'
+    return f'POST /v1/{kind}/{subject}/{act}  If-Match: "{version}"{content}'
 
 
 def _find_subject(record: InstanceRecords, act: str) -> tuple[str, UUID, int]:

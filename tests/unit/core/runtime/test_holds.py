@@ -300,6 +300,13 @@ def test_what_is_held_is_retried_and_not_resumed() -> None:
     )
 
 
+def test_a_retry_of_what_the_engine_paused_names_no_token() -> None:
+    execution = begin(BLOCK, "usr:checks:fork")
+    execution.pause(Blocked("DRIFT: of all"))
+    retried = execution.resume("retried", [], "mended", OLGA)
+    assert retried.data == {"reason": "mended"} and execution.is_running
+
+
 def test_what_was_withdrawn_in_its_round_is_not_held() -> None:
     execution = InstanceExecution(load({"nodes": [call("left")]}), start_projection("usr:checks:left", 1))
     execution.run_pure_nodes(lambda token: DecisionInput({}), lambda node, token: Blocked("NOT_NOW: later"))
