@@ -26,7 +26,7 @@ ANSWERS = (
         "who has approved writes the answer",
         3,
         HAND,
-        " or _find_vote(context, persons)\n",
+        " or _find_vote(transaction, context, persons)\n",
         "\n",
         (f"{ANSWERED}who_has_approved_answers_no_more",),
     ),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tests.mutants.actors import ACTORS
 from tests.mutants.amending import AMENDING
+from tests.mutants.answering import ANSWERING
 from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
@@ -53,6 +54,7 @@ MUTATIONS: Sequence[Mutation] = (
     *PINNING,
     *VOTING,
     *ACTORS,
+    *ANSWERING,
     *ATTACKED,
     *HOLDING,
     *AMENDING,

@@ -278,12 +278,12 @@ class WorkflowStage:
 
     # --- looking ---
 
-    def resume(self, made: Made, by: Caller) -> None:
-        """Let an instance go on, which may have been woken and have gone on by itself."""
+    def retry(self, made: Made, by: Caller) -> None:
+        """Let a held instance go on, which may have been woken and have gone on by itself."""
         instances = Instances(self.standing.company.database, self.caches(), CompiledCache())
         instance = self.instance(made.instance_id)
         if instance["status"] == "paused":
-            instances.resume(by, made.instance_id, instance["version"])
+            instances.retry(by, made.instance_id, instance["version"], "it is mended")
         self.drain()
 
     def version_of(self, document_id: UUID) -> int:

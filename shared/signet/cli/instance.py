@@ -152,7 +152,7 @@ def pause(
 def resume(
     database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor, version: Version
 ) -> None:
-    """Let a paused instance go on (workflow:resume)."""
+    """Lift the pause of an instance; what is held is retried (workflow:resume)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         describe_state(instances.resume(caller, instance, version))
 

@@ -145,7 +145,7 @@ def test_where_the_documents_people_clear_the_bench_it_pauses(stage: WorkflowSta
         assert any("Not app2: carl took the role" in line for line in write_instance(explained))
         if is_open:
             edit(stage, document, "carl")
-            stage.resume(document, stage.standing.company.caller("frank", "admin"))
+            stage.retry(document, stage.standing.company.caller("frank", "admin"))
 
 
 # --- what was taken is given back by a person without a part ---
@@ -157,11 +157,11 @@ def test_asking_again_lets_no_lenient_approver_decide(stage: WorkflowStage) -> N
     give(stage, "carl", "app1")
     for _ in range(2):
         edit(stage, document, "carl")
-        stage.resume(document, stage.standing.company.caller("frank", "admin"))
+        stage.retry(document, stage.standing.company.caller("frank", "admin"))
         assert reason_of(stage, document) == ("paused", "APPROVAL_NOBODY_ELIGIBLE")
         assert stage.status_of(document.id) == "submitted"
     give(stage, "frank", "app1", "voter")
-    stage.resume(document, stage.standing.company.caller("frank", "admin"))
+    stage.retry(document, stage.standing.company.caller("frank", "admin"))
     assert vote(stage, document.id, "app2") == "approved"
     assert stage.status_of(document.id) == "active"
 
@@ -178,7 +178,7 @@ def test_who_agrees_with_the_taking_gives_it_back_and_takes_it_again(
     assert vote(stage, document.id, "app2") == BARRED
     give(stage, helper, "app1", "voter")
     disable(stage, helper, "app1")
-    stage.resume(document, stage.standing.company.caller(helper, "admin"))
+    stage.retry(document, stage.standing.company.caller(helper, "admin"))
     assert reason_of(stage, document) == ("running", "")
     if helper == "app3":
         assert vote(stage, document.id, helper) == BARRED, "they have cleared it themselves"
@@ -333,7 +333,7 @@ def test_who_cleared_the_bench_and_erased_does_not_decide(stage: WorkflowStage) 
     for roles in (("voter",), ()):
         for user_id in ("app1", "app2"):
             give(stage, "frank", user_id, *roles)
-    stage.resume(document, stage.standing.company.caller("frank", "admin"))
+    stage.retry(document, stage.standing.company.caller("frank", "admin"))
     assert vote(stage, document.id, "bob") == CONFLICT
     assert vote(stage, document.id, "otto") == "approved"
 

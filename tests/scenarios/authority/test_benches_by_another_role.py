@@ -104,7 +104,7 @@ def give_back(stage: WorkflowStage, by: str) -> None:
 
 def resume(stage: WorkflowStage, document: Made) -> None:
     if stage.instance(document.instance_id)["status"] == "paused":
-        stage.resume(document, stage.standing.company.caller("frank", "admin"))
+        stage.retry(document, stage.standing.company.caller("frank", "admin"))
 
 
 def reason_of(stage: WorkflowStage, document: Made) -> tuple[str, str]:

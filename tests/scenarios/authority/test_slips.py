@@ -138,7 +138,7 @@ def test_where_a_taking_bars_all_the_advice_is_to_give_back_and_who_can(stage: W
     save(stage, "frank", "wanda", "voter")
     assert vote(stage, document.id, "wanda") == BARRED, "a new holder is no way out"
     save(stage, "frank", "app1", "voter")
-    stage.resume(document, stage.standing.company.caller("frank", "admin"))
+    stage.retry(document, stage.standing.company.caller("frank", "admin"))
     assert vote(stage, document.id, "app2") == "approved"
 
 
@@ -156,7 +156,7 @@ def test_who_was_given_the_role_or_made_a_member_by_the_creator_is_not_advised(s
     )
     # What it says is so.
     save(stage, "frank", "anton", "voter")
-    stage.resume(document, stage.standing.company.caller("frank", "admin"))
+    stage.retry(document, stage.standing.company.caller("frank", "admin"))
     assert vote(stage, document.id, "wanda") == BARRED
     assert vote(stage, document.id, "anton") == "approved"
 
@@ -186,14 +186,14 @@ def test_no_seat_by_break_glass_gets_around_a_taking(stage: WorkflowStage) -> No
     glass, request_id = BreakGlass(stage.standing.company.database), newest(stage, document.id)
     proposal = glass.propose(operate_as(stage, "otis"), stage.tenant_id, request_id, "emil", "all are away")
     glass.consent(operate_as(stage, "oona"), stage.tenant_id, proposal.id)
-    stage.resume(document, stage.standing.company.caller("carl", "admin"))
+    stage.retry(document, stage.standing.company.caller("carl", "admin"))
     assert vote(stage, document.id, "emil") == BARRED
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
         added = Member(user_id="nora", display_name="Nora", roles=("admin",))
         save_members(connection, stage.tenant_id, (added,), COMMAND_LINE)
     assert "That can be done by nora." in advice(stage, document)
     save(stage, "nora", "app1", "voter")
-    stage.resume(document, stage.standing.company.caller("nora", "admin"))
+    stage.retry(document, stage.standing.company.caller("nora", "admin"))
     assert vote(stage, document.id, "app2") == "approved"
 
 

@@ -143,7 +143,7 @@ def vote_when_the_line_is_set(scene: AuthorityScene) -> str:
     chart, middle = OrgChart(scene.database), scene.named("middle")
     chart.set_manager(scene.caller(scene.boss), scene.clerk, middle)
     scene.edit(scene.made, scene.caller(scene.clerk))
-    scene.stage.resume(scene.made, scene.caller(scene.boss))
+    scene.stage.retry(scene.made, scene.caller(scene.boss))
     return scene.vote(scene.lawful)
 
 
@@ -221,7 +221,7 @@ def clear_the_bench_for_another(scene: AuthorityScene) -> Iterator[str]:
     yield from clear_the_bench(scene)
     yield scene.vote(scene.lawful)
     scene.edit(scene.made, scene.caller(scene.clerk))
-    scene.stage.resume(scene.made, scene.caller(scene.boss))
+    scene.stage.retry(scene.made, scene.caller(scene.boss))
     scene.escalate()
     yield scene.vote(scene.lawful)
 

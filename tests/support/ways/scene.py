@@ -193,7 +193,7 @@ class AuthorityScene:
     def give_back(self) -> None:
         """Let an administrator who has no part give back what the person took; then go on."""
         self.save(self.caller(self.boss), self.other, *self.roles_of_other)
-        self.stage.resume(self.made, self.caller(self.boss))
+        self.stage.retry(self.made, self.caller(self.boss))
 
     @property
     def made(self) -> Made:

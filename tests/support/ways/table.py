@@ -10,6 +10,7 @@ from tests.support.ways.cells import NotPossible, Way
 from tests.support.ways.contents import AMEND, ERASE
 from tests.support.ways.controls import DEFINITION
 from tests.support.ways.grants import DISABLE, MANAGER_LINE, ROLE
+from tests.support.ways.hands import ADVANCE, CANCEL_TOKEN, GO_TO, RETRY, SKIP
 from tests.support.ways.involvements import RESPONSIBLE, WHO
 from tests.support.ways.machines import DERIVE, KEY, SYSTEM_STEP
 from tests.support.ways.statements import SQL_AS_WORKER
@@ -32,6 +33,11 @@ WAYS: Mapping[str, Way] = {
     ),
     "erase": Way("They erase a personal value while the approval waits.", ERASE),
     "amend": Way("They replace the document by an amendment.", AMEND),
+    "advance": Way("They end a wait by hand, with an answer of their own.", ADVANCE),
+    "skip": Way("They skip a held node, with an answer of their own.", SKIP),
+    "retry": Way("They retry what is held.", RETRY),
+    "go to": Way("They send the instance back.", GO_TO),
+    "cancel token": Way("They cancel the token that waits for the approval.", CANCEL_TOKEN),
     "SQL as worker": Way("They run statements with the database role of the worker.", SQL_AS_WORKER),
 }
 

@@ -22,6 +22,7 @@ WHY = "…"
 _ACTS: Mapping[str, str] = MappingProxyType(
     {
         "retry": "goes on at the same place; what was done before is not repeated",
+        "resume": "lifts the pause; what is held stays so until it is retried",
         "ask_again": "voids the approval; the people of today are asked at the same node",
         "restart": "begins a new instance where the last one stood",
         "correct": "changes fields in spite of the edit window, and tries again; people are asked again",
@@ -135,13 +136,14 @@ def _list_body(
         yield "node", act.targets[0]
     if act.name in ("skip", "cancel_token", "ask_again"):
         yield "token", incident.token
-    yield "reason", WHY
+    if act.name != "resume":
+        yield "reason", WHY
     if act.name == "correct":
         yield "patch", {}
     if act.name in ("cancel", "fail") and _only_goes_by_itself(outline, record):
         yield "then", "restart"
-    if act.name == "skip" and _wants_answer(outline, incident):
-        yield "payload", {"status": 200, "body": None}
+    if act.name == "skip":
+        yield from _list_answer(outline, incident)
 
 
 def _only_goes_by_itself(outline: Outline, record: InstanceRecords) -> bool:
@@ -153,11 +155,16 @@ def _only_goes_by_itself(outline: Outline, record: InstanceRecords) -> bool:
     return "automatic" in exits and "requested" not in exits
 
 
-def _wants_answer(outline: Outline, incident: IncidentRecord) -> bool:
-    """Return whether the node is a call that saves its answer, which later steps may read."""
+def _list_answer(outline: Outline, incident: IncidentRecord) -> Iterator[tuple[str, Any]]:
+    """Yield the form of the answer where the node saves one, which later steps may read."""
     node = incident.node or ""
-    is_call = outline.workflow.type_of(node) == "webhook_out"
-    return is_call and outline.workflow.config_of(node).get("save_as") is not None
+    config = outline.workflow.config_of(node)
+    if config.get("save_as") is None:
+        return
+    if outline.workflow.type_of(node) == "webhook_out":
+        yield "payload", {"status": 200, "body": None}
+    else:
+        yield "payload", {} if config.get("for_each") is None else []
 
 
 def _write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
@@ -165,7 +172,7 @@ def _write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -
     _, subject, version = _find_subject(record, act)
     words = ["signet", "instance", act.replace("_", "-"), str(subject), *named]
     words += ["--tenant", str(record.tenant_id), "--actor", "YOU", "--version", str(version)]
-    words += ["--reason", body["reason"]]
+    words += ["--reason", body["reason"]] if "reason" in body else []
     words += ["--then", body["then"]] if "then" in body else []
     for name in ("payload", "patch"):
         if name in body:
@@ -178,9 +185,9 @@ def _quote(word: str) -> str:
 
 
 def _write_request(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
-    content = json.dumps(body, ensure_ascii=False)
+    content = f"  {json.dumps(body, ensure_ascii=False)}" if body else ""
     kind, subject, version = _find_subject(record, act)
-    return f'POST /v1/{kind}/{subject}/{act}  If-Match: "{version}"  {content}'
+    return f'POST /v1/{kind}/{subject}/{act}  If-Match: "{version}"{content}'
 
 
 def _find_subject(record: InstanceRecords, act: str) -> tuple[str, UUID, int]:

@@ -342,13 +342,16 @@ class InstanceExecution:
             data["tokens"] = [token.id for token in tokens]
         return self.control(name, data, actor=actor)
 
-    def skip(self, token: Token, decision: Decision, reason: str, actor: Actor) -> None:
+    def skip(
+        self, token: Token, decision: Decision, reason: str, actor: Actor, claimed: str | None = None
+    ) -> None:
         """End the node of a held token as if it had acted, with an answer given by hand.
 
-        One that is held while it waits ends its own step; one that failed has a new one.
+        One that is held while it waits ends its own step; one that failed has a new one. `claimed` is the
+        person that a command line claims to be.
         """
         known = self.projection.position.tokens.keys() - {token.id}
-        self.control("skipped", {"token": token.id, "node": token.node, "reason": reason}, actor=actor)
+        self._control_by_hand("skipped", token.id, token.node, reason, actor, claimed)
         (again,) = self.projection.position.tokens.keys() - known
         waiting = self.open.get(again)
         step = waiting or self._make_step(self.projection.position.tokens[again])
@@ -376,8 +379,13 @@ class InstanceExecution:
 
         `claimed` is the person that a command line claims to be.
         """
-        data = {"token": step.token, "node": step.node, "reason": reason}
+        self._control_by_hand("advanced", step.token, step.node, reason, actor, claimed)
+        self.end(step, decision, has_waited=True)
+
+    def _control_by_hand(
+        self, name: str, token_id: str, node: str, reason: str, actor: Actor, claimed: str | None
+    ) -> None:
+        data = {"token": token_id, "node": node, "reason": reason}
         if claimed is not None:
             data["claimed"] = claimed
-        self.control("advanced", data, actor=actor)
-        self.end(step, decision, has_waited=True)
+        self.control(name, data, actor=actor)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
@@ -111,7 +110,7 @@ def _takes_rejection(node: WorkflowNode, token: Token) -> bool:
     return is_automatic_gate and token.state is TokenState.READY and "rejected" in node.edges
 
 
-def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> Rejected | None:
+def check_advance(execution: InstanceExecution, token: Token) -> Rejected | None:
     node = execution.workflow.nodes[token.node]
     if token.hold is not None and token.id not in execution.open:
         return _refuse_advance("it is held, and does not wait", "Retry it, or skip it where that is listed.")
@@ -120,7 +119,7 @@ def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> R
         return _refuse_advance(f"nothing from outside can end a node of type {node.type.name}", remedy)
     if token.id not in execution.open:
         return _refuse_advance("it does not wait yet", "Wake the instance, or retry it when it is paused.")
-    return _check_payload(node, payload)
+    return None
 
 
 def check_ask_again(execution: InstanceExecution, token: Token) -> Rejected | None:
@@ -135,7 +134,7 @@ def check_ask_again(execution: InstanceExecution, token: Token) -> Rejected | No
     return Rejected("INSTANCE_TOKEN_ASKS_NOBODY", f"people cannot be asked again: {why}", remedy=remedy)
 
 
-def check_skip(workflow: Workflow, token: Token, payload: Any) -> Rejected | None:
+def check_skip(workflow: Workflow, token: Token) -> Rejected | None:
     """Refuse to skip what is not held, and what decides."""
     node = workflow.nodes[token.node]
     if token.hold is None:
@@ -143,14 +142,16 @@ def check_skip(workflow: Workflow, token: Token, payload: Any) -> Rejected | Non
     if node.type.name not in OUTCOME_OF_SKIPPED:
         remedy = "Remove what holds it, then retry; or go to an earlier node."
         return _refuse_skip(f"a node of type {node.type.name} decides", remedy)
-    return _check_payload(node, payload)
+    return None
 
 
 def _refuse_skip(why: str, remedy: str) -> Rejected:
     return Rejected("INSTANCE_TOKEN_NOT_SKIPPABLE", f"the node cannot be skipped: {why}", remedy=remedy)
 
 
-def list_acts(execution: InstanceExecution, token: Token | None, status: str) -> list[str]:
+def list_acts(
+    execution: InstanceExecution, token: Token | None, status: str, *, is_paused_by_person: bool
+) -> list[str]:
     """List the acts that repair what is held, as the checks would accept them; the gentlest first.
 
     Without a token the whole instance is paused: nothing moves before that ends.
@@ -158,44 +159,47 @@ def list_acts(execution: InstanceExecution, token: Token | None, status: str) ->
     if not execution.is_live:
         return []
     ending = ["cancel", "fail"] if check_approval_ahead(execution) is None else []
+    is_retriable = check_retry(execution, is_paused_by_person=is_paused_by_person) is None
+    found = ["retry"] if is_retriable else ["resume"] if check_resume(execution) is None else []
     if token is None or not execution.takes_changes:
-        return ["retry", *ending]
-    found = ["retry"]
+        return [*found, *ending]
     found += ["ask_again"] if check_ask_again(execution, token) is None else []
-    found += ["skip"] if check_skip(execution.workflow, token, None) is None else []
+    found += ["skip"] if check_skip(execution.workflow, token) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
     found += ["correct"] if not execution.workflow.is_approved(status) else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, *ending]
 
 
+def check_retry(execution: InstanceExecution, *, is_paused_by_person: bool) -> Rejected | None:
+    """Refuse a retry unless a token is held, or the engine has paused the instance."""
+    projection = execution.projection
+    if projection.is_paused_by_holds or (execution.is_running and projection.position.held()):
+        return None
+    if projection.status != "paused":
+        return _refuse_unpaused(execution, "retried")
+    if is_paused_by_person:
+        sentence = "a person has paused the instance: nothing has failed that could be retried"
+        return Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+    return None
+
+
+def check_resume(execution: InstanceExecution) -> Rejected | None:
+    """Refuse where nothing is paused. To let go what is held is a retry, and wants its reason."""
+    if execution.projection.is_paused_by_holds:
+        sentence = "nobody has paused the instance: all of its tokens are held"
+        return Rejected("INSTANCE_NOT_PAUSED", sentence, remedy="Retry it, and say why.")
+    return None if execution.projection.status == "paused" else _refuse_unpaused(execution, "resumed")
+
+
+def _refuse_unpaused(execution: InstanceExecution, act: str) -> Rejected:
+    sentence = f"the instance is {execution.projection.status}: only a paused one can be {act}"
+    remedy = "Nothing of it is held. Wake it, where it should go on." if execution.is_running else ""
+    return Rejected("INSTANCE_NOT_PAUSED", sentence, remedy=remedy)
+
+
 def _refuse_advance(why: str, remedy: str) -> Rejected:
     return Rejected("INSTANCE_TOKEN_NOT_ADVANCEABLE", f"the wait cannot be ended: {why}", remedy=remedy)
-
-
-def _check_payload(node: WorkflowNode, payload: Any) -> Rejected | None:
-    if payload is None:
-        return None
-    mistake = check_payload(payload)
-    if mistake is None and node.config.get("save_as") is None:
-        mistake = FieldError(POINTER, "PAYLOAD_NOT_KEPT", "is not kept: the node saves nothing")
-    if mistake is None and node.type.name == "webhook_out":
-        mistake = _check_response(payload)
-    if mistake is None:
-        return None
-    return Rejected("FIELDS_INVALID", f"the payload {mistake.message}", fields=(mistake,))
-
-
-def _check_response(payload: Any) -> FieldError | None:
-    """Require the shape of a real answer: what follows reads `status` and `body`."""
-    status = payload.get("status") if isinstance(payload, Mapping) else None
-    if not isinstance(status, int) or not 100 <= status <= 599:
-        sentence = "is no answer: it wants an object with `status`, from 100 to 599, and `body`"
-        return FieldError(f"{POINTER}/status", "ANSWER_SHAPE", sentence)
-    unknown = sorted(payload.keys() - {"status", "body"})
-    if unknown:
-        return FieldError(f"{POINTER}/{unknown[0]}", "FIELD_UNKNOWN", "is no part of an answer")
-    return None
 
 
 def decide_advance(

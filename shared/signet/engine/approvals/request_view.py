@@ -103,7 +103,7 @@ class EarlierRejection:
 
 @dataclass(frozen=True, slots=True)
 class AnswerByHand:
-    """A wait of the workflow that an operator ended, with the variables that they entered."""
+    """A wait that an operator ended, or a node that they skipped, with the variables that they entered."""
 
     node_id: str
     answered_by: NamedPerson

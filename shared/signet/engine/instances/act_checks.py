@@ -1,7 +1,7 @@
 """Checks that come before an act of an operator on an instance, each with its remedy."""
 
 from signet.core.errors import FieldError, Rejected
-from signet.core.runtime.operator_actions import find_token
+from signet.core.runtime.operator_actions import check_retry, find_token
 from signet.core.runtime.position import Token
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.execution.nodes.context import InstanceContext
@@ -32,25 +32,10 @@ def _end_pause(context: InstanceContext) -> str:
     return "Retry or skip what is held: its explanation gives the commands." if is_held else "Resume it."
 
 
-def require_paused(context: InstanceContext, act: str) -> None:
-    if context.row.status != "paused":
-        sentence = f"the instance is {context.row.status}: only a paused one can be {act}"
-        remedy = (
-            "Nothing of it is held. Wake it, where it should go on." if context.execution.is_running else ""
-        )
-        raise Rejected("INSTANCE_NOT_PAUSED", sentence, remedy=remedy)
-
-
 def require_retriable(transaction: OperatorTransaction, context: InstanceContext) -> None:
-    """Require that a token is held, or that the engine has paused the instance."""
-    execution = context.execution
-    if not (execution.is_running and execution.projection.position.held()):
-        require_paused(context, "retried")
-    if context.row.status == "paused" and not execution.projection.is_paused_by_holds:
-        pause = transaction.read_pause(context.row.id)
-        if pause is not None and pause.is_by_person:
-            sentence = "a person has paused the instance: nothing has failed that could be retried"
-            raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+    pause = transaction.read_pause(context.row.id) if context.row.status == "paused" else None
+    is_by_person = pause is not None and pause.is_by_person
+    raise_if(check_retry(context.execution, is_paused_by_person=is_by_person))
 
 
 def require_repairable(context: InstanceContext) -> None:

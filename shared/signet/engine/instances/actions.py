@@ -14,11 +14,13 @@ from uuid import UUID
 from signet.core.errors import Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.go_to_targets import check_approval_ahead
+from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import (
     Sequel,
     check_advance,
     check_cancel,
     check_end,
+    check_resume,
     decide_advance,
 )
 from signet.core.tenants.caller import Caller
@@ -29,7 +31,6 @@ from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
     require_live,
-    require_paused,
     require_reason,
     require_repairable,
     require_retriable,
@@ -38,7 +39,7 @@ from signet.engine.instances.act_checks import (
     require_version,
 )
 from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
-from signet.engine.instances.hand_answers import refuse_part_behind_gate, take_part_in_answer
+from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Database
@@ -118,12 +119,12 @@ class Instances:
         return state_of(context)
 
     def resume(self, caller: Caller, instance_id: UUID, expected_version: int) -> InstanceState:
-        """Resume the instance. Where the cause of a pause persists, it pauses again and says so."""
+        """Lift the pause. What is held stays so until it is retried, and a lasting cause pauses it again."""
         with self._locked(caller, instance_id, "resume") as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            require_paused(context, "resumed")
-            transaction.resume(context, "resumed")
+            raise_if(check_resume(context.execution))
+            transaction.control(context, "resumed")
             transaction.wake(context)
             transaction.note(instance_id, "resume")
         return state_of(context)
@@ -147,7 +148,7 @@ class Instances:
             require_retriable(transaction, context)
             require_reason(reason)
             back = transaction.requeue_dead(instance_id, MAX_REQUEUED)
-            transaction.resume(context, "retried", reason)
+            transaction.retry(context, reason)
             if not back:
                 transaction.wake(context)
             transaction.note(
@@ -270,19 +271,19 @@ class Instances:
             require_reason(reason)
             chosen = require_token(context, token)
             execution = context.execution
-            raise_if(check_advance(execution, chosen, payload))
+            node = execution.workflow.nodes[chosen.node]
+            raise_if(check_advance(execution, chosen))
+            answer = require_answer(context, node, payload)
             require_current(context)
             take_part_in_answer(transaction, context, caller)
-            node, decision_input = (
-                execution.workflow.nodes[chosen.node],
-                transaction.decision_input(context, chosen),
-            )
+            decision_input = transaction.decision_input(context, chosen)
             decision = decide_advance(
-                execution.workflow, node, decision_input, payload, caller.principal.subject
+                execution.workflow, node, decision_input, answer, caller.principal.subject
             )
             execution.advance(execution.open[chosen.id], decision, reason, transaction.actor, caller.claimed)
             transaction.wake(context)
-            transaction.note(instance_id, "advance", reason, {"token": chosen.id, "node": chosen.node})
+            said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
+            transaction.note(instance_id, "advance", reason, said)
         return state_of(context)
 
     def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:

@@ -1,18 +1,31 @@
-"""Separation of duties for operators: what they answer by hand, and what they send back behind a gate.
+"""Answers by hand, and acts behind a gate: an operator is held to separation of duties for both.
 
 What they enter may decide about the document like an edit of it, so that they count as its editors.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from signet.core.approvals.eligibility import PeopleBehind, list_approving_voices, separation_conflict
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
 from signet.core.runtime.go_to_targets import is_behind_gate
+from signet.core.runtime.hand_answers import read_answer
+from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction
+
+
+def require_answer(context: InstanceContext, node: WorkflowNode, payload: Any) -> Any:
+    """Require an answer in the shape of what the node would have saved; return its normal form."""
+    document = context.document
+    contract = context.documents.contract_of(document).contract if document is not None else None
+    answer = read_answer(node, payload, contract)
+    if isinstance(answer, Rejected):
+        raise answer
+    return answer
 
 
 def take_part_in_answer(transaction: OperatorTransaction, context: InstanceContext, caller: Caller) -> None:
@@ -23,9 +36,10 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     if context.document is None:
         return
     persons = _list_persons(caller)
-    denial = _find_part(transaction, context, persons) or _find_vote(context, persons)
+    denial = _find_part(transaction, context, persons) or _find_vote(transaction, context, persons)
     if denial is not None:
-        raise Rejected(denial.code, denial.sentence, remedy="Have another operator end the wait.")
+        remedy = "Have an operator without a part in it give the answer."
+        raise Rejected(denial.code, denial.sentence, remedy=remedy)
     transaction.add_editors(context.document.id, persons)
 
 
@@ -92,15 +106,25 @@ def _find_part(
     return None
 
 
-def _find_vote(context: InstanceContext, persons: Iterable[str]) -> Denial | None:
-    """Find an approval that waits for its gate: its voter would not decide about what they then answer."""
-    approved = {
+def _find_vote(
+    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str]
+) -> Denial | None:
+    """Find an approval of the document, also one that its gate has used.
+
+    Its voter would decide alone about what they then answer, for instance about the account that is paid.
+    """
+    document = context.document
+    assert document is not None
+    waiting = {
         person
         for request in context.approvals.list_pending(context.row.id)
         for person in list_approving_voices(request.seats)
     }
+    approved = waiting | transaction.list_used_voices(document.id)
     for person in sorted(approved.intersection(persons)):
         if _bars_deciding(context, person):
-            sentence = f"{person} has approved what waits for this answer, and may not give it too"
-            return Denial("SEPARATION_OF_DUTIES", sentence)
+            about = "what waits for this answer" if person in waiting else "the document"
+            return Denial(
+                "SEPARATION_OF_DUTIES", f"{person} has approved {about}, and may not give the answer"
+            )
     return None

@@ -215,7 +215,7 @@ def _show_one(
     elif held is not None and row.closed_at is None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
         projection = Projection(status=held.status, position=parse_position(held.active_tokens))
-        acts = _list_acts(InstanceExecution(workflow, projection), row, held.document_status or "")
+        acts = _list_acts(InstanceExecution(workflow, projection), row, held)
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)
 
@@ -231,13 +231,12 @@ def _list_acts_on_document(
     return [RepairAct(name, permission_of(name)) for name in names]
 
 
-def _list_acts(execution: InstanceExecution, row: IncidentRow, status: str) -> list[RepairAct]:
+def _list_acts(execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow) -> list[RepairAct]:
     token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
+    status = held.document_status or ""
     targets = list_targets(execution, status)
-    return [
-        RepairAct(name, permission_of(name), targets if name == "go_to" else ())
-        for name in list_acts(execution, token, status)
-    ]
+    acts = list_acts(execution, token, status, is_paused_by_person=held.is_paused_by_person)
+    return [RepairAct(name, permission_of(name), targets if name == "go_to" else ()) for name in acts]
 
 
 def _make_record(incident: Incident) -> IncidentRecord:

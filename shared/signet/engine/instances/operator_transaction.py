@@ -42,6 +42,7 @@ from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.approvers import list_approvers
+from signet.store.approvals.voters import list_used_voices
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
@@ -241,10 +242,10 @@ class OperatorTransaction:
         else:
             self.control(context, name, reason)
 
-    def resume(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
-        """End the pause, and let everything that is held go on."""
+    def retry(self, context: InstanceContext, reason: str) -> None:
+        """Let everything that is held go on, and end a pause of the engine."""
         held = context.execution.projection.position.held()
-        context.execution.resume(name, held, reason, self.actor)
+        context.execution.resume("retried", held, reason, self.actor)
 
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
         """Make the input of a decision, with the documents that its expressions follow a ref to."""
@@ -256,12 +257,16 @@ class OperatorTransaction:
         add_editors(self._connection, self._tenant_id, document_id, persons)
 
     def has_answered(self, context: InstanceContext, document_id: UUID, person: str) -> bool:
-        """Return whether the person has ended a wait, and has written nothing of the document since."""
+        """Return whether the person has answered by hand, and has written nothing of the document since."""
         return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
 
     def list_approvers(self, document_id: UUID) -> frozenset[str]:
         """List the persons who have approved the document, and the persons they voted for."""
         return list_approvers(self._connection, self._tenant_id, document_id)
+
+    def list_used_voices(self, document_id: UUID) -> frozenset[str]:
+        """List who has approved the document for a gate that used it, and the people they voted for."""
+        return list_used_voices(self._connection, self._tenant_id, document_id)
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))

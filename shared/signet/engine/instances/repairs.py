@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.runtime.go_to_targets import check_go_to
+from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
@@ -22,7 +23,7 @@ from signet.engine.instances.act_checks import (
     require_version,
 )
 from signet.engine.instances.actions import InstanceState, state_of
-from signet.engine.instances.hand_answers import refuse_part_behind_gate, take_part_in_answer
+from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.store.database import Database
 
@@ -56,19 +57,17 @@ class Repairs:
             require_repairable(context)
             require_reason(reason)
             chosen, execution = require_token(context, token), context.execution
-            raise_if(check_skip(execution.workflow, chosen, payload))
+            node = execution.workflow.nodes[chosen.node]
+            raise_if(check_skip(execution.workflow, chosen))
+            answer = require_answer(context, node, payload)
             require_current(context)
             take_part_in_answer(transaction, context, caller)
-            node, decision_input = (
-                execution.workflow.nodes[chosen.node],
-                transaction.decision_input(context, chosen),
-            )
-            decision = decide_skip(
-                execution.workflow, node, decision_input, payload, caller.principal.subject
-            )
-            execution.skip(chosen, decision, reason, transaction.actor)
+            decision_input = transaction.decision_input(context, chosen)
+            decision = decide_skip(execution.workflow, node, decision_input, answer, caller.principal.subject)
+            execution.skip(chosen, decision, reason, transaction.actor, caller.claimed)
             transaction.wake(context)
-            transaction.note(instance_id, "skip", reason, {"token": chosen.id, "node": chosen.node})
+            said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
+            transaction.note(instance_id, "skip", reason, said)
         return state_of(context)
 
     def go_to(

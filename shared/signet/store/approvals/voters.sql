@@ -116,14 +116,15 @@ FROM rejected CROSS JOIN asked
 ORDER BY rejected.created_at DESC, rejected.decision_id DESC
 
 -- name: list_answers_by_hand
--- List the waits of a request's instance that operators ended before or beside it, with what they entered; the newest
--- first.
+-- List the waits and the held nodes of a request's instance that operators ended before or beside it, with what they
+-- entered; the newest first. A step that was skipped begins and ends behind its control.
 SELECT control.output_json ->> 'node' AS node_id, control.actor_user_id AS answered_by,
        control.output_json ->> 'claimed' AS claimed, control.output_json ->> 'reason' AS reason,
        coalesce(ended.output_json -> 'variables', '{}') AS variables, control.started_at AS at
 FROM approval_requests r
 JOIN workflow_step_executions control
-  ON control.tenant_id = r.tenant_id AND control.instance_id = r.instance_id AND control.node_id = 'sys:control:advanced'
+  ON control.tenant_id = r.tenant_id AND control.instance_id = r.instance_id
+ AND control.node_id IN ('sys:control:advanced', 'sys:control:skipped')
 LEFT JOIN workflow_step_executions ended
   ON ended.tenant_id = r.tenant_id AND ended.instance_id = r.instance_id AND ended.end_seq = control.seq + 1
  AND ended.node_id = control.output_json ->> 'node'
@@ -149,3 +150,11 @@ LEFT JOIN LATERAL (
 ) AS setting ON true
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 ORDER BY pinned.key
+
+-- name: list_used_voices
+-- List everybody whose approval of a document a gate has used, and the people they voted for.
+SELECT DISTINCT voice.person
+FROM approval_requests r
+JOIN approval_seats s ON s.tenant_id = r.tenant_id AND s.request_id = r.id AND s.status = 'approved'
+CROSS JOIN LATERAL unnest(ARRAY[s.decided_by, s.on_behalf_of]) AS voice (person)
+WHERE r.tenant_id = %(tenant_id)s AND r.document_id = %(document_id)s AND r.applied AND voice.person IS NOT NULL

@@ -74,7 +74,12 @@ LIMIT %(limit)s
 
 -- name: read_held_instances
 -- Read what says which acts these instances accept, with the status of their documents.
-SELECT i.id, i.status, i.version, i.definition_id, i.definition_version, i.active_tokens, d.status AS document_status
+SELECT i.id, i.status, i.version, i.definition_id, i.definition_version, i.active_tokens, d.status AS document_status,
+       CASE WHEN i.status = 'paused' THEN coalesce((
+                SELECT s.run_as = 'actor' FROM workflow_step_executions s
+                WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.node_id = 'sys:control:paused'
+                ORDER BY s.seq DESC
+                LIMIT 1), false) ELSE false END AS is_paused_by_person
 FROM workflow_instances i
 LEFT JOIN documents d ON d.tenant_id = i.tenant_id AND d.id = i.entity_id
 WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)

@@ -53,10 +53,12 @@ SELECT coalesce(max(greatest(seq, end_seq)), 0) FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
 
 -- name: has_answered
--- Find out if a person has ended a wait of the instance by hand, and has written no version of its document since.
+-- Find out if a person has ended a wait of the instance by hand, or has skipped a node of it, and has written no version
+-- of its document since.
 SELECT EXISTS (
     SELECT FROM workflow_step_executions s
-    WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_id = 'sys:control:advanced'
+    WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s
+      AND s.node_id IN ('sys:control:advanced', 'sys:control:skipped')
       AND (s.output_json -> 'actor' -> 'responsible' ? %(person)s OR s.output_json ->> 'claimed' = %(person)s)
       AND NOT EXISTS (
           SELECT FROM document_versions v

@@ -5,6 +5,9 @@ from typing import Any, LiteralString
 import pytest
 from psycopg import DatabaseError
 
+from signet.core.errors import Rejected
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.incidents import IncidentFilter, Incidents
 from tests.support.operated_instances import check, operating_on, status_of, submitted, version
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
@@ -115,9 +118,9 @@ def test_a_held_gate_is_an_incident_of_business(stage: WorkflowStage) -> None:
     stage.drain()
     assert incidents_of(stage, document) == [("sys:gate:approve", "RULE_REJECTED", "business", 1, None, None)]
     stage.standing.run("DELETE FROM rules WHERE name = 'closed'")
-    instances.resume(olga, document.instance_id, version(stage, document))
+    instances.retry(olga, document.instance_id, version(stage, document), "the rule is gone")
     stage.drain()
-    assert [row[4] for row in incidents_of(stage, document)] == ["resumed"]
+    assert [row[4] for row in incidents_of(stage, document)] == ["retried"]
     assert stage.status_of(document.id) == "active"
 
 
@@ -151,3 +154,44 @@ def test_a_closed_incident_stays_as_it_is(stage: WorkflowStage) -> None:
         stage.standing.run(
             "UPDATE incidents SET closing = 'ended' WHERE instance_id = %s", document.instance_id
         )
+
+
+def acts_offered(stage: WorkflowStage, document: Made) -> list[str]:
+    instances, olga = operating_on(stage)
+    incidents = Incidents(stage.standing.company.database, CompiledCache(), instances)
+    wanted = IncidentFilter(instance_id=document.instance_id)
+    (incident,) = incidents.list_newest(olga.principal, wanted, before=None, limit=10)
+    return [act.name for act in incident.acts]
+
+
+def test_an_incident_offers_no_retry_where_a_person_has_paused_the_instance(stage: WorkflowStage) -> None:
+    instances, olga = operating_on(stage)
+    document = submitted(stage, checks=make_block("all"))
+    assert acts_offered(stage, document)[0] == "retry"
+    instances.pause(olga, document.instance_id, version(stage, document), "the supplier is being checked")
+    assert acts_offered(stage, document) == ["resume", "cancel", "fail"]
+    with pytest.raises(Rejected) as caught:
+        instances.retry(olga, document.instance_id, version(stage, document), "once more")
+    assert caught.value.code == "INSTANCE_PAUSED_BY_PERSON"
+
+
+def test_to_resume_lifts_the_pause_and_leaves_what_is_held(stage: WorkflowStage) -> None:
+    instances, olga = operating_on(stage)
+    document = submitted(stage, checks=make_block("all"))
+    instances.pause(olga, document.instance_id, version(stage, document), "the supplier is being checked")
+    instances.resume(olga, document.instance_id, version(stage, document))
+    stage.drain()
+    assert status_of(stage, document)[0] == "running"
+    ((_, code, _, attempts, closing, _),) = incidents_of(stage, document)
+    assert (code, attempts, closing) == (NOT_LOADED, 1, None)
+    assert acts_offered(stage, document)[0] == "retry"
+    check(stage, document)
+    # With its other branch answered nothing goes on: only a retry lets it go, and says why.
+    stage.answer(document.instance_id)
+    stage.drain()
+    assert status_of(stage, document)[0] == "paused"
+    with pytest.raises(Rejected) as caught:
+        instances.resume(olga, document.instance_id, version(stage, document))
+    assert (caught.value.code, caught.value.remedy) == ("INSTANCE_NOT_PAUSED", "Retry it, and say why.")
+    instances.retry(olga, document.instance_id, version(stage, document), "once more")
+    assert [row[4] for row in incidents_of(stage, document)] == ["retried"]

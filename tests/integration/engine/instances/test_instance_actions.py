@@ -109,13 +109,16 @@ def test_what_is_held_pauses_again_while_the_cause_is_there(
 ) -> None:
     instance_id = instance_of(hold(company, worker))
     assert stand_of(admin, instance_id) == ("paused", ["sys:gate:approve"], HELD)
-    for _ in range(2):
+    with pytest.raises(Rejected) as caught:
         instances.resume(operator(company), instance_id, version_of(admin, instance_id))
+    assert (caught.value.code, caught.value.remedy) == ("INSTANCE_NOT_PAUSED", "Retry it, and say why.")
+    for _ in range(2):
+        instances.retry(operator(company), instance_id, version_of(admin, instance_id), "once more")
         drain(worker, [company.tenant_id])
         assert stand_of(admin, instance_id) == ("paused", ["sys:gate:approve"], HELD)
         assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
     entries = [entry for entry, *_ in read(admin, HISTORY, instance_id)]
-    assert entries == ["started", "paused", "resumed", "paused", "resumed", "paused"]
+    assert entries == ["started", "paused", "retried", "paused", "retried", "paused"]
 
 
 def test_one_that_never_moved_can_rest_too(

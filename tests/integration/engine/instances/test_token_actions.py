@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import NOT_APPROVED
 from signet.core.tenants.caller import Caller
@@ -161,14 +162,14 @@ def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: WorkflowStage) -> Non
 
 
 def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) -> None:
-    """Refuse the unapproved transition to resume and retry alike; another transition can be asked for."""
+    """Refuse the unapproved transition to each retry; another transition can be asked for."""
     instances, olga = operating_on(stage)
     document = submitted(stage, UNREJECTED, approval={"nodes": [CALL]})
     cancel(stage, document, "usr:approval:call")
     stage.drain()
     shut = ("paused", ["sys:gate:approve"], NOT_APPROVED)
     assert status_of(stage, document) == shut
-    instances.resume(olga, document.instance_id, version(stage, document))
+    instances.retry(olga, document.instance_id, version(stage, document), "try it")
     stage.drain()
     assert status_of(stage, document) == shut
     instances.retry(olga, document.instance_id, version(stage, document), "once more")
@@ -255,7 +256,8 @@ def test_a_call_that_will_not_be_answered_is_ended_by_hand(stage: WorkflowStage)
         "olga",
         control["seq"] + 1,
     )
-    said = {"token": "T", "node": "usr:checks:call"}
+    answer_hash = hash_bytes(canonical_bytes({"status": 200, "body": {"points": 9}}))
+    said = {"token": "T", "node": "usr:checks:call", "answer_hash": answer_hash}
     audited = stage.standing.rows(DETAILS, str(document.instance_id))
     assert audited == [("advance", "olga", "it came by phone", said)]
     stage.drain()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
+import pytest
+
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.explain.incidents import ExplainedIncident
 from signet.core.explain.instance import explain_instance
@@ -76,6 +78,23 @@ def test_a_call_that_saves_its_answer_is_skipped_with_one() -> None:
         (one,) = explain_instance(compile_slot("approvals", nodes=[call]), CONTRACT, found).incidents
         assert ("--payload" in one.acts[0].command) is wants
         assert ('"payload": {"status": 200, "body": null}' in one.acts[0].request) is wants
+
+
+@pytest.mark.parametrize(("each", "payload"), [({}, "{}"), ({"for_each": "entity.lines"}, "[]")])
+def test_an_action_that_saves_is_skipped_with_an_answer(each: dict[str, str], payload: str) -> None:
+    node = "usr:approvals:run"
+    run = {"id": "run", "type": "action", "config": {"action": "store.set", "save_as": "made", **each}}
+    skip = replace(HELD, node=node, acts=[AcceptedAct("skip", "workflow:skip")])
+    found = record(tokens=[token(node, "ready")], incidents=[skip], tenant_id=TENANT)
+    (one,) = explain_instance(compile_slot("approvals", nodes=[run]), CONTRACT, found).incidents
+    assert f'"payload": {payload}' in one.acts[0].request
+
+
+def test_a_pause_by_a_person_is_lifted_without_a_reason() -> None:
+    (one,) = explained(replace(HELD, acts=[AcceptedAct("resume", "workflow:resume")]))
+    seen = f"{UUID(int=1)} --tenant {TENANT} --actor YOU --version 2"
+    assert one.acts[0].command == f"signet instance resume {seen}"
+    assert one.acts[0].request == f'POST /v1/instances/{UUID(int=1)}/resume  If-Match: "2"'
 
 
 def test_one_of_the_whole_names_no_node() -> None:

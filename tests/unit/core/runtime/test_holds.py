@@ -1,13 +1,17 @@
 """Held tokens: what fails or cannot act stays where it is, the others go on, and a retry begins there."""
 
-import pytest
-
 from signet.core.runtime.decisions import Decision, DecisionInput
 from signet.core.runtime.document_changes import find_sending_back
 from signet.core.runtime.execution import Blocked, HoldChange, InstanceExecution
 from signet.core.runtime.go_to_targets import check_go_to, list_targets
-from signet.core.runtime.operator_actions import check_skip, decide_skip, list_acts
-from signet.core.runtime.position import Hold, TokenState
+from signet.core.runtime.operator_actions import (
+    check_resume,
+    check_retry,
+    check_skip,
+    decide_skip,
+    list_acts,
+)
+from signet.core.runtime.position import Hold, Token, TokenState
 from signet.core.runtime.projection import Actor, Projection, Step, project, start_projection
 from signet.core.runtime.tokens import name_retry
 from tests.support.core.waiting_calls import BLOCK, begin, call, load, run
@@ -183,10 +187,12 @@ def test_a_skipped_node_ends_as_if_it_had_acted() -> None:
     execution = begin({"nodes": [SAVING]}, "usr:checks:left")
     end(execution, "left", "error", "EFFECT_DEAD: refused")
     [token] = execution.projection.position.held()
-    assert check_skip(execution.workflow, token, ANSWER) is None
+    assert check_skip(execution.workflow, token) is None
     node = execution.workflow.nodes[token.node]
     decision = decide_skip(execution.workflow, node, DecisionInput({}), ANSWER, "olga")
-    execution.skip(token, decision, "it came by phone", OLGA)
+    execution.skip(token, decision, "it came by phone", OLGA, "otto")
+    [control] = [step for step in execution.changed.values() if step.node == "sys:control:skipped"]
+    assert control.data["claimed"] == "otto"
     step = execution.changed[max(execution.changed)]
     assert (step.status, step.outcome, step.evidence) == ("skipped", "delivered", {"skipped_by": "olga"})
     assert execution.is_running and execution.projection.context["answer"] == ANSWER
@@ -198,27 +204,11 @@ def test_what_decides_is_never_skipped() -> None:
     execution = InstanceExecution(load({"nodes": [call("left")]}), start_projection("sys:gate:submit", 1))
     execution.hold("T", Blocked("the condition does not hold"))
     [gate] = execution.projection.tokens()
-    refused = check_skip(execution.workflow, gate, None)
+    refused = check_skip(execution.workflow, gate)
     assert refused is not None and "decides" in refused.message
     waiting = begin({"nodes": [call("left")]}, "usr:checks:left").projection.position.tokens["T"]
-    refused = check_skip(execution.workflow, waiting, None)
+    refused = check_skip(execution.workflow, waiting)
     assert refused is not None and "not held" in refused.message
-
-
-@pytest.mark.parametrize(
-    ("payload", "pointer"),
-    [
-        ("paid", "/payload/status"),
-        ({"status": "200"}, "/payload/status"),
-        ({"status": 99}, "/payload/status"),
-        ({"status": 200, "headers": {}}, "/payload/headers"),
-    ],
-)
-def test_an_answer_by_hand_has_the_shape_of_a_real_one(payload: object, pointer: str) -> None:
-    execution = begin({"nodes": [SAVING]}, "usr:checks:left")
-    execution.hold("T", Blocked("NOBODY: answers"))
-    refused = check_skip(execution.workflow, execution.projection.position.tokens["T"], payload)
-    assert refused is not None and [field.pointer for field in refused.fields] == [pointer]
 
 
 def test_an_operator_may_send_it_back_but_not_on() -> None:
@@ -241,11 +231,17 @@ def test_an_operator_may_send_it_back_but_not_on() -> None:
     assert refused is not None and refused.remedy == "Ask for a transition instead."
 
 
+def acts_on(
+    execution: InstanceExecution, token: Token | None, *, is_paused_by_person: bool = False
+) -> list[str]:
+    return list_acts(execution, token, "draft", is_paused_by_person=is_paused_by_person)
+
+
 def test_the_acts_are_those_that_the_checks_accept() -> None:
     execution = begin({"nodes": [call("left")]}, "usr:checks:left")
     end(execution, "left", "error", "EFFECT_DEAD: refused")
     [token] = execution.projection.position.held()
-    assert list_acts(execution, token, "draft") == [
+    assert acts_on(execution, token) == [
         "retry",
         "skip",
         "go_to",
@@ -256,19 +252,58 @@ def test_the_acts_are_those_that_the_checks_accept() -> None:
     ]
     execution.resume("retried", [token], None, OLGA)
     execution.pause(Blocked("DRIFT: of all"))
-    assert list_acts(execution, None, "draft") == ["retry", "cancel", "fail"]
+    assert acts_on(execution, None) == ["retry", "cancel", "fail"]
     execution.control("failed", {"reason": "no"}, actor=OLGA)
-    assert list_acts(execution, None, "draft") == []
+    assert acts_on(execution, None) == []
 
 
 def test_a_held_gate_can_only_be_retried_or_left() -> None:
     execution = InstanceExecution(load({"nodes": [call("left")]}), start_projection("sys:gate:submit", 1))
     execution.hold("T", Blocked("the condition does not hold"))
     [gate] = execution.projection.tokens()
-    assert list_acts(execution, gate, "draft") == ["retry", "go_to", "correct", "cancel", "fail"]
+    assert acts_on(execution, gate) == ["retry", "go_to", "correct", "cancel", "fail"]
     other = begin({"nodes": [call("left")]}, "usr:checks:left")
     [token] = other.projection.tokens()
-    assert "skip" not in list_acts(other, token, "nowhere")
+    assert "skip" not in acts_on(other, token)
+
+
+def test_what_a_person_has_paused_is_resumed_and_not_retried() -> None:
+    execution = begin(BLOCK, "usr:checks:fork")
+    end(execution, "left", "error", "EFFECT_DEAD: refused")
+    [token] = execution.projection.position.held()
+    execution.control("paused", {"reason": "lunch"}, actor=OLGA)
+    assert acts_on(execution, token, is_paused_by_person=True) == ["resume", "cancel", "fail"]
+    refused = check_retry(execution, is_paused_by_person=True)
+    assert refused is not None and refused.code == "INSTANCE_PAUSED_BY_PERSON"
+    assert check_resume(execution) is None
+    execution.control("resumed", {}, actor=OLGA)
+    # The pause is lifted, and what is held stays held.
+    assert execution.is_running and execution.projection.position.held() == [token]
+    assert rebuild(execution, "usr:checks:fork") == execution.projection
+    assert check_retry(execution, is_paused_by_person=True) is None
+
+
+def test_what_is_held_is_retried_and_not_resumed() -> None:
+    execution = begin({"nodes": [call("left")]}, "usr:checks:left")
+    refusals = [check_retry(execution, is_paused_by_person=False), check_resume(execution)]
+    assert [refused and refused.message for refused in refusals] == [
+        "the instance is running: only a paused one can be retried",
+        "the instance is running: only a paused one can be resumed",
+    ]
+    end(execution, "left", "error", "EFFECT_DEAD: refused")
+    assert check_retry(execution, is_paused_by_person=True) is None
+    refused = check_resume(execution)
+    assert refused is not None and (refused.code, refused.remedy) == (
+        "INSTANCE_NOT_PAUSED",
+        "Retry it, and say why.",
+    )
+
+
+def test_a_retry_of_what_the_engine_paused_names_no_token() -> None:
+    execution = begin(BLOCK, "usr:checks:fork")
+    execution.pause(Blocked("DRIFT: of all"))
+    retried = execution.resume("retried", [], "mended", OLGA)
+    assert retried.data == {"reason": "mended"} and execution.is_running
 
 
 def test_what_was_withdrawn_in_its_round_is_not_held() -> None:

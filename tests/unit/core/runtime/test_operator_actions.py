@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from signet.core.compiler.node_types import NODE_TYPES
-from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import NOT_APPROVED, Decision, DecisionInput, decide
 from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
@@ -257,7 +256,7 @@ def waiting_at(node_type: str, **changes: Any) -> tuple[InstanceExecution, Token
 
 
 def advance(execution: InstanceExecution, token: Token, payload: Any = None) -> None:
-    assert check_advance(execution, token, payload) is None
+    assert check_advance(execution, token) is None
     node = execution.workflow.nodes[token.node]
     decision = decide_advance(execution.workflow, node, look(token), payload, "olga")
     execution.advance(execution.open[token.id], decision, "long enough", OLGA)
@@ -284,17 +283,11 @@ def test_a_wait_ends_as_if_what_it_waits_for_had_come(node_type: str) -> None:
     check_sum(execution, "sys:slot:checks:in")
 
 
-def test_nothing_brought_is_kept_as_nothing() -> None:
-    execution, token = waiting_at("webhook_out")
-    advance(execution, token)
-    assert execution.projection.context == {"got": None}
-
-
 def test_nobody_decides_for_those_who_were_asked() -> None:
     execution = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
     token = find_token(execution, "usr:approval:a")
     assert isinstance(token, Token)
-    rejected = check_advance(execution, token, None)
+    rejected = check_advance(execution, token)
     assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_ADVANCEABLE"
     assert "decided by those who were asked" in rejected.remedy
 
@@ -311,50 +304,9 @@ def test_nobody_decides_for_those_who_were_asked() -> None:
 def test_what_does_not_wait_for_the_outside_cannot_be_ended(node: str, remedy: str) -> None:
     workflow = load({"checks": {"nodes": [{"id": "a", **CALL}]}})
     execution = InstanceExecution(workflow, start_projection(node, 1))
-    rejected = check_advance(execution, execution.projection.position.tokens["T"], None)
+    rejected = check_advance(execution, execution.projection.position.tokens["T"])
     assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_ADVANCEABLE"
     assert remedy in rejected.remedy
-
-
-@pytest.mark.parametrize(("node_type", "changes"), [("wait_timer", {}), ("wait_event", {"save_as": None})])
-def test_what_nobody_keeps_is_not_taken(node_type: str, changes: dict[str, Any]) -> None:
-    execution, token = waiting_at(node_type, **changes)
-    rejected = check_advance(execution, token, {"a": 1})
-    assert rejected is not None and rejected.code == "FIELDS_INVALID"
-    assert [(each.pointer, each.code) for each in rejected.fields] == [("/payload", "PAYLOAD_NOT_KEPT")]
-
-
-def nested(depth: int) -> Any:
-    value: Any = 1
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize(
-    ("payload", "code"),
-    [
-        ("a\0", "FIELD_TEXT_INVALID"),
-        ({"\ud800": 1}, "FIELD_TEXT_INVALID"),
-        ({1: 1}, "FIELD_TYPE"),
-        ([object()], "FIELD_TYPE"),
-        ([float("nan")], "FIELD_NUMBER_UNSAFE"),
-        ([2**60], "FIELD_NUMBER_UNSAFE"),
-        (nested(MAX_PAYLOAD_DEPTH + 1), "FIELD_TOO_DEEP"),
-        (nested(100_000), "FIELD_TOO_DEEP"),
-        ("x" * MAX_PAYLOAD_BYTES, "FIELD_TOO_LONG"),
-    ],
-)
-def test_a_payload_that_nothing_can_keep_is_refused(payload: Any, code: str) -> None:
-    execution, token = waiting_at("wait_event")
-    rejected = check_advance(execution, token, payload)
-    assert rejected is not None and rejected.code == "FIELDS_INVALID"
-    assert [each.code for each in rejected.fields] == [code]
-
-
-def test_a_payload_may_be_as_large_and_as_deep_as_said() -> None:
-    for payload in ("x" * (MAX_PAYLOAD_BYTES - 2), nested(MAX_PAYLOAD_DEPTH), {"a": [1.5, True, None, "é"]}):
-        assert check_payload(payload) is None
 
 
 def test_what_is_held_is_not_advanced() -> None:
@@ -362,5 +314,5 @@ def test_what_is_held_is_not_advanced() -> None:
     execution = InstanceExecution(workflow, start_projection("usr:approval:call", 1))
     execution.run_pure_nodes(look, lambda node, token: Blocked("no"))
     execution.end_round()
-    rejected = check_advance(execution, execution.projection.position.tokens["T"], None)
+    rejected = check_advance(execution, execution.projection.position.tokens["T"])
     assert rejected is not None and rejected.remedy == "Retry it, or skip it where that is listed."

@@ -128,7 +128,7 @@ def add_instance_acts(routes: Routes) -> None:
 
     @post("resume", "Let a paused instance go on")
     def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
-        """Resume a paused instance; while the cause of its pause lasts, it pauses again and says so."""
+        """Lift a pause; what is held is retried. A cause that lasts pauses the instance again."""
         return show_record(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
 
     @post("retry", "Try again what made the engine pause an instance")

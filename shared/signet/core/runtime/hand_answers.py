@@ -1,0 +1,137 @@
+"""Answers by hand: what an operator gives for a node has the shape of what the node would have saved.
+
+Conditions behind the node read it. So a node that saves something wants an answer, and the whole of it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.field_values import validate_fields
+from signet.core.contracts.fields import Fields, IntField, StringField
+from signet.core.documents.payload_limits import POINTER, check_payload
+from signet.core.errors import FieldError, Rejected
+from signet.core.runtime.workflow import WorkflowNode
+
+# An action's answer of up to so many bytes stands in the audit row itself; a longer one has its hash there.
+MAX_AUDITED_BYTES = 1_000
+# What an action saves that makes a document.
+_MADE: Fields = {
+    "document_id": StringField(type="string", required=True),
+    "version": IntField(type="int", required=True),
+}
+
+
+def read_answer(node: WorkflowNode, payload: Any, contract: Contract | None) -> Any:
+    """Return the answer in its normal form, or the Rejected that says which shape it wants.
+
+    `contract` is that of the document, which declares what its actions give.
+    """
+    name = node.config.get("save_as")
+    if payload is None:
+        if name is None:
+            return None
+        sentence = f"is missing: the node saves it as '{name}', and wants {_describe_shape(node, contract)}"
+        return _refuse(FieldError(POINTER, "ANSWER_MISSING", sentence))
+    mistake = check_payload(payload)
+    if mistake is None and name is None:
+        mistake = FieldError(POINTER, "PAYLOAD_NOT_KEPT", "is not kept: the node saves nothing")
+    if mistake is not None:
+        return _refuse(mistake)
+    if node.type.name == "webhook_out":
+        mistake = _check_response(payload)
+        return payload if mistake is None else _refuse(mistake)
+    return _read_output(node, payload, contract) if node.type.name == "action" else payload
+
+
+def describe_answer(node: WorkflowNode, answer: Any) -> dict[str, Any]:
+    """Return what the audit row says of an answer: its hash, and a short one of an action itself.
+
+    An action's answer has no personal fields; what else comes in may have some.
+    """
+    if answer is None:
+        return {}
+    content = canonical_bytes(answer)
+    is_shown = node.type.name == "action" and len(content) <= MAX_AUDITED_BYTES
+    return {"answer_hash": hash_bytes(content), **({"answer": answer} if is_shown else {})}
+
+
+def _refuse(*mistakes: FieldError) -> Rejected:
+    first = mistakes[0]
+    place = "the payload" if first.pointer == POINTER else f"the payload at {first.pointer}"
+    return Rejected("FIELDS_INVALID", f"{place} {first.message}", fields=mistakes)
+
+
+def _check_response(payload: Any) -> FieldError | None:
+    """Require the shape of a real answer: what follows reads `status` and `body`."""
+    status = payload.get("status") if isinstance(payload, Mapping) else None
+    if not isinstance(status, int) or not 100 <= status <= 599:
+        return FieldError(f"{POINTER}/status", "ANSWER_SHAPE", f"is no answer: it wants {_RESPONSE}")
+    unknown = sorted(payload.keys() - {"status", "body"})
+    if unknown:
+        return FieldError(f"{POINTER}/{unknown[0]}", "FIELD_UNKNOWN", "is no part of an answer")
+    if "body" not in payload:
+        return FieldError(f"{POINTER}/body", "ANSWER_SHAPE", f"is missing: an answer wants {_RESPONSE}")
+    return None
+
+
+_RESPONSE = "an object with `status`, from 100 to 599, and `body`"
+
+
+def _read_output(node: WorkflowNode, payload: Any, contract: Contract | None) -> Any:
+    """Read what an action would have given, and of a list one for each item."""
+    declared, is_list = _output_of(node, contract), node.config["for_each"] is not None
+    if is_list and (not isinstance(payload, list) or len(payload) > node.config["max_items"]):
+        sentence = f"is no answer: it wants {_describe_shape(node, contract)}"
+        return _refuse(FieldError(POINTER, "ANSWER_SHAPE", sentence))
+    places = (
+        [(f"{POINTER}/{index}", item) for index, item in enumerate(payload)]
+        if is_list
+        else [(POINTER, payload)]
+    )
+    outputs, mistakes = [], []
+    for place, given in places:
+        output, found = _read_object(declared, given)
+        outputs.append(output)
+        mistakes += [FieldError(place + each.pointer, each.code, each.message) for each in found]
+    if mistakes:
+        return _refuse(*mistakes)
+    return outputs if is_list else outputs[0]
+
+
+def _read_object(declared: Fields | None, given: Any) -> tuple[Any, tuple[FieldError, ...]]:
+    if declared is None:
+        is_object = isinstance(given, dict)
+        return given, () if is_object else (FieldError("", "FIELD_TYPE", "wants an object"),)
+    output, mistakes = validate_fields(declared, given)
+    if output is None:
+        return None, mistakes
+    return output, tuple(_find_absent(declared, given))
+
+
+def _find_absent(declared: Fields, given: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Yield what the answer leaves out: nothing is taken for granted, also where null would do."""
+    for name in declared:
+        if name not in given:
+            yield FieldError(f"/{name}", "FIELD_REQUIRED", "is left out of the answer")
+
+
+def _output_of(node: WorkflowNode, contract: Contract | None) -> Fields | None:
+    """Return the fields that the action gives, or None where no contract declares them."""
+    action = contract.actions.get(node.config["action"]) if contract is not None else None
+    if action is None:
+        return None
+    return _MADE if action.kind == "create" else action.output
+
+
+def _describe_shape(node: WorkflowNode, contract: Contract | None) -> str:
+    if node.type.name == "webhook_out":
+        return _RESPONSE
+    if node.type.name != "action":
+        return "what the event would have brought"
+    declared = _output_of(node, contract)
+    fields = "" if not declared else f" with {', '.join(f'`{name}`' for name in declared)}"
+    if node.config["for_each"] is None:
+        return f"an object{fields}"
+    return f"a list of at most {node.config['max_items']} objects{fields}"

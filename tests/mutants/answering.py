@@ -1,0 +1,94 @@
+"""Faults in answers by hand: who may give one, which shape it has, and where it is seen (WF-03)."""
+
+from tests.mutants.mutation import Mutation
+
+HAND = "shared/signet/engine/instances/hand_answers.py"
+SHAPE = "shared/signet/core/runtime/hand_answers.py"
+SKIPPED = "tests/scenarios/authority/test_skipped_nodes.py::test_"
+INCIDENTS = "tests/integration/engine/incidents/test_incidents.py::test_"
+
+ANSWERING = (
+    Mutation(
+        "who has approved says behind the gate where the money goes",
+        3,
+        HAND,
+        "    approved = waiting | transaction.list_used_voices(document.id)\n",
+        "    approved = waiting\n",
+        (f"{SKIPPED}who_approved_says_nothing_about_the_account_behind_the_gate",),
+    ),
+    Mutation(
+        "an approval of a gate counts for the voters alone",
+        3,
+        "shared/signet/store/approvals/voters.sql",
+        "unnest(ARRAY[s.decided_by, s.on_behalf_of])",
+        "unnest(ARRAY[s.decided_by])",
+        (f"{SKIPPED}those_an_approver_voted_for_give_no_answer_either",),
+    ),
+    Mutation(
+        "a skip is not shown to those who decide",
+        3,
+        "shared/signet/store/approvals/voters.sql",
+        "('sys:control:advanced', 'sys:control:skipped')",
+        "('sys:control:advanced')",
+        (f"{SKIPPED}those_who_decide_see_what_was_said_for_a_skipped_node",),
+    ),
+    Mutation(
+        "a skip by the command line names nobody",
+        3,
+        "shared/signet/core/runtime/execution.py",
+        'self._control_by_hand("skipped", token.id, token.node, reason, actor, claimed)',
+        'self._control_by_hand("skipped", token.id, token.node, reason, actor, None)',
+        (f"{SKIPPED}those_who_decide_see_what_was_said_for_a_skipped_node",),
+    ),
+    Mutation(
+        "a skip without an answer passes an approval",
+        3,
+        SHAPE,
+        '        return _refuse(FieldError(POINTER, "ANSWER_MISSING", sentence))\n',
+        "        return None\n",
+        (
+            f"{SKIPPED}nobody_skips_past_an_approval_by_saying_nothing",
+            f"{SKIPPED}nobody_ends_a_call_without_its_answer",
+        ),
+    ),
+    Mutation(
+        "any object is the answer of an action",
+        3,
+        SHAPE,
+        '    return _read_output(node, payload, contract) if node.type.name == "action" else payload\n',
+        "    return payload\n",
+        (f"{SKIPPED}nobody_skips_past_an_approval_by_saying_nothing",),
+    ),
+    Mutation(
+        "who has skipped once answers nothing more",
+        3,
+        "shared/signet/store/instances/write.sql",
+        "('sys:control:advanced', 'sys:control:skipped')",
+        "('sys:control:advanced')",
+        (f"{SKIPPED}who_has_skipped_once_may_skip_again",),
+    ),
+    Mutation(
+        "the audit row says nothing of the answer",
+        3,
+        "shared/signet/engine/instances/repairs.py",
+        ", **describe_answer(node, answer)}",
+        "}",
+        (f"{SKIPPED}the_audit_row_seals_the_answer",),
+    ),
+    Mutation(
+        "a retry is offered where a person has paused",
+        15,
+        "shared/signet/engine/instances/incidents.py",
+        "is_paused_by_person=held.is_paused_by_person",
+        "is_paused_by_person=False",
+        (f"{INCIDENTS}an_incident_offers_no_retry_where_a_person_has_paused_the_instance",),
+    ),
+    Mutation(
+        "to resume retries what is held",
+        15,
+        "shared/signet/engine/instances/actions.py",
+        '            transaction.control(context, "resumed")\n            transaction.wake(context)\n',
+        '            transaction.retry(context, "resumed")\n            transaction.wake(context)\n',
+        (f"{INCIDENTS}to_resume_lifts_the_pause_and_leaves_what_is_held",),
+    ),
+)
