@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.mutants.actors import ACTORS
+from tests.mutants.advice import ADVICE
 from tests.mutants.amending import AMENDING
 from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
@@ -57,4 +58,5 @@ MUTATIONS: Sequence[Mutation] = (
     *AMENDING,
     *REPAIRING,
     *TELLING,
+    *ADVICE,
 )

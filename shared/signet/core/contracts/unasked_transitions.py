@@ -1,4 +1,4 @@
-"""Automatic transitions of a contract that nobody is asked about while no patch fills the slot before them."""
+"""Automatic transitions that nobody is asked about while no patch fills the slot before them."""
 
 from collections.abc import Iterator
 

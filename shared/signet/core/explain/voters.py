@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from signet.core.approvals.abstentions import has_only_abstentions
 from signet.core.approvals.eligibility import Origin, Seat
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import ApprovalRecord, InstanceRecords, VoterRecord
@@ -63,7 +64,9 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         return
     if not seats:
         coming = next((stuck for stuck in record.stuck_stages if stuck.request_id == request.id), None)
-        if coming is None:
+        if has_only_abstentions([seat for seat in request.seats if seat.stage == request.stage]):
+            yield from _describe_abstentions(request)
+        elif coming is None:
             yield "Nobody is asked any more: the workflow has not taken the decision yet."
         else:
             yield (
@@ -82,6 +85,18 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         yield f"If it is still undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
     if request.expire_at is not None:
         yield f"It expires at {describe_time(request.expire_at)}."
+
+
+def _describe_abstentions(request: ApprovalRecord) -> Iterator[str]:
+    """Describe a stage in which everybody has abstained, and what leads on."""
+    yield f"Everybody who may decide stage {request.stage} has abstained. Nobody is asked now."
+    asked = [seat for seat in request.seats if seat.stage == request.stage]
+    roles = sorted({escape(seat.holder_role) for seat in asked if seat.holder_role is not None})
+    if roles:
+        named = describe_list(roles, "or")
+        yield f"Give the role {named} to another person, and retry the instance: they are asked then."
+    yield "Or send the token back to the state before (go_to): then the same people are asked again."
+    yield "Or cancel the token (cancel_token): it goes on as rejected."
 
 
 def describe_obstacles(voters: Sequence[VoterRecord]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Documents that were made before the control was in force: its publication counts them, and its approver sees it."""
+"""Documents that were made before the control was in force: who publishes it and who approves see them."""
 
 from collections.abc import Iterator
 from typing import Any

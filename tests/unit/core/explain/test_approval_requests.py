@@ -78,6 +78,19 @@ def said(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> lis
 # --- its state ---
 
 
+def test_a_stage_that_had_only_abstentions_says_what_leads_on() -> None:
+    abstained = replace(FINANCE_SEAT, status="abstained", decided_by="fiona")
+    text = said(request(seats=[abstained]))
+    assert text[-4:] == [
+        "Everybody who may decide stage 1 has abstained. Nobody is asked now.",
+        "Give the role finance_manager to another person, and retry the instance: they are asked then.",
+        "Or send the token back to the state before (go_to): then the same people are asked again.",
+        "Or cancel the token (cancel_token): it goes on as rejected.",
+    ]
+    named = replace(abstained, holder_role=None, holder_user_id="fiona")
+    assert not any("Give the role" in line for line in said(request(seats=[named])))
+
+
 def test_it_begins_with_how_it_stands_and_what_it_is_about() -> None:
     assert said(request(chain_name="payable", chain_version=3, status="expired")) == [
         f'The approval "Finance", request {REQUEST.id}: expired.',

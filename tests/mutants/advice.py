@@ -1,0 +1,53 @@
+"""Faults in what people are told and offered: older definitions, abstentions, break-glass, helpers (WF-03)."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
+OLDER = "tests/integration/engine/definitions/test_older_definitions.py::test_"
+WAVES = "tests/integration/engine/approvals/test_approvals_between_waves.py::test_"
+FOREIGN = "tests/unit/core/approvals/test_foreign_seats.py::test_"
+
+ADVICE: Sequence[Mutation] = (
+    Mutation(
+        "a contract that asks nobody yet is published without a word",
+        3,
+        f"{ENGINE}/definitions/contracts.py",
+        "place_findings(find_unasked(contract)) if in_force is None else ()",
+        "()",
+        (f"{OLDER}a_contract_says_that_nobody_is_asked_yet_while_no_patch_is_in_force",),
+    ),
+    Mutation(
+        "documents under definitions with other approvals are not counted",
+        3,
+        f"{ENGINE}/definitions/older_definitions.py",
+        "if number >= MAX_COMPARED or not _asks_alike(connection, tenant_id, count, new)",
+        "if number >= MAX_COMPARED",
+        (f"{OLDER}a_publication_counts_the_documents_that_go_on_without_its_approvals",),
+    ),
+    Mutation(
+        "an approver does not see that a newer definition is in force",
+        3,
+        "shared/signet/store/definitions/older.sql",
+        "newer.id <> d.id AND newer.published_at >= d.published_at",
+        "false",
+        (f"{OLDER}an_approver_sees_that_a_newer_definition_is_in_force",),
+    ),
+    Mutation(
+        "the abstention of one holder closes the seat of the role",
+        3,
+        f"{ENGINE}/execution/nodes/approval_progress.py",
+        "    approvals.seat(request, again)\n    return bool(again)",
+        "    return False",
+        (f"{WAVES}an_abstention_leaves_the_seat_of_a_role_to_its_other_holders",),
+    ),
+    Mutation(
+        "a seat by name is asked again after an abstention",
+        3,
+        f"{CORE}/approvals/seats.py",
+        'left = ("lapsed",) if seat.holder_role is None else ("lapsed", "abstained")',
+        'left = ("lapsed", "abstained")',
+        (f"{FOREIGN}a_seat_takes_the_place_of_the_abstention_of_a_role",),
+    ),
+)
