@@ -1,4 +1,4 @@
-"""Faults in what people are told and offered: older definitions, abstentions, break-glass, helpers (WF-03)."""
+"""Faults in what people are told and offered where nobody may decide, or nobody was asked (WF-03)."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,8 @@ from tests.mutants.mutation import Mutation
 CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
 OLDER = "tests/integration/engine/definitions/test_older_definitions.py::test_"
 WAVES = "tests/integration/engine/approvals/test_approvals_between_waves.py::test_"
+GLASS = "tests/functions/routes/tenants/test_break_glass.py::test_"
+EXPLAINED = "tests/scenarios/authority/test_explanations.py::test_"
 FOREIGN = "tests/unit/core/approvals/test_foreign_seats.py::test_"
 
 ADVICE: Sequence[Mutation] = (
@@ -41,6 +43,46 @@ ADVICE: Sequence[Mutation] = (
         "    approvals.seat(request, again)\n    return bool(again)",
         "    return False",
         (f"{WAVES}an_abstention_leaves_the_seat_of_a_role_to_its_other_holders",),
+    ),
+    Mutation(
+        "break-glass gives a seat from which nobody can vote",
+        3,
+        f"{ENGINE}/tenants/break_glass.py",
+        "            _require_useful(act, request_id, user_id)\n            if store",
+        "            if store",
+        (f"{GLASS}a_seat_of_no_use_is_refused_with_the_reason",),
+    ),
+    Mutation(
+        "break-glass is advised where a seat gives no vote",
+        3,
+        f"{CORE}/approvals/additions.py",
+        " if isinstance(choose_added_seat(check, person), Allowed)]",
+        "]",
+        (f"{EXPLAINED}an_open_request_that_nobody_may_decide_any_more",),
+    ),
+    Mutation(
+        "who lacks what the role brings is said to give it",
+        3,
+        f"{CORE}/approvals/additions.py",
+        "all(grants(permissions[person], each) for each in needed)",
+        'grants(permissions[person], "member:edit")',
+        (f"{EXPLAINED}who_cannot_give_the_role_is_not_said_to_help",),
+    ),
+    Mutation(
+        "a person is advised to give the role to themselves",
+        3,
+        f"{CORE}/approvals/additions.py",
+        "any(helper != person for helper in helpers)",
+        "True",
+        (f"{EXPLAINED}who_cannot_give_the_role_is_not_said_to_help",),
+    ),
+    Mutation(
+        "a person is advised who is the only one of a later stage",
+        3,
+        f"{CORE}/approvals/additions.py",
+        "        needed |= able if len(able) == 1 else set()\n",
+        "",
+        ("tests/unit/core/approvals/test_additions.py::test_the_only_one_of_a_later_stage_is_left_for_it",),
     ),
     Mutation(
         "a seat by name is asked again after an abstention",

@@ -63,6 +63,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "BODY_MALFORMED": ErrorKind.MALFORMED,
         "BODY_TOO_LARGE": ErrorKind.TOO_LARGE,
         "BREAK_GLASS_EXPIRED": ErrorKind.CONFLICT,
+        "BREAK_GLASS_IN_VAIN": ErrorKind.CONFLICT,
         "BREAK_GLASS_NOT_FOUND": ErrorKind.NOT_FOUND,
         "BREAK_GLASS_TOO_MANY": ErrorKind.CONFLICT,
         "CHAIN_NOT_FOUND": ErrorKind.NOT_FOUND,

@@ -172,6 +172,10 @@ class StuckStageRecord:
     chain_name: str | None
     voters: Sequence[VoterRecord] = ()
     additions: Sequence[str] = ()
+    # Members who could be added, and without whom a later stage would have nobody.
+    needed_later: Sequence[str] = ()
+    # Members who could decide from a seat by break-glass.
+    seatable: Sequence[str] = ()
     # Why approvers gave no seat, in words.
     unseated: Sequence[str] = ()
     # Whether the same person is what keeps anybody, and those who may still reject.

@@ -26,8 +26,8 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     ),
     "NOBODY_ASKED_YET": (
         "warning",
-        "The transition '{transition}' happens by itself, and nobody is asked before it yet: there is no voter"
-        " whose permission '{permission}' counts.",
+        "The transition '{transition}' happens by itself, and nobody is asked before it yet: there is no"
+        " voter whose permission '{permission}' counts.",
         "Publish a patch that puts an approval into the slot '{slot}' before documents are created."
         " A document keeps the definition that it begins with.",
     ),
