@@ -85,6 +85,36 @@ ADVICE: Sequence[Mutation] = (
         ("tests/unit/core/approvals/test_additions.py::test_the_only_one_of_a_later_stage_is_left_for_it",),
     ),
     Mutation(
+        "a cancelled workflow is promised a request where none begins",
+        3,
+        f"{CORE}/runtime/move_check.py",
+        "    if contract is None or state is None:\n        return _BEGIN_AGAIN",
+        "    if True:\n        return _BEGIN_AGAIN",
+        (
+            "tests/unit/core/runtime/test_approval_control.py"
+            "::test_the_way_that_is_left_is_told_for_the_state",
+        ),
+    ),
+    Mutation(
+        "a move is advised that would be blocked",
+        3,
+        f"{CORE}/explain/stuck_stages.py",
+        "    elif stuck.immovable is not None:",
+        "    elif False:",
+        ("tests/unit/core/explain/test_stuck_stages.py::test_each_way_stands_where_it_helps",),
+    ),
+    Mutation(
+        "it is forgotten how a seat came about",
+        3,
+        f"{CORE}/explain/approval_requests.py",
+        "        sentences += describe_given_seats(request)\n",
+        "",
+        (
+            "tests/unit/core/explain/test_approval_requests.py"
+            "::test_it_says_how_a_seat_came_about_also_after_the_request_has_ended",
+        ),
+    ),
+    Mutation(
         "a seat by name is asked again after an abstention",
         3,
         f"{CORE}/approvals/seats.py",

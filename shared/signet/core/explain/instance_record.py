@@ -172,6 +172,8 @@ class StuckStageRecord:
     chain_name: str | None
     voters: Sequence[VoterRecord] = ()
     additions: Sequence[str] = ()
+    # Why the instance could not move to another policy, in words; only where the stage could not begin.
+    immovable: str | None = None
     # Members who could be added, and without whom a later stage would have nobody.
     needed_later: Sequence[str] = ()
     # Members who could decide from a seat by break-glass.
@@ -187,6 +189,17 @@ class StuckStageRecord:
     rejecters: Sequence[str] = ()
     # What lets the people decide who are asked by name, in words.
     named_remedies: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AddedSeatRecord:
+    """A seat that two operators added, and why."""
+
+    stage: int
+    position: int
+    proposed_by: str
+    consented_by: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +234,7 @@ class ApprovalRecord:
     # What the document refers to has changed: the next vote is refused, and asks people again.
     is_stale: bool = False
     lapsed: Sequence[LapsedVoteRecord] = ()
+    added_seats: Sequence[AddedSeatRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)

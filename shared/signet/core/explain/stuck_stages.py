@@ -114,6 +114,9 @@ def _describe_other_policy(
         yield from _describe_asking_again(outline, record)
     elif stuck.chain_name is not None:
         yield f"The chain {escape(stuck.chain_name)} is read again when the instance is retried."
+    elif stuck.immovable is not None:
+        yield end_sentence(f"The instance cannot move to it, for {stuck.immovable}: it must be cancelled")
+        yield from _describe_asking_again(outline, record)
     else:
         yield "Then move the instance to the definition with that policy."
 

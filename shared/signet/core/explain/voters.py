@@ -35,10 +35,11 @@ def explain_lapsed(request: ApprovalRecord) -> Iterator[LapsedVoteExplanation]:
     for vote in request.lapsed:
         for_person = f" for {escape(vote.on_behalf_of)}" if vote.on_behalf_of is not None else ""
         reason = f" {end_sentence(f'Now: {vote.reason}')}" if vote.reason is not None else ""
+        is_open = request.status == "open"
+        has, asked = ("has lapsed", "is asked again") if is_open else ("lapsed", "was asked again")
         text = (
             f"The vote of {escape(vote.decided_by)}{for_person} in stage {vote.stage}, seat {vote.position},"
-            " has lapsed (VOTE_NO_LONGER_VALID): a gate could not use it, and the seat is asked again."
-            f"{reason}"
+            f" {has} (VOTE_NO_LONGER_VALID): a gate could not use it, and the seat {asked}.{reason}"
         )
         yield LapsedVoteExplanation(
             vote.stage, vote.position, vote.decided_by, vote.on_behalf_of, vote.reason, text
@@ -53,6 +54,21 @@ def describe_terms(outline: Outline, request: ApprovalRecord) -> Iterator[str]:
         yield f"A voter needs the permission {escape(permission)}{only}."
     if request.allows_same_person:
         yield "One person may approve more than once here (same_person: allowed)."
+
+
+def describe_given_seats(request: ApprovalRecord) -> Iterator[str]:
+    """Describe the seats that people gave: operators, or an administrator who handed one over."""
+    for added in request.added_seats:
+        yield end_sentence(
+            f"Seat {added.position} of stage {added.stage} came by break-glass: {escape(added.proposed_by)}"
+            f" proposed it, and {escape(added.consented_by)} consented. The reason: {escape(added.reason)}"
+        )
+    for seat in request.seats:
+        if seat.handed_over_from is not None and seat.status != "open":
+            yield (
+                f"Seat {seat.position} of stage {seat.stage} was handed over from"
+                f" {escape(seat.handed_over_from)} to {escape(seat.holder_user_id)}."
+            )
 
 
 def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Sequence[Seat]) -> Iterator[str]:
@@ -96,7 +112,7 @@ def _describe_abstentions(request: ApprovalRecord) -> Iterator[str]:
         named = describe_list(roles, "or")
         yield f"Give the role {named} to another person, and retry the instance: they are asked then."
     yield "Or send the token back to the state before (go_to): then the same people are asked again."
-    yield "Or cancel the token (cancel_token): it goes on as rejected."
+    yield "Or cancel the token (cancel_token) and retry the instance: it goes on as rejected."
 
 
 def describe_obstacles(voters: Sequence[VoterRecord]) -> Iterator[str]:

@@ -55,6 +55,7 @@ from signet.store.approvals.voters import (
     read_documents,
     read_people,
 )
+from signet.store.control.changes import read_four_eyes
 from signet.store.tenants.people import find_roles
 
 EDIT_MEMBERS = "member:edit"
@@ -200,7 +201,15 @@ class _VoterExplainer:
         voters = [replace(voter, may_reject=False) for voter in voters]
         stuck = self._make_stuck(node_id, check, voters, None, policy, 1)
         stuck = _add_gaps(stuck, check.stage, assignment.missing)
-        return replace(stuck, chain_name=node.config["chain"])
+        return replace(stuck, chain_name=node.config["chain"], immovable=self._find_immovable())
+
+    def _find_immovable(self) -> str | None:
+        """Return why a move to a definition with another policy would be blocked."""
+        if any(request.status == "approved" and not request.applied for request in self.record.approvals):
+            return "an approval is given and not used yet"
+        if read_four_eyes(self.reader.connection, self.reader.tenant_id):
+            return "one person may not choose who approves"
+        return None
 
     def _find_rejected_seats(self, node_id: str) -> Sequence[Seat]:
         """Find the seats from which the same content was rejected before."""

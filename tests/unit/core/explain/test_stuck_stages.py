@@ -46,6 +46,7 @@ BARRED = "Until then that bars every vote of this stage, also of a new member."
 MOVE = "Then move the instance to the definition with that policy."
 CHAIN = "The chain large is read again when the instance is retried."
 BREAK_GLASS = "If the tenant can do none of this, two operators may seat emil by break-glass."
+STAYS = "The instance cannot move to it, for it is so: it must be cancelled."
 LATER = "Do not take xena: a later stage would have nobody, for it wants another person."
 RETRY = "When nothing keeps the people any more, retry the instance."
 
@@ -92,6 +93,7 @@ def test_it_names_the_stage_what_keeps_each_person_and_the_ways_out() -> None:
         (replace(STUCK, request_id=None, seatable=[]), {MOVE}, {KEEPS, BREAK_GLASS}),
         (replace(STUCK, needed_later=["xena"]), {ADD, LATER}, set()),
         (replace(STUCK, request_id=None, chain_name="large"), {CHAIN}, {MOVE, KEEPS}),
+        (replace(STUCK, request_id=None, immovable="it is so"), {STAYS, AGAIN}, {MOVE}),
         (replace(STUCK, bar=BAR, seatable=[]), {BARRED, HELPERS}, {ADD, BREAK_GLASS}),
         (replace(STUCK, helpers=[]), {NO_HELPERS}, {HELPERS}),
         (replace(STUCK, lacks_another_person=False), {"Or publish a policy with fewer stages."}, set()),
