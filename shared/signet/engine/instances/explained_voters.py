@@ -47,9 +47,9 @@ from signet.engine.approvals.coming_stage import (
 )
 from signet.engine.approvals.rejecters import find_rejected, read_rejecter_standing
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
+from signet.store.approvals.decisions import PersonRow
 from signet.store.approvals.requests import list_earlier_requesters, read_holders, read_last_requester
 from signet.store.approvals.voters import (
-    PersonRow,
     VotedDocumentRow,
     list_active_members,
     read_documents,
