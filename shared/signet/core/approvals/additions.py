@@ -57,7 +57,7 @@ def list_helpers(
 
 
 def list_given_by_others(people: Collection[str], helpers: Collection[str]) -> list[str]:
-    """List the people to whom another person can give a role: nobody gives one to themselves."""
+    """List the people who can be given a role by another person: nobody gives one to themselves."""
     return (
         [person for person in people if any(helper != person for helper in helpers)] if helpers else [*people]
     )
@@ -75,9 +75,9 @@ def list_needed_later(
         able = {
             person
             for person, held in members.items()
-            if person not in check.approved_elsewhere
+            if find_conflict(person) is None
+            and person not in check.approved_elsewhere
             and not roles.isdisjoint(held)
-            and find_conflict(person) is None
         }
         needed |= able if len(able) == 1 else set()
     return sorted(needed)

@@ -216,8 +216,8 @@ def _gives(approver: Approver, seat: Seat) -> bool:
 
 
 # A workflow seats all of a stage at once. Later it adds those of an escalation that is due, and those that
-# take the place of a lapsed vote, or of an abstention by one of several holders of a role. Worker processes
-# write seats: a vote from any other counts for nothing.
+# take the place of a lapsed vote. A role is also asked again after the abstention of one of its holders.
+# Worker processes write seats: a vote from any other counts for nothing.
 
 
 def find_foreign_seat(stage: Stage, seats: Sequence[Seat], seat: Seat, *, nobody_else: bool) -> str | None:

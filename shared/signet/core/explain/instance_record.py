@@ -174,7 +174,7 @@ class StuckStageRecord:
     additions: Sequence[str] = ()
     # Why the instance could not move to another policy, in words; only where the stage could not begin.
     immovable: str | None = None
-    # Members who could be added, and without whom a later stage would have nobody.
+    # Members who could be added, and are the only ones of a later stage.
     needed_later: Sequence[str] = ()
     # Members who could decide from a seat by break-glass.
     seatable: Sequence[str] = ()

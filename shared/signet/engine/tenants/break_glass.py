@@ -159,7 +159,7 @@ def _require_useful(act: TenantAccess, request_id: UUID, user_id: str) -> None:
         raise Rejected(
             "BREAK_GLASS_IN_VAIN",
             f"a seat would not help {user_id} ({vain.code}): {vain.sentence}",
-            remedy="Seat a member whom the explanation of the instance names for break-glass.",
+            remedy="Seat a member who is named for break-glass by the explanation of the instance.",
         )
 
 

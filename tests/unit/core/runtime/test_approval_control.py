@@ -114,7 +114,7 @@ AGAIN, AMENDED = "A new request then begins under the newest", "an edit then mak
     ],
 )
 def test_the_way_that_is_left_is_told_for_the_state(status: str | None, window: str, words: str) -> None:
-    """In a state where no request begins, to cancel the workflow leads to no newer definition."""
+    """A cancelled workflow leads to no newer definition where no request begins in the state."""
     document = deepcopy(CONTRACT)
     document["states"]["submitted"]["edit"] = window
     contract = read_envelope(document).contract
