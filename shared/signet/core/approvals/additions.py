@@ -66,7 +66,7 @@ def list_given_by_others(people: Collection[str], helpers: Collection[str]) -> l
 def list_needed_later(
     check: VoteCheck, policy: Policy, number: int, members: Mapping[str, Collection[str]]
 ) -> list[str]:
-    """List members without whom a later stage would have nobody, where each wants another person."""
+    """List members who are the only ones of a later stage, where each stage wants another person."""
     if policy.same_person is not None:
         return []
     find_conflict, needed = check.make_conflict_check(), set[str]()
