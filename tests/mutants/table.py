@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.mutants.actors import ACTORS
+from tests.mutants.advice import ADVICE
 from tests.mutants.amending import AMENDING
 from tests.mutants.answering import ANSWERING
 from tests.mutants.approvals import APPROVALS_MUTATIONS
@@ -61,4 +62,5 @@ MUTATIONS: Sequence[Mutation] = (
     *REPAIRING,
     *TELLING,
     *GOING_BACK,
+    *ADVICE,
 )

@@ -56,6 +56,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "APPROVAL_CLOSED": ErrorKind.CONFLICT,
         "APPROVAL_NOT_FOUND": ErrorKind.NOT_FOUND,
         "APPROVAL_NOT_YOURS": ErrorKind.FORBIDDEN,
+        "APPROVAL_SAME_PERSON": ErrorKind.FORBIDDEN,
         "APPROVAL_SEAT_TAKEN": ErrorKind.CONFLICT,
         "APPROVAL_STALE": ErrorKind.CONFLICT,
         "APPROVAL_UNPROVEN": ErrorKind.CONFLICT,
@@ -63,6 +64,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "BODY_MALFORMED": ErrorKind.MALFORMED,
         "BODY_TOO_LARGE": ErrorKind.TOO_LARGE,
         "BREAK_GLASS_EXPIRED": ErrorKind.CONFLICT,
+        "BREAK_GLASS_IN_VAIN": ErrorKind.CONFLICT,
         "BREAK_GLASS_NOT_FOUND": ErrorKind.NOT_FOUND,
         "BREAK_GLASS_TOO_MANY": ErrorKind.CONFLICT,
         "CHAIN_NOT_FOUND": ErrorKind.NOT_FOUND,
@@ -214,9 +216,24 @@ class FieldError:
 # The next step that is true wherever a code is given, for refusals that name none themselves.
 REMEDIES: Mapping[str, str] = MappingProxyType(
     {
+        "APPROVAL_CLOSED": (
+            "No vote is wanted any more. The view of the approval shows how it ended; the explanation of the"
+            " workflow's instance says what follows."
+        ),
         "APPROVAL_NOT_YOURS": (
             "Only people who hold a seat of this stage decide, and their delegates."
             " The explanation of the workflow's instance names them."
+        ),
+        "APPROVAL_SAME_PERSON": (
+            "Leave it to another person who is asked: the explanation of the workflow's instance names them."
+            " You may still reject it."
+        ),
+        "APPROVAL_SEAT_TAKEN": (
+            "A vote is not taken back. The view of the approval shows who decided, and who is still asked."
+        ),
+        "KEY_TAKEN": (
+            "List the documents of the type by this value, where you may read them. Edit the one that is"
+            " there, or use another value. A deleted document keeps none."
         ),
         "PERMISSION_CONDITION": "Let a person act that the condition allows, or change what it reads.",
         "PERMISSION_DENIED": (

@@ -216,14 +216,15 @@ def _gives(approver: Approver, seat: Seat) -> bool:
 
 
 # A workflow seats all of a stage at once. Later it adds those of an escalation that is due, and those that
-# take the place of a lapsed vote. Worker processes write seats: a vote from any other counts for nothing.
+# take the place of a lapsed vote. A role is also asked again after the abstention of one of its holders.
+# Worker processes write seats: a vote from any other counts for nothing.
 
 
 def find_foreign_seat(stage: Stage, seats: Sequence[Seat], seat: Seat, *, nobody_else: bool) -> str | None:
     """Return why the workflow has not drawn the seat. `nobody_else`: no other seat of the stage can vote."""
     if not is_drawn(stage, seat):
         return f"the policy draws no such seat as {seat.position} of stage {seat.stage}"
-    if seat.origin == "break_glass" or seat.asked_at is None or _replaces_lapsed(seats, seat):
+    if seat.origin == "break_glass" or seat.asked_at is None or _takes_place(seats, seat):
         return None
     began = min(other.asked_at for other in (*seats, seat) if other.asked_at is not None)
     if seat.asked_at == began:
@@ -240,11 +241,10 @@ def find_foreign_seat(stage: Stage, seats: Sequence[Seat], seat: Seat, *, nobody
     )
 
 
-def _replaces_lapsed(seats: Sequence[Seat], seat: Seat) -> bool:
-    """Return whether the seat is asked again because the vote of one like it has lapsed."""
-    return any(
-        other.status == "lapsed" and _describe_holder(other) == _describe_holder(seat) for other in seats
-    )
+def _takes_place(seats: Sequence[Seat], seat: Seat) -> bool:
+    """Return whether the seat is asked again: the vote of one like it has lapsed, or its role abstained."""
+    left = ("lapsed",) if seat.holder_role is None else ("lapsed", "abstained")
+    return any(other.status in left and _describe_holder(other) == _describe_holder(seat) for other in seats)
 
 
 def _describe_holder(seat: Seat) -> tuple[str | None, ...]:

@@ -23,7 +23,13 @@ from signet.core.explain.phrases import (
     end_sentence,
 )
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
-from signet.core.explain.voters import LapsedVoteExplanation, describe_open, describe_terms, explain_lapsed
+from signet.core.explain.voters import (
+    LapsedVoteExplanation,
+    describe_given_seats,
+    describe_open,
+    describe_terms,
+    explain_lapsed,
+)
 from signet.core.runtime.projection import CONTROL
 
 
@@ -102,6 +108,7 @@ def explain_requests(
         sentences = [_describe_standing(outline, request, used), _describe_about(outline, request)]
         sentences += describe_terms(outline, request)
         sentences += [vote.text for vote in votes]
+        sentences += describe_given_seats(request)
         lapsed = tuple(explain_lapsed(request))
         sentences += [vote.text for vote in lapsed]
         if overtaken is not None:

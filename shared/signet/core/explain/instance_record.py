@@ -172,6 +172,12 @@ class StuckStageRecord:
     chain_name: str | None
     voters: Sequence[VoterRecord] = ()
     additions: Sequence[str] = ()
+    # Why the instance could not move to another policy, in words; only where the stage could not begin.
+    immovable: str | None = None
+    # Members who could be added, and are the only ones of a later stage.
+    needed_later: Sequence[str] = ()
+    # Members who could decide from a seat by break-glass.
+    seatable: Sequence[str] = ()
     # Why approvers gave no seat, in words.
     unseated: Sequence[str] = ()
     # Whether the same person is what keeps anybody, and those who may still reject.
@@ -183,6 +189,17 @@ class StuckStageRecord:
     rejecters: Sequence[str] = ()
     # What lets the people decide who are asked by name, in words.
     named_remedies: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AddedSeatRecord:
+    """A seat that two operators added, and why."""
+
+    stage: int
+    position: int
+    proposed_by: str
+    consented_by: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +234,7 @@ class ApprovalRecord:
     # What the document refers to has changed: the next vote is refused, and asks people again.
     is_stale: bool = False
     lapsed: Sequence[LapsedVoteRecord] = ()
+    added_seats: Sequence[AddedSeatRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,9 @@ def _list_remedies(
         yield f"Or reject it: {describe_shown([escape(person) for person in stuck.rejecters], 'or')} may."
     yield "Or cancel the workflow, where nobody wants this any more."
     yield from _describe_other_policy(outline, record, stuck)
-    if stuck.request_id is not None and stuck.bar is None:
-        yield "If the tenant can do none of this, two operators may seat a member by break-glass."
+    if stuck.seatable:
+        people = describe_shown([escape(person) for person in stuck.seatable], "or")
+        yield f"If the tenant can do none of this, two operators may seat {people} by break-glass."
     if is_paused:
         yield "When nothing keeps the people any more, retry the instance."
 
@@ -80,6 +81,9 @@ def _describe_additions(stuck: StuckStageRecord) -> Iterator[str]:
         yield f"Give the role {roles} to {people}, or to a new member: nothing else keeps them."
     else:
         yield f"Add a new member with the role {roles}: something else keeps every member of today."
+    if stuck.needed_later:
+        people = describe_shown([escape(person) for person in stuck.needed_later], "or")
+        yield f"Do not take {people}: a later stage would have nobody, for it wants another person."
     if stuck.permissions:
         needed = describe_list([escape(permission) for permission in stuck.permissions])
         yield f"Their roles must grant {needed}."
@@ -95,8 +99,8 @@ def _describe_helpers(stuck: StuckStageRecord) -> Iterator[str]:
         yield f"That can be done by {people}."
     else:
         yield (
-            "No active member without a part in the document may do that (member:edit):"
-            " an operator can add one by the tenant's file."
+            "No active member without a part in the document may do that (member:edit, and what the role"
+            " brings): an operator can add one by the tenant's file."
         )
 
 
@@ -110,6 +114,9 @@ def _describe_other_policy(
         yield from _describe_asking_again(outline, record)
     elif stuck.chain_name is not None:
         yield f"The chain {escape(stuck.chain_name)} is read again when the instance is retried."
+    elif stuck.immovable is not None:
+        yield end_sentence(f"The instance cannot move to it, for {stuck.immovable}: it must be cancelled")
+        yield from _describe_asking_again(outline, record)
     else:
         yield "Then move the instance to the definition with that policy."
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from signet.core.approvals.abstentions import has_only_abstentions
 from signet.core.approvals.eligibility import Origin, Seat
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import ApprovalRecord, InstanceRecords, VoterRecord
@@ -34,10 +35,11 @@ def explain_lapsed(request: ApprovalRecord) -> Iterator[LapsedVoteExplanation]:
     for vote in request.lapsed:
         for_person = f" for {escape(vote.on_behalf_of)}" if vote.on_behalf_of is not None else ""
         reason = f" {end_sentence(f'Now: {vote.reason}')}" if vote.reason is not None else ""
+        is_open = request.status == "open"
+        has, asked = ("has lapsed", "is asked again") if is_open else ("lapsed", "was asked again")
         text = (
             f"The vote of {escape(vote.decided_by)}{for_person} in stage {vote.stage}, seat {vote.position},"
-            " has lapsed (VOTE_NO_LONGER_VALID): a gate could not use it, and the seat is asked again."
-            f"{reason}"
+            f" {has} (VOTE_NO_LONGER_VALID): a gate could not use it, and the seat {asked}.{reason}"
         )
         yield LapsedVoteExplanation(
             vote.stage, vote.position, vote.decided_by, vote.on_behalf_of, vote.reason, text
@@ -54,6 +56,21 @@ def describe_terms(outline: Outline, request: ApprovalRecord) -> Iterator[str]:
         yield "One person may approve more than once here (same_person: allowed)."
 
 
+def describe_given_seats(request: ApprovalRecord) -> Iterator[str]:
+    """Describe the seats that people gave: operators, or an administrator who handed one over."""
+    for added in request.added_seats:
+        yield end_sentence(
+            f"Seat {added.position} of stage {added.stage} came by break-glass: {escape(added.proposed_by)}"
+            f" proposed it, and {escape(added.consented_by)} consented. The reason: {escape(added.reason)}"
+        )
+    for seat in request.seats:
+        if seat.handed_over_from is not None and seat.status != "open":
+            yield (
+                f"Seat {seat.position} of stage {seat.stage} was handed over from"
+                f" {escape(seat.handed_over_from)} to {escape(seat.holder_user_id)}."
+            )
+
+
 def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Sequence[Seat]) -> Iterator[str]:
     if record.document is not None and record.document.version != request.document_version:
         yield (
@@ -63,7 +80,9 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         return
     if not seats:
         coming = next((stuck for stuck in record.stuck_stages if stuck.request_id == request.id), None)
-        if coming is None:
+        if has_only_abstentions([seat for seat in request.seats if seat.stage == request.stage]):
+            yield from _describe_abstentions(request)
+        elif coming is None:
             yield "Nobody is asked any more: the workflow has not taken the decision yet."
         else:
             yield (
@@ -82,6 +101,18 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         yield f"If it is still undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
     if request.expire_at is not None:
         yield f"It expires at {describe_time(request.expire_at)}."
+
+
+def _describe_abstentions(request: ApprovalRecord) -> Iterator[str]:
+    """Describe a stage in which everybody has abstained, and what leads on."""
+    yield f"Everybody who may decide stage {request.stage} has abstained. Nobody is asked now."
+    asked = [seat for seat in request.seats if seat.stage == request.stage]
+    roles = sorted({escape(seat.holder_role) for seat in asked if seat.holder_role is not None})
+    if roles:
+        named = describe_list(roles, "or")
+        yield f"Give the role {named} to another person, and retry the instance: they are asked then."
+    yield "Or send the token back to the state before (go_to): then the same people are asked again."
+    yield "Or cancel the token (cancel_token) and retry the instance: it goes on as rejected."
 
 
 def describe_obstacles(voters: Sequence[VoterRecord]) -> Iterator[str]:

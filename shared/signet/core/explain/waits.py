@@ -182,8 +182,8 @@ def _describe_absence(outline: Outline, record: InstanceRecords) -> Iterator[str
     for token in record.instance.active_tokens:
         if token["state"] == "ready" and _is_sent_back(outline, token["node"]):
             yield (
-                f"Or cancel the token at {describe_node(outline, token['node'])}: the document goes back as"
-                " rejected, and another member asks."
+                f"Or cancel the token at {describe_node(outline, token['node'])} and retry the instance: the"
+                " document goes back as rejected, and another member asks."
             )
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from signet.core.compiler.artifact import COMPILER_VERSION
-from signet.core.contracts.contract import AMENDED, Contract
+from signet.core.contracts.contract import AMENDED, Contract, EditWindow
 from signet.core.contracts.indexed_columns import map_indexed_fields
 from signet.core.runtime.approval_control import asks_alike
 from signet.core.runtime.position import Token, TokenState
@@ -123,6 +123,14 @@ _BEGIN_AGAIN = (
     "Leave it under the definition that it runs under, or cancel it."
     " A new request then begins under the newest definition."
 )
+_NOT_ASKED_AGAIN = (
+    "Leave it under the definition that it runs under. No request begins in the state '{state}',"
+    " so that nothing follows where it is cancelled."
+)
+_AMENDED_AGAIN = (
+    "Leave it under the definition that it runs under, or cancel it. No request begins in the state"
+    " '{state}': an edit then makes an amendment, which begins under the newest definition."
+)
 # A gate waits where votes have lapsed, and their seats are asked again.
 _ASKING = ("approval", "lifecycle_gate")
 
@@ -135,13 +143,27 @@ def assess(old: Definition, new: Definition, position: MoveInput) -> Report:
         sentence = (
             f"'{new.name}' version {new.version} asks for other approvals; one person may not choose them"
         )
-        obstacles.append(Obstacle("APPROVALS_CHANGED", sentence, _BEGIN_AGAIN))
+        remedy = _describe_beginning_again(old.contract, position.document_status)
+        obstacles.append(Obstacle("APPROVALS_CHANGED", sentence, remedy))
     if position.unpinned_reads:
         read = ", ".join(position.unpinned_reads[:MAX_NAMED])
         sentence = f"'{new.name}' version {new.version} reads {read}, which no approval has pinned"
-        obstacles.append(Obstacle("READS_UNPINNED", sentence, _BEGIN_AGAIN))
+        remedy = _describe_beginning_again(old.contract, position.document_status)
+        obstacles.append(Obstacle("READS_UNPINNED", sentence, remedy))
     assessments = tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens)
     return Report(assessments, tuple(obstacles), changes_approvals)
+
+
+def _describe_beginning_again(contract: Contract | None, status: str | None) -> str:
+    """Describe what can follow a cancelled workflow, in the state where it leaves the document."""
+    state = contract.states.get(status) if contract is not None and status is not None else None
+    if contract is None or state is None:
+        return _BEGIN_AGAIN
+    transitions = contract.transitions.values()
+    if any(each.kind == "requested" and status in each.from_states for each in transitions):
+        return _BEGIN_AGAIN
+    remedy = _AMENDED_AGAIN if state.edit is EditWindow.AMEND_ONLY else _NOT_ASKED_AGAIN
+    return remedy.format(state=status)
 
 
 # --- the instance as a whole ---

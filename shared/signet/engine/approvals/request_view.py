@@ -44,6 +44,7 @@ from signet.store.approvals.voters import (
 )
 from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
+from signet.store.definitions.older import RunDefinition, find_run_definition
 from signet.store.tenants.people import list_absent
 
 NamePerson = Callable[[str], NamedPerson]
@@ -182,6 +183,7 @@ class ApprovalRequest:
     control: ControlAuthors
     # The people who changed a part of these alone, and have a seat here themselves.
     seated_authors: Sequence[str]
+    definition: RunDefinition | None
     # What has changed since a gate used an approval.
     last_approved: LastApproved | None
     # What has changed since the caller was asked before, and why they are asked again.
@@ -253,6 +255,7 @@ def _read_view(
         break_glass=list_seated(connection, tenant_id, record.id),
         control=control,
         seated_authors=_list_seated_authors(connection, tenant_id, record, seats, control),
+        definition=find_run_definition(connection, tenant_id, record.instance_id),
         requester_label=names.label_of(requester_id),
         requester_owner=names.owner_of(requester_id),
         requester_has_left=bool(list_absent(connection, tenant_id, [record.requester_id])),

@@ -74,6 +74,12 @@ def refuse_single_person(
     return Rejected("FOUR_EYES_REQUIRED", sentence, remedy=describe_other_people(act, persons, permission))
 
 
+def _name_first(names: Sequence[str]) -> str:
+    """Name the first, and say how many more there are."""
+    left = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {left} more" if left > 0 else "")
+
+
 def describe_other_people(
     act: AdminTransaction, persons: Collection[str], permission: str, needed: Collection[str] = ()
 ) -> str:
@@ -83,7 +89,7 @@ def describe_other_people(
     others = list_holders(
         connection, tenant_id, list_granting(permission), other_than=besides, limit=_MAX_LOOKED_AT
     )
-    more = [name for name in sorted(needed) if name != permission][:_MAX_NAMED]
+    more = [name for name in sorted(needed) if name != permission]
     if needed:
         people = read_people(connection, tenant_id, others)
         others = [
@@ -91,9 +97,9 @@ def describe_other_people(
             for name in others
             if name in people and all(grants(people[name].permissions, each) for each in needed)
         ]
-    also = f" and {', '.join(more)}" if more else ""
+    also = f" and {_name_first(more)}" if more else ""
     if others:
-        named = ", ".join(others[:_MAX_NAMED])
+        named = _name_first(others)
         return f"Ask one of these people with the permission '{permission}'{also}: {named}."
     those = "them" if more else "it"
     return (

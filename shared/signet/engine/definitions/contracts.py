@@ -10,6 +10,7 @@ from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
+from signet.core.contracts.unasked_transitions import find_unasked
 from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
@@ -29,6 +30,7 @@ from signet.engine.definitions.compilation import (
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
 from signet.store.definitions import write as store
+from signet.store.definitions.names import find_patch_in_force
 from signet.store.definitions.write import ContractRow, NewDefinition
 
 EDIT_CONTRACT, PUBLISH_CONTRACT = "contract:edit", "contract:publish"
@@ -82,6 +84,12 @@ def list_weakened(act: AdminTransaction, contract: Contract) -> tuple[PlacedFind
     """List what the contract holds people to less than the newest published version."""
     newest = find_newest_contract(act.connection, act.caller.principal.tenant_id, contract.contract)
     return place_findings(find_weakened(newest, contract)) if newest is not None else ()
+
+
+def _list_unasked(act: AdminTransaction, contract: Contract) -> tuple[PlacedFinding, ...]:
+    """List where nobody is asked yet. A patch in force goes on for new documents, with its approvals."""
+    in_force = find_patch_in_force(act.connection, act.caller.principal.tenant_id, contract.contract)
+    return place_findings(find_unasked(contract)) if in_force is None else ()
 
 
 def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> ContractRow | None:
@@ -143,7 +151,7 @@ def freeze_contract(
     placed = place_findings((*mistakes, *compilation.findings))
     if compilation.artifact is None:
         raise reject_findings(placed)
-    placed = (*placed, *list_weakened(act, contract))
+    placed = (*placed, *list_weakened(act, contract), *_list_unasked(act, contract))
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)
     new = _describe_envelope(envelope, compilation.artifact, authorship)
     store.insert_definition(connection, tenant_id, new, act.caller.principal.subject)

@@ -20,7 +20,14 @@ from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.engine.definitions.archive import KIND, PUBLISH, apply_archive, describe
-from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
+from signet.engine.definitions.compilation import (
+    PlacedFinding,
+    parse_body,
+    place_findings,
+    read_subject,
+    require_definition,
+)
+from signet.engine.definitions.older_definitions import find_older_running
 from signet.engine.definitions.replacement import put_out_of_force, require_replaced
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
@@ -277,7 +284,8 @@ def _show(
 ) -> Published:
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
-    return Published(definition_id, version, artifact.hash, findings, control)
+    older = place_findings(find_older_running(act.connection, tenant_id, definition_id, artifact))
+    return Published(definition_id, version, artifact.hash, (*findings, *older), control)
 
 
 def name_of(body: Patch | Automation) -> str:

@@ -9,7 +9,7 @@ from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.explain.instance import Earlier, InstanceExplanation, explain_instance
-from signet.core.explain.instance_record import ExplainedInstance, InstanceRecords
+from signet.core.explain.instance_record import AddedSeatRecord, ExplainedInstance, InstanceRecords
 from signet.core.runtime.projection import MOVED
 from signet.engine.approvals.vote_reader import VoteReader
 from signet.engine.cache import ContractCache
@@ -18,6 +18,7 @@ from signet.engine.documents.change import describe_org
 from signet.engine.execution.rebuild import instance_not_found
 from signet.engine.instances.explained_voters import add_voters
 from signet.engine.instances.incidents import list_of_instance
+from signet.store.approvals.break_glass import list_seated
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import read_compiled
 from signet.store.instances.record import read_record
@@ -40,6 +41,7 @@ def explain(
             contract = _read_contract(connection, contracts, tenant_id, instance, document.contract_version)
         earlier = _read_moves(connection, contracts, tenant_id, record)
         _require_nodes(artifact, record)
+        record = _add_given_seats(connection, tenant_id, record)
         record = _add_voters(connection, tenant_id, contracts, record, artifact, contract)
         machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
         incidents = list_of_instance(connection, tenant_id, instance_id)
@@ -124,6 +126,25 @@ def _read_contract(
     if instance.entity_type is None or version is None:
         return None
     return contracts.read(connection, tenant_id, instance.entity_type, version)
+
+
+def _add_given_seats(connection: Connection, tenant_id: UUID, record: InstanceRecords) -> InstanceRecords:
+    """Add who gave the seats by break-glass, also after their request has ended."""
+    approvals = [
+        replace(request, added_seats=_read_added(connection, tenant_id, request.id))
+        if any(seat.origin == "break_glass" for seat in request.seats)
+        else request
+        for request in record.approvals
+    ]
+    return replace(record, approvals=approvals)
+
+
+def _read_added(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[AddedSeatRecord]:
+    return [
+        AddedSeatRecord(seat.stage, seat.position, seat.proposed_by, seat.consented_by, seat.reason)
+        for seat in list_seated(connection, tenant_id, request_id)
+        if seat.position is not None and seat.consented_by is not None
+    ]
 
 
 def _add_voters(

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
+from signet.core.approvals.additions import (
+    find_bar_of_everybody,
+    list_additions,
+    list_given_by_others,
+    list_helpers,
+    list_needed_later,
+    list_seatable,
+)
 from signet.core.approvals.eligibility import NOT_ASKED, Allowed, Seat, list_approving_voices
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.named_seats import list_gap_remedies, list_named_remedies
@@ -40,6 +47,7 @@ from signet.engine.approvals.coming_stage import (
 )
 from signet.engine.approvals.rejecters import find_rejected, read_rejecter_standing
 from signet.engine.approvals.vote_reader import NextStage, ReadRequest, VoteReader
+from signet.store.approvals.decisions import PersonRow
 from signet.store.approvals.requests import list_earlier_requesters, read_holders, read_last_requester
 from signet.store.approvals.voters import (
     VotedDocumentRow,
@@ -47,6 +55,8 @@ from signet.store.approvals.voters import (
     read_documents,
     read_people,
 )
+from signet.store.control.changes import read_four_eyes
+from signet.store.tenants.people import find_roles
 
 EDIT_MEMBERS = "member:edit"
 SAME_PERSON, STALE = "APPROVAL_SAME_PERSON", "APPROVAL_STALE"
@@ -111,14 +121,32 @@ class _VoterExplainer:
         if all(seat.status != "open" for seat in found.check.seats):
             return None
         # The request itself says what keeps each person who is asked.
-        stuck = self._make_stuck(request.node_id, found.check, request.voters, request)
-        return replace(stuck, voters=(), rejecters=[v.person for v in request.voters if v.may_reject])
+        policy = parse_policy(found.request.policy, found.request.policy_hash)
+        stuck = self._make_stuck(request.node_id, found.check, request.voters, request, policy, request.stage)
+        rejecters = [voter.person for voter in request.voters if voter.may_reject]
+        return replace(stuck, voters=(), rejecters=rejecters, seatable=self._list_seatable(found.check))
+
+    def _list_seatable(self, check: VoteCheck) -> list[str]:
+        """List the members who could decide from a seat by break-glass, in the present stage alone."""
+        people = self._read_members()
+        members = {user_id: person.roles for user_id, person in people.items()}
+        check = replace(
+            check,
+            roles=members,
+            permissions={user_id: person.permissions for user_id, person in people.items()},
+        )
+        return list_seatable(read_changes(self.reader, check, members))
+
+    def _read_members(self) -> Mapping[str, PersonRow]:
+        connection, tenant_id = self.reader.connection, self.reader.tenant_id
+        return read_people(connection, tenant_id, list_active_members(connection, tenant_id))
 
     def _find_stuck_next(
         self, request: ApprovalRecord, present: VoteCheck, number: int
     ) -> StuckStageRecord | None:
         found = self.reader.read([request.id], ())[request.id].request
-        stage = parse_policy(found.policy, found.policy_hash).stage(number)
+        policy = parse_policy(found.policy, found.policy_hash)
+        stage = policy.stage(number)
         env = present.make_voter_env(self.record.instance.actor_id, ())
         assignment = seat_coming_stage(self.reader, number, stage, env)
         seats = self._ask_rejecters_again(request, present, stage, assignment.seats)
@@ -129,8 +157,8 @@ class _VoterExplainer:
             return None
         # What has not begun takes no vote, and no rejection either.
         voters = [replace(voter, may_reject=False) for voter in voters]
-        stuck = self._make_stuck(request.node_id, check, voters, request)
-        return replace(_add_gaps(stuck, stage, assignment.missing), stage=number)
+        stuck = self._make_stuck(request.node_id, check, voters, request, policy, number)
+        return _add_gaps(stuck, stage, assignment.missing)
 
     def _ask_rejecters_again(
         self, request: ApprovalRecord, present: VoteCheck, stage: Stage, seats: Sequence[Seat]
@@ -171,9 +199,17 @@ class _VoterExplainer:
         if _has_voter(voters):
             return None
         voters = [replace(voter, may_reject=False) for voter in voters]
-        stuck = self._make_stuck(node_id, check, voters, None)
+        stuck = self._make_stuck(node_id, check, voters, None, policy, 1)
         stuck = _add_gaps(stuck, check.stage, assignment.missing)
-        return replace(stuck, chain_name=node.config["chain"])
+        return replace(stuck, chain_name=node.config["chain"], immovable=self._find_immovable())
+
+    def _find_immovable(self) -> str | None:
+        """Return why a move to a definition with another policy would be blocked."""
+        if any(request.status == "approved" and not request.applied for request in self.record.approvals):
+            return "an approval is given and not used yet"
+        if read_four_eyes(self.reader.connection, self.reader.tenant_id):
+            return "one person may not choose who approves"
+        return None
 
     def _find_rejected_seats(self, node_id: str) -> Sequence[Seat]:
         """Find the seats from which the same content was rejected before."""
@@ -183,30 +219,43 @@ class _VoterExplainer:
         )
 
     def _make_stuck(
-        self, node_id: str, check: VoteCheck, voters: Sequence[VoterRecord], request: ApprovalRecord | None
+        self,
+        node_id: str,
+        check: VoteCheck,
+        voters: Sequence[VoterRecord],
+        request: ApprovalRecord | None,
+        policy: Policy,
+        number: int,
     ) -> StuckStageRecord:
         asked = [seat for seat in check.seats if seat.status == "open"]
         roles = sorted({seat.holder_role for seat in asked if seat.holder_role is not None})
-        connection, tenant_id = self.reader.connection, self.reader.tenant_id
-        people = read_people(connection, tenant_id, list_active_members(connection, tenant_id))
+        people = self._read_members()
         members = {user_id: person.roles for user_id, person in people.items()}
         check = read_changes(self.reader, check, members)
+        permissions = {name: person.permissions for name, person in people.items()}
+        helpers = list_helpers(check, permissions, self._list_needed_to_give(roles))
+        later = list_needed_later(check, policy, number, members)
+        additions = list_given_by_others(list_additions(check, members, roles) if roles else (), helpers)
         return StuckStageRecord(
             node_id=node_id,
-            stage=request.stage if request is not None else 1,
+            stage=number,
             request_id=request.id if request is not None else None,
             roles=roles,
             permissions=check.needed_permissions,
             chain_name=request.chain_name if request is not None else None,
             voters=voters,
-            additions=list_additions(check, members, roles) if roles else (),
+            additions=[person for person in additions if person not in later],
+            needed_later=[person for person in additions if person in later],
             lacks_another_person=any(voter.code == SAME_PERSON for voter in voters),
             bar=bar.sentence if (bar := find_bar_of_everybody(check, roles)) is not None else None,
             named_remedies=list_named_remedies(check, self._list_rejecters(node_id)),
-            helpers=list_helpers(
-                check, {name: person.permissions for name, person in people.items()}, EDIT_MEMBERS
-            ),
+            helpers=helpers,
         )
+
+    def _list_needed_to_give(self, roles: Sequence[str]) -> set[str]:
+        """List the permissions that a person needs to give these roles: nobody gives more than they have."""
+        given = find_roles(self.reader.connection, self.reader.tenant_id, roles)
+        return {EDIT_MEMBERS, *(permission for role in given for permission in role.permissions)}
 
     def _list_rejecters(self, node_id: str) -> set[str]:
         rejected = self._find_rejected_seats(node_id)

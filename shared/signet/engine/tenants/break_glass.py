@@ -14,6 +14,7 @@ from signet.core.audit.trail import chain_all, make_entry
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.caller import Caller
+from signet.engine.approvals.added_seats import find_vain_seat
 from signet.engine.approvals.ballots import approval_not_found
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.operator import TenantAccess, open_tenant
@@ -48,6 +49,7 @@ class BreakGlass:
             # Two at once are counted one after the other.
             lock_administration(act.connection, tenant_id)
             request = _require_open(act, request_id)
+            _require_useful(act, request_id, user_id)
             if store.count_waiting(act.connection, tenant_id, act.now) >= MAX_WAITING:
                 sentence = f"at most {MAX_WAITING} proposals of a tenant wait at a time"
                 raise Rejected(
@@ -88,6 +90,8 @@ class BreakGlass:
             if not caller.principal.responsible.isdisjoint(proposal.proposed_persons):
                 raise Rejected(SELF_GRANT, "nobody consents to their own proposal", remedy=OTHER_OPERATOR)
             _require_seatable(act, proposal.user_id)
+            if _require_open(act, proposal.request_id).stage == proposal.stage and proposal.position is None:
+                _require_useful(act, proposal.request_id, proposal.user_id)
             position = self._seat(act, proposal)
             if position is None:
                 raise Rejected(
@@ -146,6 +150,17 @@ def _require_seatable(act: TenantAccess, user_id: str) -> None:
     if member is None or member.status != "active":
         mistake = FieldError("/user_id", "MEMBER_UNKNOWN", "wants an active member")
         raise Rejected("FIELDS_INVALID", "the person is no active member", fields=(mistake,))
+
+
+def _require_useful(act: TenantAccess, request_id: UUID, user_id: str) -> None:
+    """Refuse a seat from which the person could not vote."""
+    vain = find_vain_seat(act.connection, act.tenant_id, request_id, user_id)
+    if vain is not None:
+        raise Rejected(
+            "BREAK_GLASS_IN_VAIN",
+            f"a seat would not help {user_id} ({vain.code}): {vain.sentence}",
+            remedy="Seat a member who is named for break-glass by the explanation of the instance.",
+        )
 
 
 def _note(act: TenantAccess, proposal: BreakGlassProposal, position: int) -> None:

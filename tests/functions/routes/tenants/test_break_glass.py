@@ -1,7 +1,7 @@
 """Break-glass: two operators seat a member in an approval that nobody else can decide, by HTTP."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 import psycopg
@@ -14,10 +14,17 @@ from signet.engine.tenants.break_glass import MAX_WAITING
 from tests.support.api_application import OPERATOR
 from tests.support.approval_requests import REQUESTER, Asking
 from tests.support.company import Company
+from tests.support.core.approval_policies import make_policy, make_stage, role
 from tests.support.http_client import Client, ClientAnswer
 
 Admin = psycopg.Connection[Any]
 GONE = "UPDATE break_glass_proposals SET proposed_at = now() - interval '2 days', expires_at = now()"
+
+SEATED: LiteralString = (
+    "INSERT INTO break_glass_proposals (tenant_id, id, request_id, stage, user_id, reason, proposed_by,"
+    " proposed_persons, proposed_at, expires_at)"
+    " VALUES (%s, %s, %s, 1, %s, 'away', 'olga', '{olga}', now(), now() + interval '1 hour')"
+)
 
 
 @pytest.fixture
@@ -156,10 +163,39 @@ def test_the_seated_person_is_held_to_separation_of_duties(
     client: Client, operators: Mapping[str, Client], asking: Asking, user_id: str
 ) -> None:
     request_id = asking.ask("anna")
-    seat(client, operators, request_id, user_id)
+    refused = propose(client, operators["olga"], request_id, user_id)
+    assert (refused.status, refused.code) == (409, "BREAK_GLASS_IN_VAIN")
+    assert "(SEPARATION_OF_DUTIES)" in refused.body["detail"]
+    proposal_id = uuid4()
+    asking.run(SEATED, asking.tenant_id, proposal_id, request_id, user_id)
+    with asking.company.database.transaction(asking.tenant_id) as connection:
+        connection.execute("SELECT seat_by_break_glass(%s, 'otis', '{otis}')", (proposal_id,))
     with pytest.raises(Rejected) as caught:
         asking.decide(request_id, user_id)
     assert caught.value.code == "SEPARATION_OF_DUTIES"
+
+
+def test_a_seat_of_no_use_is_refused_with_the_reason(
+    client: Client, operators: Mapping[str, Client], asking: Asking
+) -> None:
+    """Ben has voted, emil lacks the permission, and nobody can be seated in a stage that is decided."""
+    asking.hire({"zoe": ("other",)})
+    stage = make_stage(role("approver"), role("finance"))
+    terms = make_policy(stage, stage).model_copy(update={"permission": "invoice:approve"})
+    request_id = asking.ask("@approver", "@finance", policy=terms)
+
+    def reason(user_id: str) -> str:
+        refused = propose(client, operators["olga"], request_id, user_id)
+        assert refused.code == "BREAK_GLASS_IN_VAIN"
+        return str(refused.body["detail"]).partition("(")[2].partition(")")[0]
+
+    assert reason("emil") == "PERMISSION_DENIED"
+    waiting = propose(client, operators["olga"], request_id, "zoe")
+    asking.decide(request_id, "ben")
+    assert reason("ben") == "APPROVAL_SEAT_TAKEN"
+    asking.decide(request_id, "anna" if asking.seats(request_id)[0][0] == "open" else "cleo")
+    assert reason("zoe") == "APPROVAL_CLOSED"
+    assert consent(client, operators["otis"], waiting).code == "BREAK_GLASS_IN_VAIN"
 
 
 def test_a_seat_bars_its_vote_where_an_operator_who_gave_it_wrote_the_document(
@@ -176,8 +212,8 @@ def test_nobody_gets_a_second_seat_in_a_stage(
     client: Client, operators: Mapping[str, Client], asking: Asking
 ) -> None:
     request_id = asking.ask("anna", "ben")
-    proposal = propose(client, operators["olga"], request_id, "anna")
-    assert consent(client, operators["otis"], proposal).code == "BREAK_GLASS_EXPIRED"
+    refused = propose(client, operators["olga"], request_id, "anna")
+    assert refused.code == "BREAK_GLASS_IN_VAIN" and "(APPROVAL_SEAT_HELD)" in refused.body["detail"]
 
 
 def test_a_proposal_seats_once_and_not_for_ever(

@@ -151,7 +151,7 @@ def test_a_contract_tells_a_role_that_is_there(company: Company) -> None:
     assert (field.code, field.pointer) == ("ROLE_UNKNOWN", "/on_incident/role")
     supply_names(company.database, company.tenant_id, roles=["nobody"])
     published = company.definitions.publish_contract(company.caller(), "invoice", 2)
-    assert published.findings == ()
+    assert [finding.code for finding in published.findings] == ["NOBODY_ASKED_YET"]
 
 
 def test_a_rule_that_is_not_there_is_a_warning(company: Company) -> None:

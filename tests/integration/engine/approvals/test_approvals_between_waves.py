@@ -123,6 +123,35 @@ def test_without_a_wider_circle_the_instance_pauses_and_says_why(
     assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_ALL_ABSTAINED")
 
 
+def test_an_abstention_leaves_the_seat_of_a_role_to_its_other_holders(
+    stage: WorkflowStage, approvals: Approvals
+) -> None:
+    document = submitted(stage, approvers=[role("finance")])
+    decide(stage, approvals, document, "mona", "abstained")
+    assert stage.instance(document.instance_id)["status"] == "running"
+    request_id = waiting(stage, approvals, document, "otto")
+    with pytest.raises(Rejected) as caught:
+        approvals.decide(stage.standing.company.caller("mona"), request_id, "approved")
+    assert caught.value.code == "APPROVAL_SEAT_TAKEN"
+    decide(stage, approvals, document, "otto")
+    assert stage.status_of(document.id) == "active"
+
+
+@pytest.mark.parametrize("wider", [None, {"after": "P9D", "to": user("anna")}])
+def test_a_stage_is_held_or_goes_to_others_when_all_holders_have_abstained(
+    stage: WorkflowStage, approvals: Approvals, wider: Any
+) -> None:
+    document = submitted(stage, approvers=[role("finance")], **({"escalate": wider} if wider else {}))
+    for person in ("mona", "otto"):
+        decide(stage, approvals, document, person, "abstained")
+    row = stage.instance(document.instance_id)
+    if wider is not None:
+        decide(stage, approvals, document, "anna")
+        assert stage.status_of(document.id) == "active"
+        return
+    assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_ALL_ABSTAINED")
+
+
 def test_after_an_edit_people_are_asked_anew_and_only_that_counts(
     stage: WorkflowStage, approvals: Approvals
 ) -> None:

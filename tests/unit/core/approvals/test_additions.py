@@ -3,11 +3,19 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from signet.core.approvals.additions import find_bar_of_everybody, list_additions, list_helpers
-from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.additions import (
+    choose_added_seat,
+    find_bar_of_everybody,
+    list_additions,
+    list_given_by_others,
+    list_helpers,
+    list_needed_later,
+    list_seatable,
+)
+from signet.core.approvals.eligibility import Allowed, Seat
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.tenants.eligibility_changes import EligibilityChange
-from tests.support.core.approval_policies import make_stage, role
+from tests.support.core.approval_policies import make_policy, make_stage, role, user
 from tests.unit.core.contracts.test_compiled_contract import load
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -75,4 +83,33 @@ def test_who_would_be_barred_by_a_change_is_left_out() -> None:
 
 def test_who_may_change_members_without_a_part_can_help() -> None:
     permissions = {"carl": ["*:*"], "emil": ["*:edit"], "rolf": ["member:edit"], "sam": ["member:*"]}
-    assert list_helpers(CHECK, permissions, "member:edit") == ["sam"]
+    assert list_helpers(CHECK, permissions, ["member:edit"]) == ["sam"]
+
+
+def test_who_gives_a_role_must_have_what_it_brings() -> None:
+    permissions = {"sam": ["member:*"], "sue": ["member:*", "*:approve"]}
+    assert list_helpers(CHECK, permissions, ["member:edit", "invoice:approve"]) == ["sue"]
+
+
+def test_nobody_gives_a_role_to_themselves() -> None:
+    assert list_given_by_others(["sam", "xena"], ["xena"]) == ["sam"]
+    assert list_given_by_others(["sam", "xena"], ["sam", "xena"]) == ["sam", "xena"]
+    assert list_given_by_others(["sam"], []) == ["sam"], "an operator can add a helper"
+
+
+def test_the_only_one_of_a_later_stage_is_left_for_it() -> None:
+    first, second = make_stage(role("approver")), make_stage(role("boss"))
+    members = {"xena": ("boss",), "carl": ("boss",), "app1": ("boss",), "dora": ("clerk",)}
+    assert list_needed_later(CHECK, make_policy(first, second), 1, members) == ["xena"]
+    assert list_needed_later(CHECK, make_policy(first, second), 2, members) == []
+    assert list_needed_later(CHECK, make_policy(first, make_stage(user("xena"))), 1, members) == []
+    two = {**members, "dora": ("boss",)}
+    assert list_needed_later(CHECK, make_policy(first, second), 1, two) == []
+    allowed = make_policy(first, second).model_copy(update={"same_person": "allowed"})
+    assert list_needed_later(CHECK, allowed, 1, members) == []
+
+
+def test_a_seat_by_break_glass_helps_who_may_vote_and_has_none() -> None:
+    check = replace(CHECK, seats=[CHECK.seats[1]], roles=dict.fromkeys(("app1", "carl", "dora", "emil"), ()))
+    assert list_seatable(check) == ["dora", "emil"]
+    assert isinstance(choose_added_seat(replace(check, seats=[]), "dora"), Allowed)

@@ -51,6 +51,14 @@ def test_a_seat_takes_the_place_of_a_lapsed_vote() -> None:
     assert find(LATER, replace(lapsed, holder_role="other")) != "None"
 
 
+def test_a_seat_takes_the_place_of_the_abstention_of_a_role() -> None:
+    abstained = replace(FIRST, position=6, status="abstained", decided_by="zoe")
+    assert find(LATER, abstained) == "None"
+    assert find(LATER, replace(abstained, holder_role="other")) != "None"
+    own = replace(SECOND, position=7, asked_at=LATER.asked_at)
+    assert find(own, replace(SECOND, position=6, status="abstained", decided_by="ann")) != "None"
+
+
 def test_a_seat_of_the_wider_circle_counts_where_nobody_else_may_vote() -> None:
     assert find(WIDER, nobody_else=True) == "None"
     assert find(LATER, nobody_else=True) != "None"

@@ -10,10 +10,12 @@ from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.explain.approval_requests import RequestExplanation
 from signet.core.explain.instance import explain_instance
 from signet.core.explain.instance_record import (
+    AddedSeatRecord,
     ApprovalRecord,
     DecisionRecord,
     EditRecord,
     ExplainedStep,
+    LapsedVoteRecord,
     VoterRecord,
 )
 from signet.core.explain.voters import MAX_SHOWN_PEOPLE
@@ -76,6 +78,40 @@ def said(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> lis
 
 
 # --- its state ---
+
+
+def test_it_says_how_a_seat_came_about_also_after_the_request_has_ended() -> None:
+    """Two operators gave one, and another was handed over; a vote from a third had lapsed."""
+    added = AddedSeatRecord(1, 2, "otis", "rita", "all are away")
+    given = replace(FINANCE_SEAT, holder_role=None, holder_user_id="gina", handed_over_from="fiona")
+    lapsed = LapsedVoteRecord(1, 1, "dora", None)
+    ended = request(
+        status="approved",
+        seats=[replace(given, status="approved", decided_by="gina"), given],
+        added_seats=[added],
+        lapsed=[lapsed],
+    )
+    text = said(ended)
+    assert text[2:] == [
+        "Seat 2 of stage 1 came by break-glass: otis proposed it, and rita consented."
+        " The reason: all are away.",
+        "Seat 1 of stage 1 was handed over from fiona to gina.",
+        "The vote of dora in stage 1, seat 1, lapsed (VOTE_NO_LONGER_VALID): a gate could not use it, and the"
+        " seat was asked again.",
+    ]
+
+
+def test_a_stage_that_had_only_abstentions_says_what_leads_on() -> None:
+    abstained = replace(FINANCE_SEAT, status="abstained", decided_by="fiona")
+    text = said(request(seats=[abstained]))
+    assert text[-4:] == [
+        "Everybody who may decide stage 1 has abstained. Nobody is asked now.",
+        "Give the role finance_manager to another person, and retry the instance: they are asked then.",
+        "Or send the token back to the state before (go_to): then the same people are asked again.",
+        "Or cancel the token (cancel_token) and retry the instance: it goes on as rejected.",
+    ]
+    named = replace(abstained, holder_role=None, holder_user_id="fiona")
+    assert not any("Give the role" in line for line in said(request(seats=[named])))
 
 
 def test_it_begins_with_how_it_stands_and_what_it_is_about() -> None:

@@ -23,6 +23,7 @@ STUCK = StuckStageRecord(
     unseated=["the organisation names no such manager of carl"],
     lacks_another_person=True,
     helpers=["sam"],
+    seatable=["emil"],
 )
 ADD = "Give the role approver to dora or emil, or to a new member: nothing else keeps them."
 NOBODY = "Add a new member with the role approver: something else keeps every member of today."
@@ -37,14 +38,16 @@ AMENDMENT = (
 ANEW = "But nothing begins it again in the state 'active': enter a new document then."
 HELPERS = "That can be done by sam."
 NO_HELPERS = (
-    "No active member without a part in the document may do that (member:edit): an operator can add one by"
-    " the tenant's file."
+    "No active member without a part in the document may do that (member:edit, and what the role brings):"
+    " an operator can add one by the tenant's file."
 )
 BAR = "carl took the role 'approver' from ben: a person without a part in the document gives it back"
 BARRED = "Until then that bars every vote of this stage, also of a new member."
 MOVE = "Then move the instance to the definition with that policy."
 CHAIN = "The chain large is read again when the instance is retried."
-BREAK_GLASS = "If the tenant can do none of this, two operators may seat a member by break-glass."
+BREAK_GLASS = "If the tenant can do none of this, two operators may seat emil by break-glass."
+STAYS = "The instance cannot move to it, for it is so: it must be cancelled."
+LATER = "Do not take xena: a later stage would have nobody, for it wants another person."
 RETRY = "When nothing keeps the people any more, retry the instance."
 
 
@@ -87,9 +90,11 @@ def test_it_names_the_stage_what_keeps_each_person_and_the_ways_out() -> None:
         (replace(STUCK, additions=[], permissions=[]), {NOBODY}, {ADD}),
         (replace(STUCK, roles=[]), {BY_NAME}, {ADD, NOBODY}),
         (replace(STUCK, rejecters=["ada", "ben"]), {"Or reject it: ada or ben may."}, set()),
-        (replace(STUCK, request_id=None), {MOVE}, {KEEPS, BREAK_GLASS}),
+        (replace(STUCK, request_id=None, seatable=[]), {MOVE}, {KEEPS, BREAK_GLASS}),
+        (replace(STUCK, needed_later=["xena"]), {ADD, LATER}, set()),
         (replace(STUCK, request_id=None, chain_name="large"), {CHAIN}, {MOVE, KEEPS}),
-        (replace(STUCK, bar=BAR), {BARRED, HELPERS}, {ADD, BREAK_GLASS}),
+        (replace(STUCK, request_id=None, immovable="it is so"), {STAYS, AGAIN}, {MOVE}),
+        (replace(STUCK, bar=BAR, seatable=[]), {BARRED, HELPERS}, {ADD, BREAK_GLASS}),
         (replace(STUCK, helpers=[]), {NO_HELPERS}, {HELPERS}),
         (replace(STUCK, lacks_another_person=False), {"Or publish a policy with fewer stages."}, set()),
     ],

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from signet.core.runtime.approval_control import asks_alike
+from signet.core.runtime.move_check import MoveInput, assess
 from tests.support.core.valid_workflow import CONTRACT, add_edge, add_node, edge, node, read_envelope
-from tests.unit.core.runtime.test_move_check import Change, ask, at, codes, load
+from tests.unit.core.runtime.test_move_check import Change, ask, at, codes, define, load
 
 SKIP = {"from": ["submitted"], "to": "active", "kind": "interrupting"}
 
@@ -92,7 +93,34 @@ def test_where_two_people_are_wanted_nobody_moves_an_instance_to_other_approvals
     report = ask(load(ask_others), draft, wants_two_people=True)
     assert (codes(report), report.changes_approvals) == (["APPROVALS_CHANGED"], True)
     assert report.to_json()["changes_approvals"] is True
+    assert "A new request then begins" in report.obstacles[0].remedy
     free = ask(load(ask_others), draft)
     assert (codes(free), free.changes_approvals) == ([], True)
     alike = ask(load(tell_of_the_posting), draft, wants_two_people=True)
     assert (codes(alike), alike.changes_approvals) == ([], False)
+
+
+AGAIN, AMENDED = "A new request then begins under the newest", "an edit then makes an amendment"
+
+
+@pytest.mark.parametrize(
+    ("status", "window", "words"),
+    [
+        ("draft", "editable", AGAIN),
+        ("submitted", "amend_only", AMENDED),
+        ("submitted", "locked", "so that nothing follows where it is cancelled"),
+        ("gone", "locked", AGAIN),
+        (None, "locked", AGAIN),
+    ],
+)
+def test_the_way_that_is_left_is_told_for_the_state(status: str | None, window: str, words: str) -> None:
+    """A cancelled workflow leads to no newer definition where no request begins in the state."""
+    document = deepcopy(CONTRACT)
+    document["states"]["submitted"]["edit"] = window
+    contract = read_envelope(document).contract
+    position = MoveInput([at("sys:state:draft")], document_status=status, wants_two_people=True)
+    report = assess(
+        define(load(), contract=contract), define(load(ask_others), 2, contract=contract), position
+    )
+    (remedy,) = [each.remedy for each in report.obstacles if each.code == "APPROVALS_CHANGED"]
+    assert words in remedy

@@ -24,6 +24,20 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "The condition '{text}' is asked of each person who votes on '{transition}', and nobody votes.",
         "Publish a patch that puts an approval into the slot '{place}'.",
     ),
+    "NOBODY_ASKED_YET": (
+        "warning",
+        "The transition '{transition}' happens by itself, and nobody is asked before it yet: there is no"
+        " voter whose permission '{permission}' counts.",
+        "Publish a patch that puts an approval into the slot '{slot}' before documents are created."
+        " A document keeps the definition that it begins with.",
+    ),
+    "OLDER_RUN_ON": (
+        "warning",
+        "{count} live document(s) of '{entity_type}' go on under older definitions, which ask for other"
+        " approvals: {named}.",
+        "Cancel the instance of each that nobody was asked about yet: the next request begins under the"
+        " newest definition. A move to it also helps, where one person may choose who is asked.",
+    ),
     "SEAT_NOT_LOCKED": (
         "error",
         "'{text}' says who decides, and {name} can be set by the person who asks.",

@@ -259,7 +259,9 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "CONDITION_NEVER_ASKED": (
         "warning",
-        "The condition on '{permission}' never counts: nothing in '{contract}' asks for that permission.",
-        "Use the permission of a transition, an action, or {contract}:edit.",
+        "The condition on '{permission}' counts only where the policy of an approval names that permission:"
+        " nothing else in '{contract}' asks for it.",
+        "Name it as 'permission' of an approval or a chain. Or use the permission of a transition, an action,"
+        " or {contract}:edit.",
     ),
 }

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from signet.core.approvals.abstentions import list_seats_for_others
+from signet.core.approvals.policy import Stage
 from signet.core.approvals.seats import Deadlock
 from signet.core.approvals.votes import (
     NextAction,
@@ -15,6 +17,7 @@ from signet.core.approvals.votes import (
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.position import Token
 from signet.engine.approvals.request_rows import parse_policy_of, seats_of_stage
+from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest
 
@@ -29,6 +32,8 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
     subject = context.subject_of(token, policy, request)
     stage = policy.stage(request.stage)
     verdict = count_votes(stage, seats, can_vote=approvals.can_vote(subject, stage, seats))
+    if verdict.deadlock is Deadlock.ALL_ABSTAINED and _ask_others(context, request, subject, stage):
+        return None
     following = next_action(
         policy,
         request.stage,
@@ -56,6 +61,20 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
             return _escalate(context, request, token)
         case _:
             return None
+
+
+def _ask_others(
+    context: InstanceContext, request: LiveRequest, subject: ApprovalSubject, stage: Stage
+) -> bool:
+    """Ask the other holders of the roles that have only abstained, where any of them can vote."""
+    approvals, seats = context.approvals, seats_of_stage(request)
+    again = [
+        seat
+        for seat in list_seats_for_others(stage, seats)
+        if approvals.can_vote(subject, stage, [*seats, seat])
+    ]
+    approvals.seat(request, again)
+    return bool(again)
 
 
 def _begin_stage(context: InstanceContext, request: LiveRequest, token: Token, number: int) -> Blocked | None:

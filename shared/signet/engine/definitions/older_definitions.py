@@ -1,0 +1,63 @@
+"""Live documents that go on under older definitions, where these ask for other approvals than the new one."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from signet.core.compiler.artifact import Artifact, parse_artifact
+from signet.core.contracts.contract import Contract
+from signet.core.runtime.approval_control import asks_alike
+from signet.core.runtime.workflow import Workflow
+from signet.core.validation.finding import Finding, make_finding
+from signet.engine.cache import load_contract
+from signet.store.database import Connection
+from signet.store.definitions.older import LiveCount, count_live_under_others
+from signet.store.definitions.write import read_compiled, read_contract_row
+
+MAX_COUNTED = 10_000
+MAX_COMPARED = 20
+
+
+def find_older_running(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, artifact: Artifact
+) -> Iterator[Finding]:
+    """Yield a finding that counts the documents which the new definition will not ask about."""
+    content = artifact.content
+    if content["kind"] == "automation":
+        return
+    entity_type = content["entity_type"]
+    counts = count_live_under_others(
+        connection, tenant_id, definition_id, entity_type, at_most=MAX_COUNTED + 1, limit=MAX_COMPARED + 1
+    )
+    new = Workflow(artifact), _read_contract(connection, tenant_id, artifact)
+    # More definitions than are compared count as asking otherwise: a warning too many does no harm.
+    others = [
+        count
+        for number, count in enumerate(counts)
+        if number >= MAX_COMPARED or not _asks_alike(connection, tenant_id, count, new)
+    ]
+    if others:
+        total, is_whole = sum(count.live_count for count in others), len(counts) <= MAX_COMPARED
+        is_whole = is_whole and sum(count.live_count for count in counts) <= MAX_COUNTED
+        yield make_finding(
+            "OLDER_RUN_ON",
+            "/",
+            count=str(total) if is_whole else f"{min(total, MAX_COUNTED)} or more",
+            entity_type=entity_type,
+            named=", ".join(f"'{count.name}' version {count.version}" for count in others[:MAX_COMPARED]),
+        )
+
+
+def _asks_alike(
+    connection: Connection, tenant_id: UUID, count: LiveCount, new: tuple[Workflow, Contract | None]
+) -> bool:
+    stored = read_compiled(connection, tenant_id, count.id, count.version)
+    if stored is None:
+        return False
+    old = parse_artifact(*stored)
+    return asks_alike(Workflow(old), _read_contract(connection, tenant_id, old), *new)
+
+
+def _read_contract(connection: Connection, tenant_id: UUID, artifact: Artifact) -> Contract | None:
+    content = artifact.content
+    row = read_contract_row(connection, tenant_id, content["entity_type"], content["contract"]["version"])
+    return None if row is None else load_contract(row.body, row.hash).contract
