@@ -88,3 +88,14 @@ BLOCK: Mapping[str, Any] = {
 def changed(**parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contract with more, or other, entries in these parts."""
     return {**CONTRACT, **{name: {**CONTRACT[name], **entries} for name, entries in parts.items()}}
+
+
+# Variants: left by itself from the first status on, with a stable region, and one that may be amended.
+BY_ITSELF = changed(
+    transitions={
+        "submit": {"from": ["draft"], "to": "review", "kind": "automatic"},
+        "approve": {"from": ["review"], "to": "approved", "kind": "automatic"},
+    },
+)
+AMENDABLE = {**CONTRACT, "amendment": {"from": ["active"]}}
+STABLE = changed(slots={"approval": {"transition": "approve", "edit": "locked", "stable": True}})

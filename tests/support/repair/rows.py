@@ -7,16 +7,18 @@ from typing import Any
 
 from tests.support.repair.acts import ACTS, resume
 from tests.support.repair.contract import (
+    AMENDABLE,
     BLOCK,
+    BY_ITSELF,
     CONTRACT,
     JUDGE,
     LOOK,
     LOOK_OF_BENCH,
     PAUSE,
     RUN,
+    STABLE,
     TELL,
     chain_of,
-    changed,
     slot,
 )
 from tests.support.repair.scene import Act, RepairScene
@@ -83,15 +85,6 @@ FURTHER: Mapping[str, Act] = MappingProxyType(
     {"resume": resume, "vote": vote, "deliver": answers, "cancel, then restart": cancels_and_restarts}
 )
 ALL_ACTS: Mapping[str, Act] = MappingProxyType({**ACTS, **FURTHER})
-
-BY_ITSELF = changed(
-    transitions={
-        "submit": {"from": ["draft"], "to": "review", "kind": "automatic"},
-        "approve": {"from": ["review"], "to": "approved", "kind": "automatic"},
-    },
-)
-AMENDABLE = {**CONTRACT, "amendment": {"from": ["active"]}}
-STABLE = changed(slots={"approval": {"transition": "approve", "edit": "locked", "stable": True}})
 
 REQUESTED = "slot of a requested way"
 AUTOMATIC = "slot of an automatic way, an interrupt leaves its status"
