@@ -87,7 +87,7 @@ def test_a_cancel_that_was_first_closes_the_request(
     monkeypatch.setattr(OperatorTransaction, "write", write_and_meet)
     instances, olga = operating_on(stage)
     version = stage.instance(document.instance_id)["version"]
-    instances.cancel(olga, document.instance_id, version, "nobody wants it")
+    instances.cancel(olga, document.instance_id, version, "nobody wants it", "leave")
     came = late[0].result()
     assert isinstance(came, Rejected) and came.code == "APPROVAL_CLOSED"
     assert stage.standing.rows("SELECT FROM approval_decisions") == []
@@ -103,7 +103,7 @@ def test_a_decision_that_was_first_is_void_once_the_instance_is_cancelled(
     version = stage.instance(document.instance_id)["version"]
 
     def cancel() -> list[Any]:
-        return [instances.cancel(olga, document.instance_id, version, "nobody wants it")]
+        return [instances.cancel(olga, document.instance_id, version, "nobody wants it", "leave")]
 
     with deciding(stage):
         late = Second(cancel)

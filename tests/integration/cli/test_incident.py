@@ -57,7 +57,10 @@ def read_first(signet: Signet, tenant: list[str]) -> dict[str, Any]:
 
 def test_what_is_held_is_listed_by_its_cause(signet: Signet, tenant: list[str], stranded: list[Any]) -> None:
     said = signet("incident", "list", *tenant, exit_code=1)
-    assert said.count("FIELDS_INVALID  business") == 2 and "try: retry, skip, go_to, cancel, fail" in said
+    assert (
+        said.count("FIELDS_INVALID  business") == 2
+        and "try: retry, skip, go_to, correct, cancel, fail" in said
+    )
     (group,) = signet("incident", "groups", *tenant, exit_code=1).splitlines()
     assert group.startswith(f"2  FIELDS_INVALID  business  invoice  at {NODE}")
     assert signet("incident", "list", *tenant, "--code", "EFFECT_DEAD") == "nothing is held\n"
@@ -103,7 +106,14 @@ def test_the_commands_of_an_explanation_are_those_that_work(
     """Type what it says, with a name and a reason of one's own."""
     explained = json.loads(signet("instance", "explain", instance_of(stranded[0]), *tenant, "--json"))
     (incident,) = explained["incidents"]
-    assert [one["name"] for one in incident["acts"]] == ["retry", "skip", "go_to", "cancel", "fail"]
+    assert [one["name"] for one in incident["acts"]] == [
+        "retry",
+        "skip",
+        "go_to",
+        "correct",
+        "cancel",
+        "fail",
+    ]
     (command,) = [one["command"] for one in incident["acts"] if one["name"] == act]
     first, *words = shlex.split(command.replace("YOU", "olga").replace("…", "the ledger is open"))
     assert first == "signet"

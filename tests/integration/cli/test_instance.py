@@ -110,7 +110,7 @@ def test_a_document_without_a_workflow_is_restarted(
     seen, why = ("--version", version_of(admin, instance_id)), ("--reason", "the check was forgotten")
     assert "say what follows" in signet("cancel", instance_id, *seen, *why, exit_code=1)
     assert "cancelled" in signet("cancel", instance_id, *seen, *why, "--then", "leave")
-    [incident] = json.loads(signet("incidents", "--json", exit_code=1, actor=None))
+    [incident] = json.loads(signet("explain", instance_id, "--json", actor=None))["incidents"]
     assert [act["name"] for act in incident["acts"]] == ["restart", "correct"]
     report = signet("restart", document_id, *why, "--dry-run")
     assert f"{document_id}  safe  at sys:state:submitted  under own version 1" in report

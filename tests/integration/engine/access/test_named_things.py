@@ -186,7 +186,8 @@ def test_a_python_action_that_is_not_loaded_is_a_warning(
     registry.action("invoice", "count")(lambda given: ActionResult(output={"total": 1}))
     monkeypatch.setattr("signet.engine.definitions.compilation.REGISTRY", registry)
     again = {**patch, "patch": "other"}
-    assert [one.code for one in publish_patch(company, again).findings] == ["PATCH_OUT_OF_FORCE"]
+    published = publish_patch(company, again, replaces="own")
+    assert [one.code for one in published.findings] == ["PATCH_OUT_OF_FORCE"]
 
 
 # --- the patch that goes out of force ---

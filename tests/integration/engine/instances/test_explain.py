@@ -79,12 +79,12 @@ def test_paused_by_a_dead_trigger(company: Company, worker: Worker, admin: Admin
 
 
 def test_operated_and_stuck(company: Company, worker: Worker, instances: Instances, admin: Admin) -> None:
-    """Ask for a transition while the instance is paused, and lose its trigger."""
+    """Ask for a transition, let the instance be paused and go on, and lose its trigger."""
     made = create(company, worker)
     instance_id = instance_of(made)
-    instances.pause(operator(company), instance_id, 2, "the supplier is being checked")
     request = RequestTransition(made.document_id, 1, "submit", "it is urgent")
     company.documents.mutate(company.caller("sam", "clerk"), request)
+    instances.pause(operator(company), instance_id, 2, "the supplier is being checked")
     instances.resume(operator(company), instance_id, version_of(admin, instance_id))
     admin.execute("DELETE FROM workflow_events_outbox WHERE status <> 'completed'")
     assert_golden("stuck.txt", company, instance_id)

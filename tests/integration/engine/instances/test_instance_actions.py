@@ -66,12 +66,16 @@ def test_a_paused_instance_rests_and_goes_on_when_resumed(
     assert state == InstanceState(instance_id, "paused", 3)
     assert stand_of(admin, instance_id) == ("paused", ["sys:state:draft"], "the supplier is being checked")
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
-    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
+    request = RequestTransition(made.document_id, 1, "submit")
+    with pytest.raises(Rejected) as caught:
+        company.documents.mutate(company.caller(), request)
+    assert caught.value.code == "INSTANCE_PAUSED"
     assert drain(worker, [company.tenant_id]).steps == 0
     assert stand_of(admin, instance_id)[0] == "paused"
     assert instances.resume(operator(company), instance_id, 3) == InstanceState(instance_id, "running", 4)
     assert stand_of(admin, instance_id) == ("running", ["sys:state:draft"], None)
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
+    company.documents.mutate(company.caller(), request)
     drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_id)[0] == "completed"
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
@@ -297,7 +301,10 @@ def test_what_somebody_paused_stays_so_when_a_dead_letter_goes_back(
     done = instances.requeue(operator(company), [trigger_id])
     assert done == Requeued(frozenset([trigger_id]), [])
     assert stand_of(admin, instance_id)[0] == "paused"
-    assert drain(worker, [company.tenant_id]).steps == 0
+    # What was asked for before the pause is refused, and nothing else happens.
+    assert drain(worker, [company.tenant_id]).steps == 1
+    assert read(admin, "SELECT status FROM transition_requests") == [("refused",)]
+    assert stand_of(admin, instance_id)[0] == "paused"
 
 
 def test_an_event_of_no_instance_goes_back_too(
