@@ -23,7 +23,8 @@ ALTER TABLE approval_requests ADD COLUMN likeness_hash text CHECK (likeness_hash
 CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON approval_requests FOR EACH ROW
     WHEN (NEW.likeness_hash IS DISTINCT FROM OLD.likeness_hash)
     EXECUTE FUNCTION reject_identity_change();
-CREATE INDEX approval_requests_by_likeness ON approval_requests (tenant_id, likeness_hash) WHERE status = 'rejected';
+CREATE INDEX approval_requests_by_likeness ON approval_requests (tenant_id, likeness_hash)
+    WHERE status = 'rejected' AND likeness_hash IS NOT NULL;
 
 -- Finds who has changed the manager of a person.
 CREATE INDEX eligibility_changes_of_line ON eligibility_changes (tenant_id, other_user_id, changed_at)

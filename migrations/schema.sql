@@ -3886,7 +3886,7 @@ CREATE INDEX approval_requests_by_document ON public.approval_requests USING btr
 
 CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
-CREATE INDEX approval_requests_by_likeness ON public.approval_requests USING btree (tenant_id, likeness_hash) WHERE (status = 'rejected'::text);
+CREATE INDEX approval_requests_by_likeness ON public.approval_requests USING btree (tenant_id, likeness_hash) WHERE ((status = 'rejected'::text) AND (likeness_hash IS NOT NULL));
 
 CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
 

@@ -100,7 +100,7 @@ def write_incidents(incidents: tuple[ExplainedIncident, ...]) -> Iterator[str]:
 
 
 def _describe(outline: Outline, incident: IncidentRecord) -> str:
-    where = "all of it" if incident.node is None else describe_node(outline, incident.node)
+    where = _describe_place(outline, incident.node)
     through = f" (endpoint {escape(incident.endpoint)})" if incident.endpoint is not None else ""
     times = f", held {incident.attempts} times there" if incident.attempts > 1 else ""
     known = f", acknowledged by {escape(incident.acknowledged_by)}" if incident.acknowledged_by else ""
@@ -109,6 +109,13 @@ def _describe(outline: Outline, incident: IncidentRecord) -> str:
     message = end_sentence(escape(incident.message.removeprefix(f"{incident.code}: ")))
     head = f"{incident.code} ({incident.kind}) holds {where}{through} since {since}"
     return f"{head}{times}{known}{care}: {message}"
+
+
+def _describe_place(outline: Outline, node: str | None) -> str:
+    """Name what is held; an incident may be older than the definition that its instance was moved to."""
+    if node is None:
+        return "all of it"
+    return describe_node(outline, node) if node in outline.workflow.nodes else escape(node)
 
 
 def _explain_act(

@@ -103,6 +103,9 @@ def people_probes() -> Iterator[Probe]:
         for is_unread in (False, True):
             values = {**page, "is_unread": is_unread}
             yield Probe(f"{table}_{index}", NOTIFICATIONS["list_notifications"], values, API)
+    # what tell_of_incident() does not tell twice
+    told = "user_id = 'u0' AND role IS NULL AND about = 'x' AND read_at IS NULL"
+    yield plain(f"{table}_about", table, told, "", API)
     # the rows that prune_notifications() finds
     yield plain(f"{table}_read", table, "read_at < %(before)s", f"ORDER BY read_at {PAGE}", API, before=NEVER)
     yield Probe(f"{table}_pkey", NOTIFICATIONS["mark_read"], {"user_id": "u0", "ids": [ROW]}, API)

@@ -37,9 +37,7 @@ QUEUE, ACTS, MEASURES, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERA
         "operations/overview",
     ),
 )
-LISTS, READING, LIFE, TRAIL = map(
-    statements_of, ("instances/lists", "instances/read", "documents/timeline", "audit/tenant_trail")
-)
+LISTS, READING, LIFE = map(statements_of, ("instances/lists", "instances/read", "documents/timeline"))
 # The values of a list of instances without filters.
 LISTED: Mapping[str, Any] = {
     "statuses": ["running", "paused", "completed", "failed", "cancelled"],
@@ -151,9 +149,6 @@ def instance_probes() -> Iterator[Probe]:
         "approval_requests_by_document",
     ):
         yield Probe(index, LIFE["list_timeline"], page, API)
-    yield Probe(
-        "audit_log_of_tenant", TRAIL["list_of_tenant"], {"before": UUID(int=2**128 - 1), "limit": 50}, API
-    )
     # "is one running already?"
     overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
     yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")

@@ -115,3 +115,31 @@ def test_a_definition_says_which_role_is_told() -> None:
     assert "The person who asked is told, and so is every holder of the role accountant." in said
     plain = " ".join(write_explanation(explain(compile_patch(PATCH), CONTRACT)))
     assert "is told, and so" not in " ".join(plain.split())
+
+
+def test_a_node_that_is_gone_keeps_its_id() -> None:
+    (one,) = explained(replace(HELD, node="usr:old:ask", acts=()))
+    assert " holds usr:old:ask since " in one.text
+
+
+def test_acts_on_the_document_name_it_and_its_version() -> None:
+    acts = tuple(AcceptedAct(name, f"workflow:{name}") for name in ("restart", "correct"))
+    found = record(tokens=[token(FINANCE)], incidents=[replace(HELD, acts=acts)], tenant_id=TENANT)
+    (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    assert found.document is not None
+    about = f"/v1/documents/{found.instance.entity_id}"
+    for act in one.acts:
+        assert f'POST {about}/{act.name}  If-Match: "{found.document.version}"' in act.request
+    assert "--patch" in one.acts[1].command
+
+
+@pytest.mark.parametrize(("status", "then"), [("submitted", True), ("draft", False), ("elsewhere", False)])
+def test_an_end_says_what_follows_where_nobody_can_ask(status: str, then: bool) -> None:
+    held = replace(HELD, acts=(AcceptedAct("cancel", "workflow:cancel"),))
+    found = record(tokens=[token(FINANCE)], incidents=[held], tenant_id=TENANT)
+    assert found.document is not None
+    placed = replace(found, document=replace(found.document, status=status))
+    (one,) = explain_instance(WORKFLOW, CONTRACT, placed).incidents
+    assert ("--then restart" in one.acts[0].command) == then
+    (bare,) = explain_instance(WORKFLOW, CONTRACT, replace(found, document=None)).incidents
+    assert "--then" not in bare.acts[0].command
