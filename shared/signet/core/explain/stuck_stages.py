@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.core.compiler.graph import ENVELOPE
 from signet.core.contracts.contract import EditWindow
 from signet.core.explain.instance_record import InstanceRecords, StuckStageRecord
 from signet.core.explain.outline import Outline
@@ -59,13 +60,21 @@ def _list_remedies(
         yield from _describe_additions(stuck)
     if stuck.rejecters:
         yield f"Or reject it: {describe_shown([escape(person) for person in stuck.rejecters], 'or')} may."
-    yield "Or cancel the workflow, where nobody wants this any more."
+    if not _is_kept_until_decided(outline, stuck.node_id):
+        yield "Or cancel the workflow, where nobody wants this any more."
     yield from _describe_other_policy(outline, record, stuck)
     if stuck.seatable:
         people = describe_shown([escape(person) for person in stuck.seatable], "or")
         yield f"If the tenant can do none of this, two operators may seat {people} by break-glass."
     if is_paused:
         yield "When nothing keeps the people any more, retry the instance."
+
+
+def _is_kept_until_decided(outline: Outline, node_id: str) -> bool:
+    """Return whether the approval is behind a gate and its state leads on: nobody goes around it."""
+    reading = outline.workflow
+    slot = reading.slot_of(node_id)
+    return slot != ENVELOPE and bool(reading.edges_from(reading.exit_of(slot), "requested", "automatic"))
 
 
 def _describe_additions(stuck: StuckStageRecord) -> Iterator[str]:
@@ -109,7 +118,9 @@ def _describe_other_policy(
 ) -> Iterator[str]:
     same = " or with same_person: allowed" if stuck.lacks_another_person else ""
     yield f"Or publish a policy with fewer stages{same}."
-    if stuck.request_id is not None:
+    if stuck.request_id is not None and _is_kept_until_decided(outline, stuck.node_id):
+        yield "An open request keeps its policy, and behind a gate its workflow cannot be cancelled."
+    elif stuck.request_id is not None:
         yield "An open request keeps its policy: for another one the workflow must be cancelled."
         yield from _describe_asking_again(outline, record)
     elif stuck.chain_name is not None:

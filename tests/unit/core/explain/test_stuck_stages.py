@@ -9,6 +9,7 @@ from signet.core.explain.instance import explain_instance, write_instance
 from signet.core.explain.instance_record import StuckStageRecord, VoterRecord
 from signet.core.explain.stuck_stages import StuckStage
 from tests.support.core.instance_records import CONTRACT, DOCUMENT, FINANCE, WORKFLOW, record
+from tests.unit.core.runtime.test_go_to_targets import GOING_ON, LOOK, PLAIN, POST, compile_line, make_line
 
 REQUEST = UUID(int=40)
 STUCK = StuckStageRecord(
@@ -48,6 +49,7 @@ CHAIN = "The chain large is read again when the instance is retried."
 BREAK_GLASS = "If the tenant can do none of this, two operators may seat emil by break-glass."
 STAYS = "The instance cannot move to it, for it is so: it must be cancelled."
 LATER = "Do not take xena: a later stage would have nobody, for it wants another person."
+KEPT_BEHIND = "An open request keeps its policy, and behind a gate its workflow cannot be cancelled."
 RETRY = "When nothing keeps the people any more, retry the instance."
 
 
@@ -125,3 +127,14 @@ def test_what_can_follow_a_cancelled_workflow_is_told_for_the_state(
 
 def test_what_is_not_paused_needs_no_retry() -> None:
     assert RETRY not in explained(STUCK, "running").remedies
+
+
+def test_behind_a_gate_an_approval_is_not_got_rid_of_by_ending_its_workflow() -> None:
+    """The acts refuse that where the document could go on, and no remedy may name it."""
+    line = make_line(LOOK, POST, is_behind=True)
+    found = record(stuck_stages=[replace(STUCK, node_id="usr:posting:look")])
+    for contract, is_possible in ((GOING_ON, False), (PLAIN, True)):
+        artifact = compile_line(contract, posting=line)
+        (only,) = explain_instance(artifact, None, found).stuck_stages
+        told = {CANCEL, KEEPS} <= set(only.remedies), KEPT_BEHIND in only.remedies
+        assert told == (is_possible, not is_possible)

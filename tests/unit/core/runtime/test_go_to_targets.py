@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.compiler.artifact import Artifact
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import (
     check_approval_ahead,
@@ -64,12 +65,16 @@ def make_line(*nodes: dict[str, Any], is_behind: bool = False) -> dict[str, Any]
     }
 
 
-def stand(node: str, contract: dict[str, Any] = GOING_ON, **slots: Any) -> InstanceExecution:
-    """Let a token stand at a node, ready."""
+def compile_line(contract: dict[str, Any], **slots: Any) -> Artifact:
     base, filled = {"entity_type": "invoice", "envelope_version": 3}, slots or {"checks": make_line(POST)}
     compilation = compile_patch({"patch": "p", "base": base, "slots": filled}, read_envelope(contract))
     assert compilation.artifact is not None, compilation.findings
-    return InstanceExecution(Workflow(compilation.artifact), start_projection(node, 1))
+    return compilation.artifact
+
+
+def stand(node: str, contract: dict[str, Any] = GOING_ON, **slots: Any) -> InstanceExecution:
+    """Let a token stand at a node, ready."""
+    return InstanceExecution(Workflow(compile_line(contract, **slots)), start_projection(node, 1))
 
 
 def refuse(execution: InstanceExecution, status: str, node: str) -> tuple[str, str]:

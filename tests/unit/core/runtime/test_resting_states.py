@@ -43,3 +43,11 @@ def test_another_request_at_such_a_gate_begins_there() -> None:
     state = DocumentState(1, "draft", request, is_amendment=True)
     apply_document_changes(execution, state, lambda token: DecisionInput({}), lambda gate, actor: None)
     assert execution.projection.position.current_nodes() == [AMENDED]
+
+
+def test_a_rejected_amendment_goes_to_its_own_beginning() -> None:
+    submit = {**CONTRACT["transitions"]["submit"], "rejected_to": "draft"}
+    contract = {**CONTRACT, "transitions": {**CONTRACT["transitions"], "submit": submit}}
+    nodes = stand("sys:start", contract).workflow.nodes
+    found = {gate: nodes[f"sys:gate:submit{gate}"].edges["rejected"][0].target for gate in ("", ":amended")}
+    assert found == {"": DRAFT, ":amended": AMENDED}
