@@ -1,7 +1,7 @@
 """A document that wanders by chance among failures, decisions and repairs is never without a way on.
 
-Whenever all is quiet, it is at its end, or waits for what can come, or an open incident names an act that
-brings it on. No effect leaves for a step that was withdrawn, no message is accepted twice, and a rebuild
+At each quiet moment it is at its end, or waits for what can come. Otherwise an open incident names an act
+that brings it on. No effect leaves for a step that was withdrawn, no message is accepted twice, and a rebuild
 makes the identical row. At the end, with each cause removed, the named acts lead to where its author drew it.
 SIGNET_TEST_CAMPAIGN tries as many documents as the campaign wants.
 """

@@ -51,7 +51,7 @@ def test_every_act_leads_on_or_says_why_not(stage: WorkflowStage, number: int) -
     assert outcomes == keep_outcomes(number, outcomes)
     for document in tried:
         stage.check_rebuild(scene.row_of(document)["id"])
-    # Whatever was tried beside it, the stranded document stands where it stood.
+    # The acts on the others have left the stranded document where it stood.
     assert scene.describe(stranded) == row.rests
     row.mends(scene)
     for act in row.way_on:

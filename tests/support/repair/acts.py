@@ -1,4 +1,4 @@
-"""What people try with a stranded document, each act by the use case that the API calls."""
+"""Acts that people try on a stranded document, each by the use case that the API calls."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What befalls stranded documents, one by one or all together, and what removes the cause."""
+"""Failures that strand documents, one by one or all together, and the removal of their causes."""
 
 from collections.abc import Mapping
 from typing import Any
