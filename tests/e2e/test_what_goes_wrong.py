@@ -107,11 +107,10 @@ def test_a_worker_killed_in_a_wave_leaves_nothing_behind(deployed: Deployed) -> 
         "SELECT 1 FROM pg_stat_activity WHERE usename = 'signet_worker' AND wait_event_type = 'Lock'"
         " AND datname = current_database()"
     )
-    # Who reads the document reads the table too.
-    etag = carl.get(invoice).etag
     with deployed.database.transaction():
-        deployed.write("LOCK TABLE workflow_step_executions IN ACCESS EXCLUSIVE MODE")
-        submit(carl, invoice, etag=etag)
+        # Reading goes on, which the API does for a request; writing waits.
+        deployed.write("LOCK TABLE workflow_step_executions IN SHARE ROW EXCLUSIVE MODE")
+        submit(carl, invoice)
         await_that(lambda: deployed.read(waiting), "a wave waits for the table")
         deployed.kill("node-execution")
         # Its connection is closed with it, and its transaction is rolled back.
