@@ -142,6 +142,14 @@ def test_an_event_from_outside_has_its_key() -> None:
             {"status": "dead_letter", "error": "gone!"},
             "was given up after attempt 2 of 5. The last time: gone!",
         ),
+        (
+            {"status": "held", "error": "HTTP 410"},
+            "is held until the endpoint is switched on; then it goes on by itself. The last time: HTTP 410.",
+        ),
+        (
+            {"status": "withdrawn"},
+            "was withdrawn after attempt 2 of 5; the workflow has not taken that in yet.",
+        ),
         ({"status": "pending", "endpoint": None}, "The message is due at 2026-03-01 13:00:00 UTC."),
         (
             {"status": "processing", "endpoint": None, "effect_type": "integration"},
