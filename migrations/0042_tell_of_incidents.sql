@@ -134,7 +134,7 @@ $$;
 REVOKE EXECUTE ON FUNCTION measure_incidents(text[], interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION measure_incidents(text[], interval) TO signet_api, signet_worker, signet_janitor;
 
--- As before, with the incidents that were closed long ago.
+-- As before, with what ended without a delivery, and the incidents that were closed long ago.
 CREATE OR REPLACE FUNCTION housekeeping_tenants(about text, kept interval, after uuid, at_most integer)
     RETURNS TABLE (tenant_id uuid, due_count integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -225,15 +225,11 @@ AS $$
 DECLARE
     probe text := CASE about
         WHEN 'done_events' THEN
-            '((SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
-            '(SELECT FROM workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''discarded'' '
-            'AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
+            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1'
         WHEN 'done_effects' THEN
-            '((SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
-            'AND x.completed_at < now() - $1 LIMIT 1000) UNION ALL '
-            '(SELECT FROM workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id '
-            'AND x.status IN (''withdrawn'', ''discarded'') AND x.completed_at < now() - $1 LIMIT 1000)) AS done'
+            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1'
         WHEN 'expired_events' THEN
             'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
             'AND x.lease_until <= now() - $1'

@@ -1,6 +1,7 @@
 """Acts of operators behind a gate: it is done once, and an approval there is not gone around."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -228,9 +229,7 @@ def test_people_with_a_part_cancel_no_token_behind_a_gate(stage: WorkflowStage) 
     outcomes = [
         attempt(
             stage,
-            lambda who=person: cancel(  # type: ignore[misc]
-                operator(stage, who), document.instance_id, seen, "usr:paying:run", "why"
-            ),
+            partial(cancel, operator(stage, person), document.instance_id, seen, "usr:paying:run", "why"),
         )
         for person in ("carl", "app1", "olga")
     ]

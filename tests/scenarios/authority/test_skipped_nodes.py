@@ -39,7 +39,7 @@ RUNS_TWICE: Mapping[str, Any] = {
 }
 LOOKED_AT_WHEN_LARGE: Mapping[str, Any] = {
     "nodes": [
-        {**RUN, "config": {**RUN["config"], "save_as": "result"}},  # type: ignore[dict-item]
+        {**RUN, "config": {"action": "run", "run_as": "system", "save_as": "result"}},
         {"id": "choice", "type": "condition"},
         LOOK,
     ],

@@ -1,6 +1,7 @@
 """The table of what becomes of a transition request; requests while paused, withdrawals, corrections."""
 
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -156,8 +157,8 @@ def test_what_began_for_a_request_that_is_served_goes_on() -> None:
 OLGA = Actor("olga")
 
 
-def correct(execution: InstanceExecution, **state: object) -> list[str]:
-    take_correction(execution, DocumentState(2, "submitted", **state), "misread", OLGA)  # type: ignore[arg-type]
+def correct(execution: InstanceExecution, **state: Any) -> list[str]:
+    take_correction(execution, DocumentState(2, "submitted", **state), "misread", OLGA)
     return [step.node.removeprefix("sys:control:") for step in execution.changed.values() if step.is_control]
 
 
