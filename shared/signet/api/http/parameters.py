@@ -65,6 +65,15 @@ IfMatch = Annotated[
         description="The ETag of the version that was seen.",
     ),
 ]
+# For routes that also make what is not there yet, or only report.
+IfMatchOfKnown = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        pattern=f"^{_ETAG.pattern}$",
+        description="The ETag of the version that was seen, where there is one.",
+    ),
+]
 
 
 def parse_version(if_match: str | None) -> int | None:

@@ -51,6 +51,8 @@ class Declared:
     # For operators of the deployment, who use no tenant's quota.
     is_for_operators: bool = False
     query_names: frozenset[str] = field(default_factory=frozenset)
+    # Whether a request without If-Match is refused.
+    wants_version: bool = False
 
     @property
     def takes_idempotency_key(self) -> bool:
@@ -155,6 +157,7 @@ class Routes:
                 summary,
                 shows,
                 query_names=frozenset(_list_query_names(parameters)),
+                wants_version=_wants_version(parameters),
                 **more,
             )
             self._declared.append(declared)
@@ -183,6 +186,12 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
             if isinstance(mark, Query):
                 names.append(mark.alias or parameter.name)
     return names
+
+
+def _wants_version(parameters: Sequence[inspect.Parameter]) -> bool:
+    from signet.api.http.parameters import IfMatch  # pydantic, for the first route
+
+    return any(parameter.annotation == IfMatch for parameter in parameters)
 
 
 def _describe_answers(declared: Declared) -> dict[int, Any]:

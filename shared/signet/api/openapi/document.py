@@ -11,10 +11,11 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from pydantic import TypeAdapter
 
 from signet.api.http.idempotency import KEY_PATTERN
-from signet.api.http.message import write_etag
 from signet.api.http.problems import PROBLEM_CONTENT_TYPE, STATUSES
 from signet.api.http.routing import JSON, Declared
-from signet.core.errors import CODES, ErrorKind
+from signet.api.openapi.headers import HEADERS, list_headers, list_problem_headers
+from signet.api.openapi.schema_names import name_schemas
+from signet.core.errors import CODES
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 
 VERSION = "1"
@@ -62,6 +63,7 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
         },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
+    components["headers"] = HEADERS
     for route in declared:
         operation = document["paths"][_write_path(route.path)][route.method.lower()]
         _complete(operation, route)
@@ -69,6 +71,7 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             schema = TypeAdapter(route.body_model).json_schema(ref_template="#/components/schemas/{model}")
             schemas |= schema.pop("$defs", {})
             operation["requestBody"]["content"] = {JSON: {"schema": schema}}
+    name_schemas(document)
     return document
 
 
@@ -90,16 +93,26 @@ def _complete(operation: dict[str, Any], route: Declared) -> None:
     if route.content_type != JSON:
         responses["200"]["content"] = {route.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
+    _describe_if_match(parameters, route)
     if route.takes_idempotency_key:
         parameters.append(_IDEMPOTENCY_KEY)
     if route.may_wait:
         parameters.append(_PREFER)
     if route.is_versioned and route.method == "GET":
         parameters.append(_IF_NONE_MATCH)
-        responses["304"] = {"description": "It is still at the version that was sent."}
-    if route.is_versioned:
-        for status in route.shows:
-            responses[str(status)].setdefault("headers", {})["ETag"] = _ETAG
+        responses["304"] = {
+            "description": "It is still at the version that was sent.",
+            "headers": list_headers(route, 304),
+        }
+    for status in route.shows:
+        responses[str(status)]["headers"] = list_headers(route, status)
+
+
+def _describe_if_match(parameters: Sequence[dict[str, Any]], route: Declared) -> None:
+    """Describe If-Match as required where the route refuses to go on without it."""
+    for parameter in parameters:
+        if parameter["name"].lower() == "if-match":
+            parameter |= {"name": "If-Match", "required": route.wants_version, "schema": {"type": "string"}}
 
 
 def _list_problems(operation: Mapping[str, Any], route: Declared) -> list[int]:
@@ -124,31 +137,14 @@ def _describe_problem(status: int) -> dict[str, Any]:
         "description": description,
         "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    headers = _HEADERS_OF.get(status)
-    if headers:
-        described["headers"] = headers
+    described["headers"] = list_problem_headers(status)
     return described
 
 
-def _header(description: str) -> dict[str, Any]:
-    return {"description": description, "required": True, "schema": {"type": "string"}}
-
-
-_HEADERS_OF: Mapping[int, Mapping[str, Any]] = {
-    STATUSES[ErrorKind.UNAUTHENTICATED]: {"WWW-Authenticate": _header("The kind of token that is needed.")},
-    STATUSES[ErrorKind.METHOD]: {"Allow": _header("The methods of this path.")},
-    STATUSES[ErrorKind.TOO_MANY]: {"Retry-After": _header("Seconds to wait before the next attempt.")},
-    STATUSES[ErrorKind.UNAVAILABLE]: {"Retry-After": _header("Seconds to wait before the next attempt.")},
-}
 # The gateway in front of the API has none of our codes.
 _TOO_LONG = {
     "description": "Path, query and headers are longer than a request may be (10,240 bytes).",
     "content": {JSON: {"schema": {"type": "object"}}},
-}
-_ETAG = {
-    "description": f"The version, such as {write_etag(3)}.",
-    "required": True,
-    "schema": {"type": "string", "pattern": '^"[0-9]{1,10}"$'},
 }
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",

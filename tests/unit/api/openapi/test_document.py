@@ -12,9 +12,11 @@ from signet.api.http.routing import Declared
 from signet.api.openapi.build import describe_all, renew_page
 from signet.api.openapi.document import openapi_text
 from signet.api.openapi.reference_page import write_reference_page
+from signet.api.openapi.schema_names import name_schemas
 from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
 from signet.api.routes.operations import reference
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
+from signet.core.errors import Defect
 from tests.support.api_application import wire
 from tests.support.http_client import Client
 
@@ -119,3 +121,45 @@ def test_only_what_is_declared_public_goes_without_a_token(document: dict[str, A
 def test_the_document_is_json_as_it_is_sent(document: dict[str, Any]) -> None:
     assert orjson.loads(openapi_text(document)) == document
     assert document["openapi"].startswith("3.1")
+
+
+def test_each_schema_has_one_name_that_is_its_title(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert {name: schema["title"] for name, schema in schemas.items()} == {name: name for name in schemas}
+    assert [name for name in schemas if not name.isalnum()] == []
+    assert "DocumentPage" in schemas
+
+
+def test_two_schemas_never_get_one_name() -> None:
+    schemas = {"Page_DocumentRecord_": {}, "Page_DocumentSummary_": {}}
+    with pytest.raises(Defect, match="DocumentPage"):
+        name_schemas({"components": {"schemas": schemas}})
+
+
+def test_a15_every_answer_names_the_headers_that_it_is_sent_with(document: dict[str, Any]) -> None:
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                if "$ref" in answer:
+                    answer = document["components"]["responses"][answer["$ref"].rsplit("/", 1)[1]]
+                assert status == "431" or "X-Request-Id" in answer["headers"]
+    made = document["paths"]["/v1/documents"]["post"]["responses"]
+    assert {"ETag", "Location", "RateLimit", "RateLimit-Policy"} <= made["201"]["headers"].keys()
+    asked = document["paths"]["/v1/documents/{document_id}/requests"]["post"]["responses"]
+    assert "Preference-Applied" in asked["202"]["headers"]
+
+
+def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document: dict[str, Any]) -> None:
+    optional = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for parameter in operation["parameters"]:
+                if parameter["name"].lower() == "if-match":
+                    assert (parameter["name"], parameter["schema"]) == ("If-Match", {"type": "string"})
+                    optional += [] if parameter["required"] else [f"{method} {path}"]
+    # These also make what is not there yet, or only report.
+    assert sorted(optional) == [
+        "post /v1/instances/{instance_id}/move",
+        "put /v1/rules/{entity_type}/{rule}",
+        "put /v1/service_accounts/{account_id}",
+    ]

@@ -11,6 +11,7 @@ from signet.api.http.parameters import (
     PAGE,
     Cursor,
     IfMatch,
+    IfMatchOfKnown,
     Limit,
     PathName,
     Reason,
@@ -61,7 +62,7 @@ def add_rule_routes(routes: Routes) -> None:
         rule: PathName,
         body: Annotated[Mapping[str, Any], Body()],
         reason: WhyReason = None,
-        if_match: IfMatch = None,
+        if_match: IfMatchOfKnown = None,
     ) -> HttpAnswer:
         """Save a rule, which is in force everywhere within five seconds; a new one needs no If-Match.
 

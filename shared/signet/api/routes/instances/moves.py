@@ -16,7 +16,7 @@ from signet.api.http.parameters import (
     PAGE,
     Cursor,
     Id,
-    IfMatch,
+    IfMatchOfKnown,
     Named,
     PathId,
     Reason,
@@ -119,7 +119,7 @@ def add_instance_moves(routes: Routes) -> None:
         is_versioned=True,
     )
     def move_instance(
-        call: Call, instance_id: PathId, asked: Annotated[NewMove, Body()], if_match: IfMatch = None
+        call: Call, instance_id: PathId, asked: Annotated[NewMove, Body()], if_match: IfMatchOfKnown = None
     ) -> HttpAnswer:
         """Move all tokens or none: if one is blocked nothing changes, and the report says why."""
         target = MoveTarget(asked.to, asked.workflow)

@@ -7,7 +7,16 @@ from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, Reason, parse_version
+from signet.api.http.parameters import (
+    PAGE,
+    Cursor,
+    IfMatchOfKnown,
+    Limit,
+    Named,
+    PathName,
+    Reason,
+    parse_version,
+)
 from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, ServiceAccount
@@ -54,7 +63,7 @@ def add_service_account_routes(routes: Routes) -> None:
         call: Call,
         account_id: PathName,
         content: Annotated[ServiceAccountContent, Body()],
-        if_match: IfMatch = None,
+        if_match: IfMatchOfKnown = None,
     ) -> HttpAnswer:
         """Make or change an account, exactly as given; a new one needs no If-Match.
 
