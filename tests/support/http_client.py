@@ -24,6 +24,12 @@ class ClientAnswer:
         return json.loads(self.text)
 
     @property
+    def places(self) -> list[str]:
+        """The places of its errors: pointers into the body, and parameters as `query limit`."""
+        errors = self.body["errors"]
+        return [error.get("pointer", f"{error.get('in')} {error.get('name')}") for error in errors]
+
+    @property
     def code(self) -> str:
         return str(self.body["code"])
 

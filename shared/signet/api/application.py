@@ -15,15 +15,19 @@ from typing import Any, Protocol, cast
 
 import orjson
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.exceptions import (
-    RequestUnsupportedContentType,
-    RequestValidationError,
-)
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.api.auth.authentication import check_metrics_token
 from signet.api.http.call import MAX_WAIT_SECONDS, Call
+from signet.api.http.content_types import (
+    check_content_type,
+    is_merge_patch,
+    list_accepted,
+    unwrap_pointer,
+    wrap_merge_patch,
+)
 from signet.api.http.message import (
     answer_preflight,
     check_body,
@@ -36,11 +40,12 @@ from signet.api.http.message import (
     to_json,
 )
 from signet.api.http.problems import INTERNAL_ERROR, make_problem
+from signet.api.http.request_errors import translate_error
 from signet.api.http.routing import Resolver, Routes
 from signet.api.routes.index import RouteEntry, make_index, read_index
-from signet.api.routes.table import MatchedRoute, RouteTable, load_all_groups, load_group, write_allowed
+from signet.api.routes.table import MatchedRoute, RouteTable, find_declared, load_all_groups, write_allowed
 from signet.api.use_cases import UseCases
-from signet.core.errors import FieldError, Rejected, SignetError
+from signet.core.errors import SignetError
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import READS, WRITES
 from signet.engine.access.quotas import Left, RequestQuotas
@@ -60,7 +65,7 @@ UNKNOWN_REQUEST_ID = "unknown"
 UNKNOWN_ROUTE = "unknown"
 _FIRST_UNEXPECTED_STATUS = 500
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-_WAIT = re.compile(r"(?:^|[,;])\s*wait=([0-9]{1,4})\s*(?:$|[,;])")
+_WAIT = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?([0-9]{1,4})\"?\s*(?:$|[,;])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,6 @@ class _ServedRequest:
             answer["headers"] = {**answer["headers"], **_make_quota_headers(self._left)}
         delivered = deliver(
             answer,
-            method=self._method,
             headers=self._headers,
             request_id=request_id,
             origins=self._dependencies.origins,
@@ -185,8 +189,10 @@ class _ServedRequest:
         self._method = event.http_method.upper()
         check_size(event)
         if self._method == "OPTIONS":
-            allowed = write_allowed(self._table.find_methods(event.path))
-            return answer_preflight(self._headers, self._dependencies.origins, allowed)
+            methods = self._table.find_methods(event.path)
+            accepted = list_accepted({name: entry.takes_merge_patch for name, entry in methods.items()})
+            origins = self._dependencies.origins
+            return answer_preflight(self._headers, origins, write_allowed(methods), accepted)
         event = self._read_as_get(event)
         route = self._table.find(event.http_method.upper(), event.path)
         self._entry = route.entry
@@ -226,14 +232,17 @@ class _ServedRequest:
     def _serve_found(self, route: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
         principal = self._principal = self._admit(route.entry)
         check_body(event)
-        load_group(self._resolver, route.entry.group)
+        declared = find_declared(self._resolver, route.entry)
+        check_content_type(event, declared)
+        unwraps = is_merge_patch(event, declared)
+        event = wrap_merge_patch(event) if unwraps else event
         # Powertools keeps the event on a class, one for the whole process: a second thread would answer with
         # the first one's. Values set on the instance are found before those of the class.
         self._resolver.current_event = event
         self._resolver.lambda_context = self._context
         body = read_bytes(event) if route.entry.is_signed else b""
         call = self._make_call(principal, body)
-        self._resolver.context = {"call": call, "errors": self._errors}
+        self._resolver.context = {"call": call, "errors": self._errors, "unwraps": unwraps}
         self._resolver.found = (route.entry.method, route.entry.path, route.parts)
         return self._resolver.resolve(event.raw_event, self._context)
 
@@ -278,7 +287,7 @@ class _ServedRequest:
 
 def code_of(error: Exception) -> str:
     """Return the code that the problem document has."""
-    ours = _translate_error(error)
+    ours = translate_error(error)
     return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
 
 
@@ -307,39 +316,20 @@ def _make_quota_headers(left: Left) -> dict[str, str]:
     }
 
 
-def _translate_error(error: Exception) -> Exception:
-    """Translate Powertools' own errors about a request into ours."""
-    if isinstance(error, RequestUnsupportedContentType):
-        return Rejected("CONTENT_TYPE_UNSUPPORTED", "Send the body as application/json.")
-    if isinstance(error, RequestValidationError):
-        fields = tuple(_translate_field_error(mistake) for mistake in error.errors())
-        return Rejected(
-            "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=fields
-        )
-    return error
-
-
-def _translate_field_error(mistake: Mapping[str, Any]) -> FieldError:
-    """Translate an error of a field; its pointer leads into the body.
-
-    Pointers to parameters begin with /query, /path, /header or /cookie.
-    """
-    steps = [str(step).replace("~", "~0").replace("/", "~1") for step in mistake["loc"]]
-    if steps and steps[0] == "body":
-        steps = steps[1:]
-    pointer = "".join(f"/{step}" for step in steps)
-    return FieldError(pointer, str(mistake["type"]).upper(), str(mistake.get("msg", "is not valid")))
-
-
 def _problem_response(resolver: Resolver, error: Exception) -> Response[str]:
-    request_id = read_request_id(resolver.current_event.raw_event, UNKNOWN_REQUEST_ID)
-    answer = _problem_answer(error, request_id)
+    event = resolver.current_event
+    body = event.json_body if isinstance(error, RequestValidationError) and event.body else None
+    request_id = read_request_id(event.raw_event, UNKNOWN_REQUEST_ID)
+    ours = translate_error(error, body)
+    if isinstance(ours, SignetError) and resolver.context["unwraps"]:
+        ours.fields = tuple(replace(field, pointer=unwrap_pointer(field.pointer)) for field in ours.fields)
+    answer = _problem_answer(ours, request_id)
     resolver.context["errors"].append(error)
     return Response(status_code=answer["statusCode"], headers=answer["headers"], body=answer["body"])
 
 
 def _problem_answer(error: Exception, request_id: str) -> dict[str, Any]:
-    problem = make_problem(_translate_error(error), request_id)
+    problem = make_problem(error, request_id)
     return {
         "statusCode": problem.status,
         "headers": dict(problem.headers),

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 
 class ErrorKind(StrEnum):
@@ -62,6 +62,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "APPROVAL_UNPROVEN": ErrorKind.CONFLICT,
         "BATCH_TOO_LARGE": ErrorKind.TOO_LARGE,
         "BODY_MALFORMED": ErrorKind.MALFORMED,
+        "BODY_TOO_DEEP": ErrorKind.MALFORMED,
         "BODY_TOO_LARGE": ErrorKind.TOO_LARGE,
         "BREAK_GLASS_EXPIRED": ErrorKind.CONFLICT,
         "BREAK_GLASS_IN_VAIN": ErrorKind.CONFLICT,
@@ -70,7 +71,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "CHAIN_NOT_FOUND": ErrorKind.NOT_FOUND,
         "CONTENT_TYPE_UNSUPPORTED": ErrorKind.MEDIA_TYPE,
         "CORRECTION_NOT_POSSIBLE": ErrorKind.CONFLICT,
-        "CURSOR_INVALID": ErrorKind.INVALID,
+        "CURSOR_INVALID": ErrorKind.MALFORMED,
         "CONTROL_CHANGE_CLOSED": ErrorKind.CONFLICT,
         "CONTROL_CHANGE_HASH_MISMATCH": ErrorKind.CONFLICT,
         "CONTROL_CHANGE_ROLES_CHANGED": ErrorKind.CONFLICT,
@@ -108,8 +109,8 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "EVENT_MALFORMED": ErrorKind.MALFORMED,
         "EVENT_NOT_FOUND": ErrorKind.NOT_FOUND,
         "FIELDS_INVALID": ErrorKind.INVALID,
-        "FIELD_NOT_INDEXED": ErrorKind.INVALID,
-        "FILTER_INVALID": ErrorKind.INVALID,
+        "FIELD_NOT_INDEXED": ErrorKind.MALFORMED,
+        "FILTER_INVALID": ErrorKind.MALFORMED,
         "FINDINGS_NOT_ACCEPTED": ErrorKind.CONFLICT,
         "FOUR_EYES_REQUIRED": ErrorKind.FORBIDDEN,
         "IDEMPOTENCY_KEY_REUSED": ErrorKind.INVALID,
@@ -144,13 +145,16 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "MEMBER_NOT_FOUND": ErrorKind.NOT_FOUND,
         "METHOD_NOT_ALLOWED": ErrorKind.METHOD,
         "NODE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "NOT_DONE": ErrorKind.CONFLICT,
         "ORG_CHART_CYCLE": ErrorKind.CONFLICT,
         "PERMISSION_CONDITION": ErrorKind.FORBIDDEN,
+        "PRECONDITION_FAILED": ErrorKind.PRECONDITION,
         "PERMISSION_DENIED": ErrorKind.FORBIDDEN,
         "QUOTA_EXCEEDED": ErrorKind.TOO_MANY,
         "QUOTA_UNKNOWN": ErrorKind.NOT_FOUND,
         "REQUEST_ENDED": ErrorKind.CONFLICT,
         "REQUEST_INVALID": ErrorKind.INVALID,
+        "REQUEST_MALFORMED": ErrorKind.MALFORMED,
         "REQUEST_NOT_FOUND": ErrorKind.NOT_FOUND,
         "RESPONSIBLE_TOO_MANY": ErrorKind.CONFLICT,
         "RESTART_NOT_POSSIBLE": ErrorKind.CONFLICT,
@@ -179,6 +183,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "TOKEN_MISSING": ErrorKind.UNAUTHENTICATED,
         "TOKEN_SUBJECT_LOOKS_ALIKE": ErrorKind.FORBIDDEN,
         "TRANSITION_NOT_POSSIBLE": ErrorKind.CONFLICT,
+        "TRANSITION_REFUSED": ErrorKind.CONFLICT,
         "TRANSITION_UNKNOWN": ErrorKind.NOT_FOUND,
         "VERSION_FROZEN": ErrorKind.CONFLICT,
         "VERSION_MISSING": ErrorKind.PRECONDITION_MISSING,
@@ -203,6 +208,10 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
 )
 
 
+Parameter = Literal["query", "header", "path"]
+Within = Literal["body", "document", "payload"] | Parameter
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """An error in a request: its place (RFC 6901 JSON pointer, "" is the whole), its code, and a sentence."""
@@ -211,6 +220,10 @@ class FieldError:
     code: str
     message: str
     remedy: str = ""
+    # What the pointer leads into. The API knows where a request holds the document, or the payload.
+    within: Within = "body"
+    # Of a parameter, which has no pointer.
+    name: str = ""
 
 
 # The next step that is true wherever a code is given, for refusals that name none themselves.

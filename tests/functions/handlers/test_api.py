@@ -183,7 +183,6 @@ def make_body_event(
         ("nonsense", False),
         ('{"a": NaN}', False),
         ('{"a": "\ud800"}', False),
-        ("[" * 100_000, False),
         ("not base64", True),
         ("a", True),
         (base64.b64encode(b"\xff\xfe").decode(), True),
@@ -293,12 +292,11 @@ def make_validating() -> Application:
 def test_a_request_of_a_wrong_form() -> None:
     event = make_body_event('{"amount": "x", "tags": [1]}', False)
     event |= {"queryStringParameters": {"limit": "201"}, "rawQueryString": "limit=201"}
-    document = check_problem(make_validating()(event, None), 422, "REQUEST_INVALID")
-    places = sorted((error["pointer"], error["code"]) for error in document["errors"])
-    assert places == [
-        ("/amount", "INT_PARSING"),
-        ("/query/limit", "LESS_THAN_EQUAL"),
-        ("/tags/0", "STRING_TYPE"),
+    document = check_problem(make_validating()(event, None), 400, "REQUEST_MALFORMED")
+    assert document["errors"] == [
+        {"in": "query", "name": "limit", "code": "FIELD_RANGE", "detail": "wants 200 or less"},
+        {"pointer": "/amount", "code": "FIELD_TYPE", "detail": "wants a whole number"},
+        {"pointer": "/tags/0", "code": "FIELD_TYPE", "detail": "wants a text"},
     ]
 
 

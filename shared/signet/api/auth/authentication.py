@@ -77,7 +77,14 @@ def _parse_bearer(authorization: str | None) -> str:
         )
     scheme, _, token = authorization.strip().partition(" ")
     token = token.strip()
-    if scheme.lower() != "bearer" or not token:
+    if scheme.lower() != "bearer":
+        # Another scheme is no token of this one (RFC 6750, 3.1).
+        raise Rejected(
+            "TOKEN_MISSING",
+            "The request carries no bearer token.",
+            remedy="Send the header 'Authorization: Bearer <token>'.",
+        )
+    if not token:
         raise invalid("the header is not of the form 'Bearer <token>'")
     if len(token) > MAX_TOKEN_CHARACTERS:
         raise invalid(f"it is longer than {MAX_TOKEN_CHARACTERS} characters")

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 import orjson
 
 from signet.api.http.message import to_json
-from signet.core.errors import Rejected
+from signet.core.errors import FieldError, Rejected
 from signet.core.validation.text import find_text_problem
 
 T = TypeVar("T")
@@ -74,6 +74,9 @@ def parse_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) 
             "CURSOR_INVALID",
             "the cursor does not belong to this list with these filters",
             remedy="Begin without a cursor. Send each cursor with the filters of the page that it came from.",
+            fields=(
+                FieldError("", "CURSOR_INVALID", "is no cursor of this list", within="query", name="cursor"),
+            ),
         ) from error
 
 

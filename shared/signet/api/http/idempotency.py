@@ -7,17 +7,20 @@ repeat the request, however far it had come. A rejected request has written noth
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.message import to_json
+from signet.api.http.request_errors import reject_request
 from signet.core.canonical_json import hash_bytes
-from signet.core.errors import Rejected
+from signet.core.errors import FieldError, Rejected
 from signet.store.documents.idempotency_keys import keep_outcome, take_key
 
 MAX_KEY_CHARACTERS = 255
+REPLAYED = "idempotency-replayed"
 KEY_PATTERN = rf"[\x21-\x7e]{{1,{MAX_KEY_CHARACTERS}}}"
 _KEY = re.compile(KEY_PATTERN)
 
@@ -34,8 +37,9 @@ def answer_once(
     Fields in `once_shown` are null in the kept answer, because no row holds a secret.
     """
     if _KEY.fullmatch(key) is None:
-        sentence = f"an idempotency key has 1 to {MAX_KEY_CHARACTERS} visible characters"
-        raise Rejected("REQUEST_INVALID", sentence)
+        sentence = f"wants 1 to {MAX_KEY_CHARACTERS} visible characters"
+        field = FieldError("", "FIELD_PATTERN", sentence, within="header", name="Idempotency-Key")
+        raise reject_request((field,))
     tenant_id = call.principal.tenant_id
     # The caller is part of the hash, so that guessing a key reveals nothing about another caller.
     identity = json.dumps([call.principal.subject, *request])
@@ -49,7 +53,8 @@ def answer_once(
                 remedy="Make a new key for each thing that is to happen once.",
             )
         if row.outcome is not None:
-            return _parse_answer(row.outcome)
+            first = _parse_answer(row.outcome)
+            return replace(first, headers={**first.headers, REPLAYED: "true"})
         answer = act()
         keep_outcome(connection, tenant_id, key, _write_answer(answer, once_shown))
     return answer

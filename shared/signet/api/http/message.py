@@ -2,10 +2,11 @@
 
 import base64
 import binascii
-import contextlib
 import gzip
 import json
+import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -14,13 +15,19 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from signet.core.errors import Rejected
 
 MAX_BODY_BYTES = 1_048_576
+MAX_DEPTH = 64
+_TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 MAX_ADDRESS_CHARACTERS = 64
 MAX_AGENT_CHARACTERS = 200
 MIN_GZIP_BYTES = 1_024
 _GZIP_LEVEL = 5
 PREFLIGHT_SECONDS = 600
 _SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
-_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
+_READABLE = (
+    "accept-patch, accept-post, allow, etag, idempotency-replayed, location, preference-applied, ratelimit,"
+    " ratelimit-policy, retry-after, www-authenticate, x-request-id"
+)
 
 
 def check_form(event: object) -> None:
@@ -53,6 +60,7 @@ def check_body(event: APIGatewayProxyEventV2) -> None:
     if not event.body or not _is_json(event.headers.get("content-type", "")):
         return
     try:
+        _check_depth(event.decoded_body or "")
         # Parsed once: the event keeps it for the route.
         _ = event.json_body
         _refuse_members_twice(event.decoded_body or "")
@@ -63,11 +71,23 @@ def check_body(event: APIGatewayProxyEventV2) -> None:
 def _refuse_members_twice(text: str) -> None:
     """Refuse a body in which an object has a member twice: its readers would not agree on which one counts.
 
-    The first parser keeps the last one and says nothing. What is nested too deep for this one is refused by
-    its readers.
+    The first parser keeps the last one and says nothing.
     """
-    with contextlib.suppress(RecursionError):
-        json.loads(text, object_pairs_hook=_refuse_twice)
+    json.loads(text, object_pairs_hook=_refuse_twice)
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what is nested too deep before any parser sees it, for some of them fail on it."""
+    left = _TEXTS.sub("", text).encode(errors="surrogatepass").translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        left = left.replace(b"{}", b"").replace(b"[]", b"")
+    # What is left is deeper, or its brackets do not fit.
+    if left and max(accumulate(1 if bracket in b"[{" else -1 for bracket in left)) > MAX_DEPTH:
+        raise Rejected(
+            "BODY_TOO_DEEP",
+            f"The request body is nested deeper than {MAX_DEPTH} levels.",
+            remedy="Send what is so deep as a text, or as rows of its own.",
+        )
 
 
 def _refuse_twice(members: Sequence[tuple[str, Any]]) -> None:
@@ -106,27 +126,29 @@ def _cut(text: str, most: int) -> str:
 def deliver(
     answer: dict[str, Any],
     *,
-    method: str,
     headers: Mapping[str, str],
     request_id: str,
     origins: Sequence[str],
 ) -> dict[str, Any]:
+    """Complete an answer. HEAD keeps the body, whose length is sent; the gateway leaves the rest out."""
     own = {name.lower(): value for name, value in answer["headers"].items()}
     own.setdefault("cache-control", "no-store")
     own["x-request-id"] = request_id
     own["x-content-type-options"] = "nosniff"
     own |= _allow_origin(headers.get("origin"), origins)
     answer["headers"] = own
-    if method == "HEAD" or answer.get("body") is None:
+    if answer.get("body") is None:
         answer["body"] = ""
     elif "gzip" in headers.get("accept-encoding", ""):
         _compress(answer)
     return answer
 
 
-def answer_preflight(headers: Mapping[str, str], origins: Sequence[str], allowed: str) -> dict[str, Any]:
-    """Answer OPTIONS with the allowed methods and, to browsers of allowed origins, the allowed headers."""
-    own = {"allow": allowed}
+def answer_preflight(
+    headers: Mapping[str, str], origins: Sequence[str], allowed: str, accepted: Mapping[str, str]
+) -> dict[str, Any]:
+    """Answer OPTIONS with methods and types and, to browsers of allowed origins, the allowed headers."""
+    own = {"allow": allowed, **accepted}
     if headers.get("origin") in origins:
         own |= {
             "access-control-allow-methods": allowed,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Query
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from signet.core.errors import Rejected
 from signet.core.tenants.user_id import UserId
@@ -16,7 +16,6 @@ MAX_PAGE, PAGE = 200, 50
 # A position may be a text of an indexed field, in characters of four bytes, in base64.
 MAX_CURSOR_CHARACTERS = 3_000
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_ETAG = re.compile(r'"([0-9]{1,10})"')
 
 
 def _check_spelling(value: Any) -> Any:
@@ -57,34 +56,26 @@ Cursor = Annotated[
         description="The cursor that the page before gave.",
     ),
 ]
+# The routes see one version here, whatever tags the request names: `preconditions.py` parses them.
 IfMatch = Annotated[
     str | None,
-    Header(
-        alias="If-Match",
-        pattern=f"^{_ETAG.pattern}$",
-        description="The ETag of the version that was seen.",
-    ),
+    Header(alias="If-Match", description="The ETag of the version that was seen; several, or * for any."),
 ]
 # For routes that also make what is not there yet, or only report.
 IfMatchOfKnown = Annotated[
     str | None,
-    Header(
-        alias="If-Match",
-        pattern=f"^{_ETAG.pattern}$",
-        description="The ETag of the version that was seen, where there is one.",
-    ),
+    Header(alias="If-Match", description="The ETag of the version that was seen, where there is one."),
+]
+QueryReason = Annotated[
+    str | None,
+    AfterValidator(lambda text: text if text is None else check_text(text)),
+    Query(max_length=MAX_REASON_CHARACTERS, description="The reason, for the audit trail."),
 ]
 
 
 def parse_version(if_match: str | None) -> int | None:
-    """Parse If-Match, whose form the parameter has checked."""
-    if if_match is None:
-        return None
-    match = _ETAG.fullmatch(if_match)
-    if match is None:
-        raise Rejected("REQUEST_INVALID", "If-Match needs one version in quotes, as the ETag gives it")
-    # No record has a version that no column can hold.
-    return min(int(match[1]), MAX_VERSION)
+    """Parse If-Match as `preconditions.py` has written it."""
+    return None if if_match is None else int(if_match.strip('"'))
 
 
 def require_version(if_match: str | None) -> int:

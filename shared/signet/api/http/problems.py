@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import cast
 
 from signet.core.errors import Defect, ErrorKind, FieldError, SignetError
 
@@ -33,6 +34,9 @@ STATUSES: Mapping[ErrorKind, int] = MappingProxyType(
     }
 )
 
+# Details that the caller needs in order to go on.
+_EXTENSIONS = ("current_version", "outcome", "request_id", "index", "report")
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -46,7 +50,7 @@ def make_problem(error: Exception, request_id: str) -> Problem:
     if not isinstance(error, SignetError) or isinstance(error, Defect):
         code = error.code if isinstance(error, Defect) else INTERNAL_ERROR
         error = Defect(code, "Something broke on our side; it is logged under this instance.")
-    status = STATUSES[error.kind]
+    status = _find_status(error)
     document: dict[str, object] = {
         "type": f"urn:signet:problem:{error.code.lower().replace('_', '-')}",
         "title": error.code.replace("_", " ").capitalize(),
@@ -55,27 +59,40 @@ def make_problem(error: Exception, request_id: str) -> Problem:
         "instance": f"urn:signet:request:{request_id}",
         "code": error.code,
     }
+    document |= {name: error.details[name] for name in _EXTENSIONS if name in error.details}
     if error.remedy:
         document["remedy"] = error.remedy
     if error.fields:
-        document["errors"] = [_show_field(field) for field in error.fields[:MAX_FIELD_ERRORS]]
+        document["errors"] = [show_field(field) for field in error.fields[:MAX_FIELD_ERRORS]]
     return Problem(status, _headers_of(error), document)
 
 
-def _show_field(field: FieldError) -> Mapping[str, str]:
-    shown = {"pointer": field.pointer, "code": field.code, "detail": field.message}
+def _find_status(error: SignetError) -> int:
+    """Return 404 for what the path names, and 422 for what the body names and is not there."""
+    is_named_by_body = error.kind is ErrorKind.NOT_FOUND and bool(error.fields)
+    return STATUSES[ErrorKind.INVALID if is_named_by_body else error.kind]
+
+
+def show_field(field: FieldError) -> Mapping[str, str]:
+    """Show where an error is: a pointer into the body, or the parameter."""
+    place = {"in": field.within, "name": field.name} if field.name else {"pointer": field.pointer}
+    shown = {**place, "code": field.code, "detail": field.message}
     return {**shown, "remedy": field.remedy} if field.remedy else shown
 
 
 def _headers_of(error: SignetError) -> Mapping[str, str]:
     headers = {"content-type": PROBLEM_CONTENT_TYPE}
     match error.kind:
+        case ErrorKind.PRECONDITION if isinstance(version := error.details.get("current_version"), int):
+            headers["etag"] = f'"{version}"'
         case ErrorKind.UNAUTHENTICATED:
-            # RFC 6750: a request without a token learns only the scheme.
+            # RFC 6750: a request without a bearer token learns only the scheme.
             missing = error.code == "TOKEN_MISSING"
             headers["www-authenticate"] = "Bearer" if missing else 'Bearer error="invalid_token"'
         case ErrorKind.METHOD:
             headers["allow"] = str(error.details.get("allow", ""))
+        case ErrorKind.MEDIA_TYPE:
+            headers |= cast(Mapping[str, str], error.details.get("accept", {}))
         case ErrorKind.UNAVAILABLE | ErrorKind.TOO_MANY:
             headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_AFTER_SECONDS))
     return headers

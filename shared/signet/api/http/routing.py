@@ -1,7 +1,7 @@
 """Declarations of routes: path, answers, and a function of the call and its checked parameters.
 
-This module alone adds to each function: unknown query parameters, the idempotency of POST, `Prefer: wait`,
-ETag and 304. `openapi/document.py` writes the declarations down.
+This module alone adds to each function: unknown query parameters, preconditions, the idempotency of POST,
+`Prefer: wait`, and where an error is in the request. `openapi/document.py` writes the declarations down.
 """
 
 import inspect
@@ -17,7 +17,9 @@ from aws_lambda_powertools.event_handler.api_gateway import Route
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.idempotency import answer_once
 from signet.api.http.message import to_json, write_etag
-from signet.core.errors import FieldError, Rejected
+from signet.api.http.preconditions import act_on_seen, check_read, parse_tags
+from signet.api.http.request_errors import Places, place_error, reject_request
+from signet.core.errors import FieldError, SignetError
 
 JSON = "application/json"
 _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.25
@@ -51,8 +53,16 @@ class Declared:
     # For operators of the deployment, who use no tenant's quota.
     is_for_operators: bool = False
     query_names: frozenset[str] = field(default_factory=frozenset)
-    # Whether a request without If-Match is refused.
+    # Whether a request without If-Match is refused, or one that makes what is not there yet.
     wants_version: bool = False
+    makes: bool = False
+    # Where the request holds the document's data, or the payload of an action.
+    places: Places = field(default_factory=dict)
+    # By a code that says that a thing is not there: the member of the body that names the thing.
+    names: Mapping[str, str] = field(default_factory=dict)
+    takes_body: bool = False
+    # Of PATCH: whether a merge patch alone is taken as its body, too.
+    takes_merge_patch: bool = False
 
     @property
     def takes_idempotency_key(self) -> bool:
@@ -157,7 +167,7 @@ class Routes:
                 summary,
                 shows,
                 query_names=frozenset(_list_query_names(parameters)),
-                wants_version=_wants_version(parameters),
+                **_describe_parameters(parameters),
                 **more,
             )
             self._declared.append(declared)
@@ -188,10 +198,18 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
     return names
 
 
-def _wants_version(parameters: Sequence[inspect.Parameter]) -> bool:
-    from signet.api.http.parameters import IfMatch  # pydantic, for the first route
+def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, bool]:
+    from aws_lambda_powertools.event_handler.openapi.params import Body  # pydantic, for the first route
 
-    return any(parameter.annotation == IfMatch for parameter in parameters)
+    from signet.api.http.parameters import IfMatch, IfMatchOfKnown
+
+    kinds = [parameter.annotation for parameter in parameters]
+    marks = [mark for kind in kinds for mark in getattr(kind, "__metadata__", ())]
+    return {
+        "wants_version": IfMatch in kinds,
+        "makes": IfMatchOfKnown in kinds,
+        "takes_body": any(isinstance(mark, Body) for mark in marks),
+    }
 
 
 def _describe_answers(declared: Declared) -> dict[int, Any]:
@@ -236,8 +254,11 @@ def _serve(
     _check_query(declared, resolver.current_event.raw_event.get("rawQueryString") or "")
 
     def act() -> HttpAnswer:
-        served = serve(call, **arguments)
-        return served if isinstance(served, HttpAnswer) else HttpAnswer(served, next(iter(declared.shows)))
+        try:
+            return _act(declared, call, serve, arguments)
+        except SignetError as error:
+            place_error(error, declared.places, declared.names)
+            raise
 
     if declared.takes_idempotency_key and (key := call.headers.get("idempotency-key")) is not None:
         event = resolver.current_event
@@ -245,9 +266,21 @@ def _serve(
         served = answer_once(call, key, request, act, declared.once_shown)
     else:
         served = act()
+    if declared.method == "GET" and served.version is not None:
+        check_read(call.headers, served.version)
     if served.follow is not None and call.wait_seconds > 0:
         return _follow(served, call.wait_seconds)
     return served
+
+
+def _act(declared: Declared, call: Call, serve: Serve, arguments: Mapping[str, Any]) -> HttpAnswer:
+    def act(if_match: str | None) -> HttpAnswer:
+        seen = {"if_match": if_match} if takes_version else {}
+        served = serve(call, **{**arguments, **seen})
+        return served if isinstance(served, HttpAnswer) else HttpAnswer(served, next(iter(declared.shows)))
+
+    takes_version = declared.wants_version or declared.makes
+    return act_on_seen(call.headers, act, makes=declared.makes) if takes_version else act(None)
 
 
 def _check_query(declared: Declared, query: str) -> None:
@@ -256,12 +289,11 @@ def _check_query(declared: Declared, query: str) -> None:
         return
     unknown = {name for name, _ in parse_qsl(query, keep_blank_values=True)} - declared.query_names
     if unknown:
-        fields = tuple(
-            FieldError(f"/query/{name[:100]}", "UNKNOWN_PARAMETER", "is no parameter here")
-            for name in sorted(unknown)
-        )
-        raise Rejected(
-            "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=fields
+        raise reject_request(
+            tuple(
+                FieldError("", "FIELD_UNKNOWN", "is no parameter here", within="query", name=name[:100])
+                for name in sorted(unknown)
+            )
         )
 
 
@@ -288,7 +320,7 @@ def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response
         headers["location"] = served.location
     if declared.may_wait and call.wait_seconds > 0:
         headers["preference-applied"] = f"wait={round(call.wait_seconds)}"
-    if declared.method == "GET" and headers.get("etag") and _is_known(call, headers["etag"]):
+    if declared.method == "GET" and _is_known(call, headers.get("etag")):
         return Response(status_code=304, headers=headers)
     if served.body is None:
         return Response(status_code=served.status, headers=headers)
@@ -297,6 +329,6 @@ def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response
     return Response(served.status, declared.content_type, text, headers=headers)
 
 
-def _is_known(call: Call, etag: str) -> bool:
-    known = call.headers.get("if-none-match", "")
-    return etag in {text.strip().removeprefix("W/") for text in known.split(",")}
+def _is_known(call: Call, etag: str | None) -> bool:
+    known = parse_tags(call.headers, "If-None-Match")
+    return known is not None and (known.is_any or (etag is not None and known.has_weakly(etag)))

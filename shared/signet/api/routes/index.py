@@ -25,6 +25,7 @@ class RouteEntry:
     is_signed: bool = False
     wants_metrics_token: bool = False
     is_for_operators: bool = False
+    takes_merge_patch: bool = False
 
 
 def make_index(declared: Mapping[str, Sequence[Declared]]) -> list[RouteEntry]:
@@ -38,6 +39,7 @@ def make_index(declared: Mapping[str, Sequence[Declared]]) -> list[RouteEntry]:
             route.is_signed,
             route.wants_metrics_token,
             route.is_for_operators,
+            route.takes_merge_patch,
         )
         for group, routes in declared.items()
         for route in routes

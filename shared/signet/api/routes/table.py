@@ -70,6 +70,12 @@ def load_group(resolver: Resolver, group: str) -> Sequence[Declared]:
     return resolver.declared[group]
 
 
+def find_declared(resolver: Resolver, entry: RouteEntry) -> Declared:
+    """Return the declaration of a route, whose group is loaded for it."""
+    declared = load_group(resolver, entry.group)
+    return next(one for one in declared if (one.method, one.path) == (entry.method, entry.path))
+
+
 def load_all_groups(resolver: Resolver) -> None:
     for group in _TAGS:
         load_group(resolver, group)

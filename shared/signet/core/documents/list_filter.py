@@ -66,7 +66,7 @@ def parse_filter(text: str, contract: Contract) -> tuple[Term, ...]:
         else check_condition(parsed, Scope({"entity": type_of_entity(contract)}))
     )
     if isinstance(parsed, ExpressionError) or errors:
-        fields = tuple(FieldError("/query/filter", error.code, error.message) for error in errors)
+        fields = tuple(_place(error.code, error.message, "filter") for error in errors)
         raise Rejected("FILTER_INVALID", fields[0].message, remedy=_FORM, fields=fields)
     parts = parsed.terms if isinstance(parsed, Junction) and parsed.operator == "&&" else (parsed,)
     return tuple(_read_term(part, contract) for part in parts)
@@ -78,7 +78,7 @@ def parse_sort(text: str, contract: Contract) -> Sort:
     sortable = [CREATED_AT, *map_indexed_fields(contract)]
     if name not in sortable:
         message = f"documents cannot be sorted by `{name}`"
-        raise _refuse("FIELD_NOT_INDEXED", message, f"Sort by one of: {', '.join(sortable)}.", "/query/sort")
+        raise _refuse("FIELD_NOT_INDEXED", message, f"Sort by one of: {', '.join(sortable)}.", "sort")
     return Sort(name, _kind_of(name, contract), text.startswith("-"))
 
 
@@ -167,5 +167,9 @@ def _refuse_form(node: Expression) -> Rejected:
     return _refuse("FILTER_INVALID", f"an index cannot answer `{to_text(node)}`", _FORM)
 
 
-def _refuse(code: str, message: str, remedy: str, pointer: str = "/query/filter") -> Rejected:
-    return Rejected(code, message, remedy=remedy, fields=(FieldError(pointer, code, message),))
+def _refuse(code: str, message: str, remedy: str, parameter: str = "filter") -> Rejected:
+    return Rejected(code, message, remedy=remedy, fields=(_place(code, message, parameter),))
+
+
+def _place(code: str, message: str, parameter: str) -> FieldError:
+    return FieldError("", code, message, within="query", name=parameter)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from signet.core.validation.finding import Finding, make_finding
+from signet.core.validation.model_errors import MAX_MISTAKES, describe_mistakes
 from signet.core.validation.text import NAME_PATTERN
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
-MAX_MISTAKES = 200
 # Beyond it some readers of JSON lose digits of an integer, and canonical JSON has no form for it.
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_SHOWN_KEY_CHARACTERS = 200
@@ -105,26 +105,8 @@ def parse_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Findi
     try:
         return model.model_validate_json(text), ()
     except ValidationError as error:
-        mistakes = error.errors(include_url=False, include_input=False)[:MAX_MISTAKES]
-        return None, tuple(
-            make_finding("FIELD_INVALID", point(_find_written_path(m["loc"], document)), problem=m["msg"])
-            for m in mistakes
-        )
-
-
-def _find_written_path(location: Sequence[str | int], document: Any) -> list[str]:
-    """Return the path as the author wrote it. Pydantic's also names what it tried (`decimal`, `[key]`)."""
-    parts = [str(part) for part in location]
-    written: list[str] = []
-    value = document
-    for index, part in enumerate(parts):
-        is_entry = isinstance(value, list | tuple) and part.isdecimal() and int(part) < len(value)
-        if is_entry or (isinstance(value, dict) and part in value):
-            value = value[int(part) if is_entry else part]
-            written.append(part)
-        elif isinstance(value, dict) and index == len(parts) - 1 and part != "[key]":
-            written.append(part)  # the missing key
-    return written
+        mistakes = describe_mistakes(error.errors(include_url=False, include_input=False), document)
+        return None, tuple(make_finding("FIELD_INVALID", point(m.path), problem=m.sentence) for m in mistakes)
 
 
 def _find_unsafe_integers(document: Any) -> Iterator[Finding]:

@@ -159,6 +159,7 @@ def change_is_stale(change: ControlChange, version: int) -> Rejected:
         "CONTROL_CHANGE_VERSION_CONFLICT",
         f"the change was made on version {change.base_version}, and version {version} is in force",
         remedy="Reject or withdraw it, and propose the change of what is in force now.",
+        details={"current_version": version},
     )
 
 

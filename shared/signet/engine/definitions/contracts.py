@@ -116,6 +116,7 @@ def require_revision(revision: int, expected: int) -> None:
             "DRAFT_VERSION_CONFLICT",
             f"the draft is at revision {revision}, not {expected}",
             remedy="Read it again, and send the ETag that it has now.",
+            details={"current_version": revision},
         )
 
 

@@ -20,6 +20,7 @@ from signet.core.tenants.responsible import join_responsible
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
+from signet.engine.access.seen_versions import require_seen
 from signet.engine.cache import ContractCache
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
@@ -203,18 +204,7 @@ def _require_version(current: RuleRecord | None, entity_type: str, name: str, ex
         if expected is not None:
             raise _not_found(entity_type, name)
         return
-    if expected is None:
-        raise Rejected(
-            "VERSION_MISSING",
-            f"the rule '{name}' exists already: the request does not say which version was seen",
-            remedy="Read the rule first, and send the ETag of that answer as If-Match.",
-        )
-    if current.version != expected:
-        raise Rejected(
-            "RULE_VERSION_CONFLICT",
-            f"the rule is at version {current.version}, not {expected}",
-            remedy="Read it again, and decide on what it says now.",
-        )
+    require_seen(f"the rule '{name}'", "RULE_VERSION_CONFLICT", current.version, expected)
 
 
 def _require_room(connection: Connection, tenant_id: UUID, entity_type: str) -> None:

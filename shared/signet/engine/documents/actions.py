@@ -41,7 +41,7 @@ def run_action(
     action = context.contract.contract.actions[operation.action]
     payload, mistakes = validate_fields(action.payload, dict(operation.payload))
     if payload is None:
-        return reject_fields(mistakes)
+        return reject_fields(mistakes, "payload")
     match action.kind:
         case "update":
             return _update(operation, context, row, action, payload)

@@ -57,7 +57,7 @@ def find_lost_key(change: DocumentChange, lost: Mapping[UUID, str]) -> Rejected 
 
 
 def _key_taken(field: str) -> Rejected:
-    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}")
+    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}", within="document")
     return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
 
 

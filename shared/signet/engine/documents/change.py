@@ -1,7 +1,7 @@
 """The context of a mutation, and the change of a document that is decided in it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal, Protocol
@@ -12,7 +12,7 @@ import orjson
 from signet.core.approvals.pins import Pins, read_as_approved
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.edit_window import LiveInstance, Window, find_window
-from signet.core.errors import FieldError, Rejected
+from signet.core.errors import FieldError, Rejected, Within
 from signet.core.expressions import FollowedField
 from signet.core.expressions.actors import PersonsBehind
 from signet.core.runtime.projection import Actor
@@ -357,16 +357,15 @@ def as_rejected(denial: Denial | None) -> Rejected | None:
     return None if denial is None else Rejected(denial.code, denial.sentence)
 
 
-def reject_fields(mistakes: tuple[FieldError, ...]) -> Rejected:
-    return Rejected(
-        "FIELDS_INVALID", f"{len(mistakes)} field(s) are not as the contract says", fields=mistakes
-    )
+def reject_fields(mistakes: tuple[FieldError, ...], within: Within = "document") -> Rejected:
+    fields = tuple(replace(mistake, within=within) for mistake in mistakes)
+    return Rejected("FIELDS_INVALID", f"{len(mistakes)} field(s) are not as the contract says", fields=fields)
 
 
 def refuse_created(index: int, entity_type: str, rejected: Rejected) -> Rejected:
     """Refuse an action because a document that it makes is refused."""
     fields = tuple(
-        FieldError(f"/created/{index}{mistake.pointer}", mistake.code, mistake.message)
+        replace(mistake, pointer=f"/created/{index}{mistake.pointer}", within="document")
         for mistake in rejected.fields
     )
     sentence = f"the new {entity_type}: {rejected.message}"

@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 
 from signet.core.contracts.contract import Contract
-from signet.core.errors import FieldError, Rejected
+from signet.core.errors import FieldError, Rejected, Within
 from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import DocumentChange
@@ -94,12 +94,15 @@ def content_of(operation: Operation) -> Any:
 def _check_content(operation: Operation) -> Rejected | None:
     if isinstance(content_of(operation), Mapping):
         return None
-    return _refuse("FIELDS_INVALID", "", "FIELD_TYPE", "wants an object")
+    within: Within = "payload" if isinstance(operation, RunAction) else "document"
+    return _refuse("FIELDS_INVALID", "", "FIELD_TYPE", "wants an object", within)
 
 
-def _refuse(code: str, pointer: str, mistake: str, sentence: str) -> Rejected:
+def _refuse(code: str, pointer: str, mistake: str, sentence: str, within: Within = "body") -> Rejected:
     where = pointer.removeprefix("/") or "the document"
-    return Rejected(code, f"{where} {sentence}", fields=(FieldError(pointer, mistake, sentence),))
+    return Rejected(
+        code, f"{where} {sentence}", fields=(FieldError(pointer, mistake, sentence, within=within),)
+    )
 
 
 def find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:

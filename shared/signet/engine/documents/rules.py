@@ -250,5 +250,5 @@ def _find_rejection_behind(
 
 def _rejected(rule: Rule, action: RejectAction) -> Rejected:
     pointer = f"/{action.field}" if action.field else ""
-    mistake = FieldError(pointer, "RULE_REJECTED", action.message)
+    mistake = FieldError(pointer, "RULE_REJECTED", action.message, within="document")
     return Rejected("RULE_REJECTED", action.message, fields=(mistake,), details={"rule": rule.name})

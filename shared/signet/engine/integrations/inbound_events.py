@@ -348,6 +348,7 @@ def _moved_on(name: str, record: InboundEndpointRecord, version: int) -> Rejecte
         "INBOUND_ENDPOINT_VERSION_CONFLICT",
         f"the inbound endpoint '{name}' is at version {record.version}, not {version}",
         remedy="Read it again.",
+        details={"current_version": record.version},
     )
 
 

@@ -17,6 +17,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_SERVICE_ACCOUNTS, ServiceAccount
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
+from signet.engine.access.seen_versions import require_seen
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
@@ -190,18 +191,8 @@ def _require_version(before: ServiceAccountRecord | None, account_id: str, expec
         if expected is not None:
             raise _not_found(account_id)
         return
-    if expected is None:
-        raise Rejected(
-            "VERSION_MISSING",
-            f"the service account '{account_id}' exists: the request does not say which version was seen",
-            remedy="Read the account first, and send the ETag of that answer as If-Match.",
-        )
-    if before.version != expected:
-        raise Rejected(
-            "SERVICE_ACCOUNT_VERSION_CONFLICT",
-            f"the service account is at version {before.version}, not {expected}",
-            remedy="Read it again, and decide on what it says now.",
-        )
+    what = f"the service account '{account_id}'"
+    require_seen(what, "SERVICE_ACCOUNT_VERSION_CONFLICT", before.version, expected)
 
 
 def _require_owner(act: AdminTransaction, owner_id: str) -> None:

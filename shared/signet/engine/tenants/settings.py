@@ -94,6 +94,7 @@ class TenantAdmin:
                     "TENANT_VERSION_CONFLICT",
                     f"the tenant is at version {before.version}, and not {expected_version}",
                     remedy="Read it again, and make the change on what it is now.",
+                    details={"current_version": before.version},
                 )
             if _changes_nothing(before, change):
                 return before

@@ -72,7 +72,7 @@ def test_an_automation_is_known_by_its_own_name(client: Client) -> None:
     shown = client.get(made.headers["location"]).body
     assert (shown["kind"], shown["entity_type"]) == ("automation", None)
     neither = client.post(DEFINITIONS, {})
-    assert (neither.status, neither.body["errors"][0]["pointer"]) == (422, "/patch")
+    assert (neither.status, neither.places[0]) == (422, "/patch")
 
 
 def test_what_does_not_compile_is_refused_with_pointers_into_the_patch(client: Client) -> None:

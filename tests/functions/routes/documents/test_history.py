@@ -92,7 +92,7 @@ def test_a_version_is_what_its_hash_was_made_of(client: Client, place: str) -> N
     missing = client.get(f"{place}/versions/9")
     assert (missing.status, missing.code) == (404, "DOCUMENT_NOT_FOUND")
     nonsense = client.get(f"{place}/versions/0")
-    assert (nonsense.status, nonsense.body["errors"][0]["pointer"]) == (422, "/path/version")
+    assert (nonsense.status, nonsense.places[0]) == (400, "path version")
 
 
 def test_two_versions_differ_field_by_field(client: Client, place: str) -> None:
@@ -233,7 +233,7 @@ def test_a_cursor_of_another_list_is_refused(client: Client, place: str, below: 
         "/v1/documents", {"entity_type": "invoice", "data": {**INVOICE, "number": "R-2"}}
     ).headers["location"]
     refused: ClientAnswer = client.get(other + below, query={"cursor": cursor})
-    assert (refused.status, refused.code) == (422, "CURSOR_INVALID")
+    assert (refused.status, refused.code) == (400, "CURSOR_INVALID")
 
 
 def test_what_is_said_of_people_can_be_erased(client: Client, place: str) -> None:
@@ -251,8 +251,8 @@ def test_what_is_said_of_people_can_be_erased(client: Client, place: str) -> Non
 
 
 def test_an_erasure_wants_a_reason_and_a_permission(client: Client, database: Database, place: str) -> None:
-    assert client.post(f"{place}/erasures", {}).body["errors"][0]["pointer"] == "/reason"
-    assert client.post(f"{place}/erasures", {"reason": "a\0b"}).body["errors"][0]["pointer"] == "/reason"
+    assert client.post(f"{place}/erasures", {}).places[0] == "/reason"
+    assert client.post(f"{place}/erasures", {"reason": "a\0b"}).places[0] == "/reason"
     nothing = client.post(f"{place}/erasures", {"reason": "a", "fields": ["number"]})
     assert (nothing.status, nothing.body["ids"]) == (200, [])
     assert client.post(f"{place}/erasures", {"reason": "a", "fields": []}).code == "REQUEST_INVALID"

@@ -310,7 +310,7 @@ def test_of_another_tenant_it_is_not_there(
 )
 def test_a_filter_that_is_none(client: Client, name: str, value: str) -> None:
     refused = client.call("GET", "/v1/instances", query={name: value})
-    assert (refused.status, refused.body["errors"][0]["pointer"]) == (422, f"/query/{name}")
+    assert (refused.status, refused.places[0]) == (400, f"query {name}")
 
 
 @pytest.mark.parametrize("part", ["", "/{id}/steps", "/{id}/history"])
@@ -325,17 +325,17 @@ def test_a_cursor_of_something_else(client: Client, company: Company, worker: Wo
         cursors += [page["next_cursor"]] if page["next_cursor"] else []
     for cursor in cursors:
         refused = client.call("GET", place, query={"cursor": cursor})
-        assert (refused.status, refused.code) == (422, "CURSOR_INVALID")
+        assert (refused.status, refused.code) == (400, "CURSOR_INVALID")
 
 
 @pytest.mark.parametrize("idle", ["-1", "nan", "inf", "x", "1e300"])
 def test_a_time_that_is_none(client: Client, idle: str) -> None:
     refused = client.call("GET", "/v1/instances/stuck", query={"idle_seconds": idle})
-    assert (refused.status, refused.body["errors"][0]["pointer"]) == (422, "/query/idle_seconds")
+    assert (refused.status, refused.places[0]) == (400, "query idle_seconds")
 
 
 def test_an_id_that_is_none(client: Client) -> None:
-    assert client.get("/v1/instances/x").status == 422
+    assert client.get("/v1/instances/x").status == 400
 
 
 def test_a_failing_trigger_is_explained(

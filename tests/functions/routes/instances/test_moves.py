@@ -133,7 +133,7 @@ def test_who_may_not(client: Client, two: tuple[UUID, UUID], database: Database,
 )
 def test_what_is_no_move(client: Client, two: tuple[UUID, UUID], body: Any, pointer: str) -> None:
     refused = client.post(f"/v1/instances/{two[0]}/move", body, if_match='"2"')
-    assert (refused.status, refused.body["errors"][0]["pointer"]) == (422, pointer)
+    assert (refused.status, refused.places[0]) == (422, pointer)
 
 
 def test_a_version_that_nobody_published(client: Client, two: tuple[UUID, UUID]) -> None:
@@ -141,6 +141,6 @@ def test_a_version_that_nobody_published(client: Client, two: tuple[UUID, UUID])
     assert (refused.status, refused.code) == (404, "DEFINITION_NOT_FOUND")
     for name, value in {"to": 0, "workflow": "Own", "limit": 101, "entity_type": ""}.items():
         query = {**MOVABLE, name: value}
-        assert client.call("GET", "/v1/instances/movable", query=query).status == 422, name
+        assert client.call("GET", "/v1/instances/movable", query=query).status == 400, name
     items = [{"id": str(each)} for each in two]
     assert client.post("/v1/instances/move", {"to": 2, "items": items}).status == 422

@@ -234,7 +234,7 @@ def test_only_so_many_that_open_something(client: Client, monkeypatch: pytest.Mo
 def test_a_key_that_cannot_be_made(client: Client, changes: dict[str, Any], pointer: str) -> None:
     refused = client.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"], **changes})
     assert refused.status == 422, refused.text
-    assert refused.body["errors"][0]["pointer"] == pointer
+    assert refused.places[0] == pointer
 
 
 @pytest.fixture
@@ -262,4 +262,4 @@ def test_a_key_decides_no_approval(client: Client, asking: Asking, admin: Admin)
             "to_time": (datetime.now(UTC) + timedelta(days=1)).isoformat(),
         },
     )
-    assert (taken.status, taken.body["errors"][0]["pointer"]) == (422, "/delegate_id")
+    assert (taken.status, taken.places[0]) == (422, "/delegate_id")

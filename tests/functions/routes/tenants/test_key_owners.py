@@ -195,7 +195,7 @@ def test_an_owner_who_cannot_be_asked(client: Client, owner_id: str) -> None:
     made = make_key(client)
     refused = client.post(f"/v1/api_keys/{made['id']}/owner", {"owner_id": owner_id})
     assert refused.status == 422, refused.text
-    assert refused.body["errors"][0]["pointer"] == "/owner_id"
+    assert refused.places[0] == "/owner_id"
 
 
 def test_a_key_that_has_ended_is_not_given_away(client: Client) -> None:

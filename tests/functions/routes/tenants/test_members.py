@@ -56,7 +56,7 @@ def list_all(client: Client, path: str, limit: int) -> list[Any]:
 
 
 def pointers(answered: ClientAnswer) -> list[str]:
-    return [error["pointer"] for error in answered.body["errors"]]
+    return answered.places
 
 
 def read_audit(admin: Admin, subject_type: str) -> list[tuple[str, str, Mapping[str, Any]]]:
@@ -162,8 +162,8 @@ def test_a_member_that_is_none(client: Client, body: dict[str, Any], pointer: st
 @pytest.mark.parametrize("user_id", ["key:erp", "service:erp", "signet:system", "a" * 201, "a\x7fb"])
 def test_nobody_is_called_like_a_machine(client: Client, user_id: str) -> None:
     refused = client.put(f"/v1/members/{user_id}", MONA)
-    assert refused.status in (404, 422)
-    assert refused.code in ("REQUEST_INVALID", "ROUTE_NOT_FOUND")
+    assert refused.status in (404, 400)
+    assert refused.code in ("REQUEST_MALFORMED", "ROUTE_NOT_FOUND")
 
 
 @pytest.mark.parametrize("user_id", ["auth0|7", "anna@a.example", "Ada Lovelace", "ünal", "a+b"])
@@ -178,7 +178,7 @@ def test_an_issuers_names_are_names(client: Client, user_id: str) -> None:
         ('a"b', "MEMBER_NOT_FOUND"),
         ("a\\b", "MEMBER_NOT_FOUND"),
         ("#", "MEMBER_NOT_FOUND"),
-        ("a\x00b", "REQUEST_INVALID"),
+        ("a\x00b", "REQUEST_MALFORMED"),
     ],
 )
 def test_whom_nobody_knows(client: Client, user_id: str, code: str) -> None:
@@ -192,7 +192,7 @@ def test_a_cursor_that_is_none_and_a_limit_beyond(client: Client, path: str) -> 
     for cursor in ("x", foreign, nul, write_cursor(["a\x00b"]), write_cursor([7]), write_cursor(["a", "b"])):
         assert client.get(path, query={"cursor": cursor}).code == "CURSOR_INVALID"
     for limit in ("0", "201", "x"):
-        assert pointers(client.get(path, query={"limit": limit})) == ["/query/limit"]
+        assert pointers(client.get(path, query={"limit": limit})) == ["query limit"]
 
 
 def test_nobody_gives_more_than_they_have(client: Client) -> None:
@@ -318,7 +318,7 @@ def test_only_so_many_roles(client: Client, admin: Admin) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "pointer"),
     [
-        ("/v1/roles/No", {"permissions": []}, "/path/role"),
+        ("/v1/roles/No", {"permissions": []}, "path role"),
         ("/v1/roles/a", {}, "/permissions"),
         ("/v1/roles/a", {"permissions": ["invoice"]}, "/permissions/0"),
         ("/v1/roles/a", {"permissions": ["a:b"] * 501}, "/permissions"),
@@ -331,7 +331,7 @@ def test_only_so_many_roles(client: Client, admin: Admin) -> None:
 )
 def test_what_is_no_role_and_no_line(client: Client, path: str, body: dict[str, Any], pointer: str) -> None:
     refused = client.put(path, body)
-    assert (refused.status, pointers(refused)) == (422, [pointer])
+    assert (refused.status, pointers(refused)) == (400 if pointer == "path role" else 422, [pointer])
 
 
 def test_reporting_lines_without_circles(client: Client, admin: Admin) -> None:

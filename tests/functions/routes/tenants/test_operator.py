@@ -94,8 +94,8 @@ def test_settings_are_read_and_changed_by_version(client: Client, admin: Admin) 
 )
 def test_settings_that_are_none(client: Client, change: dict[str, Any], pointer: str) -> None:
     refused = client.patch("/v1/tenant", change, if_match='"1"')
-    assert refused.status == 422, refused.text
-    assert refused.body["errors"][0]["pointer"] == pointer
+    assert refused.status == (422 if pointer.startswith("/") or not pointer else 400), refused.text
+    assert refused.places[0] == pointer
     assert client.get("/v1/tenant").headers["etag"] == '"1"'
 
 
@@ -210,13 +210,13 @@ def test_an_operator_of_no_tenant_sees_no_tenants_things(operator: Client) -> No
 @pytest.mark.parametrize(
     ("path", "body", "pointer"),
     [
-        ("/v1/tenants/x", CONTENT, "/path/tenant_id"),
+        ("/v1/tenants/x", CONTENT, "path tenant_id"),
         ("/v1/tenants/{}", {}, "/name"),
         ("/v1/tenants/{}", {**CONTENT, "name": "\x00"}, "/name"),
         ("/v1/tenants/{}", {**CONTENT, "roles": []}, ""),
         ("/v1/tenants/{}", {**CONTENT, "tenant_id": str(uuid4())}, "/tenant_id"),
         ("/v1/tenants/{}/status", {"status": "gone"}, "/status"),
-        ("/v1/tenants/{}/quotas/No", {"capacity": 1, "refill_seconds": 1}, "/path/quota_name"),
+        ("/v1/tenants/{}/quotas/No", {"capacity": 1, "refill_seconds": 1}, "path quota_name"),
         ("/v1/tenants/{}/quotas/api:read", {"capacity": 0, "refill_seconds": 1}, "/capacity"),
         ("/v1/tenants/{}/quotas/api:read", {"capacity": 1, "refill_seconds": 86_401}, "/refill_seconds"),
     ],
@@ -226,8 +226,8 @@ def test_nonsense_of_an_operator(
     operator: Client, company: Company, path: str, body: dict[str, Any], pointer: str
 ) -> None:
     refused = operator.put(path.format(company.tenant_id), body)
-    assert refused.status == 422, refused.text
-    assert refused.body["errors"][0]["pointer"] == pointer
+    assert refused.status == (422 if pointer.startswith("/") or not pointer else 400), refused.text
+    assert refused.places[0] == pointer
 
 
 def test_no_tenant_has_the_id_of_none(operator: Client) -> None:

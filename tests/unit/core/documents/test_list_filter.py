@@ -93,7 +93,7 @@ def test_what_no_index_answers_is_refused(text: str, code: str, said: str) -> No
     assert refused.value.code == code
     assert said in refused.value.message
     assert refused.value.remedy
-    assert refused.value.fields[0].pointer == "/query/filter"
+    assert (refused.value.fields[0].within, refused.value.fields[0].name) == ("query", "filter")
 
 
 def test_a_list_is_sorted_by_what_is_indexed() -> None:

@@ -14,7 +14,7 @@ from signet.api.http.parameters import (
     IfMatchOfKnown,
     Limit,
     PathName,
-    Reason,
+    QueryReason,
     parse_version,
     require_version,
 )
@@ -26,7 +26,6 @@ from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.rules import RuleRecord
 
 RULE = "/v1/rules/<entity_type>/<rule>"
-WhyReason = Annotated[Reason, Query()]
 
 
 def add_rule_routes(routes: Routes) -> None:
@@ -61,7 +60,7 @@ def add_rule_routes(routes: Routes) -> None:
         entity_type: PathName,
         rule: PathName,
         body: Annotated[Mapping[str, Any], Body()],
-        reason: WhyReason = None,
+        reason: QueryReason = None,
         if_match: IfMatchOfKnown = None,
     ) -> HttpAnswer:
         """Save a rule, which is in force everywhere within five seconds; a new one needs no If-Match.
@@ -80,7 +79,7 @@ def add_rule_routes(routes: Routes) -> None:
         call: Call,
         entity_type: PathName,
         rule: PathName,
-        reason: WhyReason = None,
+        reason: QueryReason = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
         """Delete a rule: it is out of force everywhere within five seconds, and its findings stay."""

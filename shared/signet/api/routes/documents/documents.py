@@ -3,11 +3,20 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Reason, require_version
+from signet.api.http.parameters import (
+    Id,
+    IfMatch,
+    Named,
+    PathId,
+    PathName,
+    QueryReason,
+    Reason,
+    require_version,
+)
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Amend, Applied, Create, Delete, RunAction, Update
@@ -51,7 +60,15 @@ class ActionCall(Strict):
 
 
 def add_document_routes(routes: Routes) -> None:
-    @routes.post("/v1/documents", "Make a document", Applied, status=201, is_versioned=True)
+    @routes.post(
+        "/v1/documents",
+        "Make a document",
+        Applied,
+        status=201,
+        is_versioned=True,
+        places={"document": "/data"},
+        names={"ENTITY_TYPE_UNKNOWN": "/entity_type"},
+    )
     def create_document(call: Call, new: Annotated[DocumentRequest, Body()]) -> HttpAnswer:
         """Create a document; its workflow begins with it."""
         operation = Create(new.entity_type, new.data, new.id, new.reason)
@@ -67,13 +84,16 @@ def add_document_routes(routes: Routes) -> None:
         Applied,
         also={201: Applied},
         is_versioned=True,
+        places={"document": "/patch"},
+        takes_merge_patch=True,
     )
     def change_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """Change a document; if it may only be amended, answer a new document with 201.
 
-        An edit that changes nothing is refused, where it would make an amendment.
+        An edit that changes nothing is refused, where it would make an amendment. The patch may be the whole
+        body, as application/merge-patch+json.
         """
         operation = Update(document_id, require_version(if_match), change.patch, reason=change.reason)
         return _show_edited(call.use.documents.mutate(call.caller, operation))
@@ -84,6 +104,7 @@ def add_document_routes(routes: Routes) -> None:
         Applied,
         also={201: Applied},
         is_versioned=True,
+        places={"document": "/data"},
     )
     def replace_document(
         call: Call,
@@ -101,7 +122,7 @@ def add_document_routes(routes: Routes) -> None:
     def delete_document(
         call: Call,
         document_id: PathId,
-        reason: Annotated[Reason, Query()] = None,
+        reason: QueryReason = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
         """Delete a document if its contract allows it; its versions and its audit trail stay."""
@@ -118,6 +139,7 @@ def add_document_acts(routes: Routes) -> None:
         "Run an action of the contract",
         Applied,
         is_versioned=True,
+        places={"payload": "/payload"},
     )
     def run_action(
         call: Call,
@@ -135,6 +157,7 @@ def add_document_acts(routes: Routes) -> None:
         Applied,
         status=201,
         is_versioned=True,
+        places={"document": "/patch"},
     )
     def amend_document(
         call: Call, document_id: PathId, change: Annotated[AmendmentPatch, Body()], if_match: IfMatch = None

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.parameters import IfMatch, Named, PathId, Reason, require_version
+from signet.api.http.parameters import IfMatch, Named, PathId, QueryReason, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Applied, RequestTransition, WithdrawRequest
@@ -26,6 +26,7 @@ def add_transition_request_routes(routes: Routes) -> None:
         also={200: TransitionRequestRecord},
         is_versioned=True,
         may_wait=True,
+        names={"TRANSITION_UNKNOWN": "/transition"},
     )
     def request_transition(
         call: Call, document_id: PathId, new: Annotated[NewRequest, Body()], if_match: IfMatch = None
@@ -47,9 +48,7 @@ def add_transition_request_routes(routes: Routes) -> None:
         return HttpAnswer(applied, 202, applied.version, location, follow=follow)
 
     @routes.delete("/v1/requests/<request_id>", "Withdraw one's own request for a transition")
-    def withdraw_request(
-        call: Call, request_id: PathId, reason: Annotated[Reason, Query()] = None
-    ) -> HttpAnswer:
+    def withdraw_request(call: Call, request_id: PathId, reason: QueryReason = None) -> HttpAnswer:
         """Withdraw an open request that the caller has made; what was on the way goes back to its state."""
         record = call.use.documents_read.read_request(call.principal, request_id)
         call.use.documents.mutate(call.caller, WithdrawRequest(record.document_id, request_id, reason))

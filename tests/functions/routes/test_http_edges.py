@@ -1,0 +1,188 @@
+"""The API as RFC 9110 and its neighbours describe one. Each test names the departure that it mends (A1 to A29)."""
+
+import base64
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from tests.support.company import INVOICE
+from tests.support.http_client import Client, ClientAnswer
+
+EDIT = {"patch": {"grand_total": 7}}
+MERGE_PATCH = "application/merge-patch+json"
+
+
+def new(**data: Any) -> dict[str, Any]:
+    return {"entity_type": "invoice", "data": {**INVOICE, **data}}
+
+
+@pytest.fixture
+def place(client: Client) -> str:
+    return client.post("/v1/documents", new()).headers["location"]
+
+
+def test_a1_an_error_about_the_document_points_into_what_was_sent(client: Client, place: str) -> None:
+    made = client.post("/v1/documents", {"entity_type": "invoice", "data": {"nope": 1}})
+    assert {"/data/number", "/data/nope"} <= set(made.places)
+    patched = client.patch(place, {"patch": {"grand_total": "x"}}, if_match='"1"')
+    assert (patched.status, patched.places) == (422, ["/patch/grand_total"])
+    replaced = client.put(place, {"data": {**INVOICE, "grand_total": "x"}}, if_match='"1"')
+    assert replaced.places == ["/data/grand_total"]
+    payload = {"payload": {"cost_center": 5}}
+    ran = client.post(f"{place}/actions/assign_cost_center", payload, if_match='"1"')
+    assert "/payload/cost_center" in ran.places
+    taken = client.post("/v1/documents", new())
+    assert (taken.code, taken.places) == ("KEY_TAKEN", ["/data/number"])
+
+
+def test_a2_an_error_about_a_parameter_has_its_name_and_no_pointer(client: Client, place: str) -> None:
+    for answered, where, name in (
+        (client.get("/v1/members", query={"limit": "x"}), "query", "limit"),
+        (client.patch(place, EDIT, if_match="1"), "header", "If-Match"),
+        (client.get("/v1/documents/x"), "path", "document_id"),
+    ):
+        (error,) = answered.body["errors"]
+        assert (error["in"], error["name"], "pointer" in error) == (where, name, False)
+
+
+def test_a3_a_name_of_a_parameter_is_no_pointer_to_escape(client: Client) -> None:
+    (error,) = client.get("/v1/members", query={"foo/bar": "1"}).body["errors"]
+    assert (error["in"], error["name"], error["code"]) == ("query", "foo/bar", "FIELD_UNKNOWN")
+
+
+def test_a8_what_is_malformed_is_400_and_what_is_wrong_in_a_body_is_422(client: Client, place: str) -> None:
+    malformed = [
+        client.get("/v1/members", query={"limit": "x"}),
+        client.get("/v1/documents/x"),
+        client.get("/v1/members", query={"cursor": "x"}),
+        client.patch(place, EDIT, if_match="1"),
+        client.post("/v1/documents", new(), idempotency_key="with space"),
+        client.get("/v1/documents", query={"entity_type": "invoice", "filter": "entity.number >"}),
+    ]
+    assert [answered.status for answered in malformed] == [400] * len(malformed)
+    assert client.post("/v1/documents", {**new(), "colour": 1}).status == 422
+
+
+@pytest.mark.parametrize("tags", ["*", '"9", "1"', ' "1" ,, "x" ', 'W/"9", "1"'])
+def test_a9_if_match_may_name_several_versions_or_any(client: Client, place: str, tags: str) -> None:
+    changed = client.patch(place, EDIT, if_match=tags)
+    assert (changed.status, changed.headers["etag"]) == (200, '"2"')
+
+
+@pytest.mark.parametrize("tags", ['W/"1"', '"9", "10"', '"x"'])
+def test_a9_a_weak_tag_and_other_versions_never_match(client: Client, place: str, tags: str) -> None:
+    refused = client.patch(place, EDIT, if_match=tags)
+    assert (refused.status, refused.code) == (412, "DOCUMENT_VERSION_CONFLICT")
+    assert str(2**31 - 1) not in refused.body["detail"]
+
+
+def test_a9_any_version_of_what_is_not_there_is_none(client: Client) -> None:
+    assert client.patch(f"/v1/documents/{uuid4()}", EDIT, if_match="*").status == 404
+
+
+def test_a10_a_refused_precondition_names_the_present_version(client: Client, place: str) -> None:
+    client.patch(place, EDIT, if_match='"1"')
+    refused = client.patch(place, EDIT, if_match='"1"')
+    assert (refused.status, refused.headers["etag"], refused.body["current_version"]) == (412, '"2"', 2)
+
+
+def test_a11_a_read_has_preconditions_too(client: Client, place: str) -> None:
+    known = client.get(place, if_none_match="*")
+    assert (known.status, known.text) == (304, "")
+    other = client.get(place, if_match='"9"')
+    assert (other.status, other.code, other.headers["etag"]) == (412, "PRECONDITION_FAILED", '"1"')
+    assert [client.get(place, if_match=tags).status for tags in ("*", '"1"', '"9", "1"')] == [200] * 3
+
+
+def test_a11_a_put_that_may_only_make_changes_nothing_that_is_there(client: Client) -> None:
+    rule = {"phase": "before", "operations": ["create"], "condition": "true", "priority": 5}
+    rule |= {"actions": [{"kind": "reject", "message": "no"}]}
+    path = "/v1/rules/invoice/ceiling"
+    assert client.put(path, rule, if_none_match="*").status == 201
+    again = client.put(path, {**rule, "priority": 6}, if_none_match="*")
+    assert (again.status, again.code, again.headers["etag"]) == (412, "PRECONDITION_FAILED", '"1"')
+    assert client.get(path).body["version"] == 1
+
+
+def test_a18_what_a_body_names_and_is_not_there_is_no_404(client: Client, place: str) -> None:
+    made = client.post("/v1/documents", {**new(), "entity_type": "ghost"})
+    assert (made.status, made.code, made.places) == (422, "ENTITY_TYPE_UNKNOWN", ["/entity_type"])
+    asked = client.post(f"{place}/requests", {"transition": "ghost"}, if_match='"1"')
+    assert (asked.status, asked.code, asked.places) == (422, "TRANSITION_UNKNOWN", ["/transition"])
+    assert client.post(f"{place}/actions/ghost", {}, if_match='"1"').status == 404
+
+
+def test_a19_another_scheme_than_bearer_learns_only_the_scheme(client: Client) -> None:
+    answered = client.get("/v1/me", authorization="Basic YW5uYTpwdw==")
+    assert (answered.status, answered.headers["www-authenticate"]) == (401, "Bearer")
+    invalid = client.get("/v1/me", authorization="Bearer nonsense")
+    assert invalid.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+
+
+@pytest.mark.parametrize("prefer", ["Wait=1", "respond-async, WAIT = 1", 'wait="1"'])
+def test_a20_a_preference_has_any_case(client: Client, place: str, prefer: str) -> None:
+    asked = client.post(f"{place}/requests", {"transition": "submit"}, if_match='"1"', prefer=prefer)
+    assert asked.headers["preference-applied"] == "wait=1"
+
+
+def test_a21_a_member_twice_is_refused(client: Client) -> None:
+    twice = client.post("/v1/documents", '{"entity_type": "invoice", "entity_type": "ghost", "data": {}}')
+    assert (twice.status, twice.code) == (400, "BODY_MALFORMED")
+
+
+@pytest.mark.parametrize(
+    "content_type", ["", "text/plain", "application/json; charset=utf-16", MERGE_PATCH, "application/xml"]
+)
+def test_a22_a_body_of_another_type_learns_which_is_taken(client: Client, content_type: str) -> None:
+    refused = client.post("/v1/documents", new(), content_type=content_type)
+    assert (refused.status, refused.headers["accept-post"]) == (415, "application/json")
+
+
+def test_a22_a_document_takes_a_merge_patch_as_it_is(client: Client, place: str) -> None:
+    changed = client.patch(place, {"grand_total": 7}, if_match='"1"', content_type=MERGE_PATCH)
+    assert (changed.status, client.get(place).body["data"]["grand_total"]) == (200, 7)
+    wrong = client.patch(place, {"grand_total": "x"}, if_match='"2"', content_type=MERGE_PATCH)
+    assert (wrong.status, wrong.places) == (422, ["/grand_total"])
+    listed = client.patch(place, [1], if_match='"2"', content_type=MERGE_PATCH)
+    assert (listed.status, listed.places) == (422, [""])
+    text = base64.b64encode(b'{"grand_total": 8}').decode()
+    assert client.patch(place, text, if_match='"2"', content_type="text/plain").status == 415
+
+
+def test_a22_options_and_415_say_what_a_patch_may_be(client: Client, place: str) -> None:
+    taken = f"{MERGE_PATCH}, application/json"
+    assert client.call("OPTIONS", place).headers["accept-patch"] == taken
+    assert client.call("OPTIONS", "/v1/documents").headers["accept-post"] == "application/json"
+    refused = client.patch(place, EDIT, if_match='"1"', content_type="text/plain")
+    assert refused.headers["accept-patch"] == taken
+    assert (
+        client.patch("/v1/tenant", {}, content_type=MERGE_PATCH).headers["accept-patch"] == "application/json"
+    )
+
+
+def test_a24_errors_have_words_of_our_own(client: Client, company: Any) -> None:
+    def tell(answered: ClientAnswer) -> list[tuple[str, str, str]]:
+        return [(e["pointer"], e["code"], e["detail"]) for e in answered.body["errors"]]
+
+    assert tell(client.post("/v1/notifications/read", {"ids": []})) == [
+        ("/ids", "FIELD_TOO_SHORT", "wants at least 1 item(s)")
+    ]
+    assert tell(client.post("/v1/documents", {**new(), "colour": 1})) == [
+        ("/colour", "FIELD_UNKNOWN", "is no field here")
+    ]
+    chain = {
+        "chain": "c",
+        "version": 1,
+        "label": "C",
+        "steps": [{"id": "a", "label": "A", "approvers": [{"x": 1}]}],
+    }
+    assert "/steps/0/approvers" not in client.post("/v1/approval_chains", chain).places
+
+
+def test_a27_a_repeated_answer_says_so(client: Client, admin: psycopg.Connection[Any]) -> None:
+    first = client.post("/v1/documents", new(), idempotency_key="a-key")
+    again = client.post("/v1/documents", new(), idempotency_key="a-key")
+    assert "idempotency-replayed" not in first.headers
+    assert (again.headers["idempotency-replayed"], again.body) == ("true", first.body)
