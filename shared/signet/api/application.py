@@ -282,6 +282,7 @@ class _ServedRequest:
             wait_seconds,
             body,
             read_origin(self._event, self._headers),
+            read_request_id(self._event, UNKNOWN_REQUEST_ID),
         )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from signet.core.contracts.fields import MAX_SAFE_INTEGER
 from signet.core.validation.finding import Finding, drop_duplicates, make_finding
-from signet.core.validation.strict_model import MAX_MISTAKES, point
+from signet.core.validation.model_errors import MAX_MISTAKES
+from signet.core.validation.strict_model import point
 from signet.core.validation.text import find_text_problem
 
 MAX_DEPTH = 50

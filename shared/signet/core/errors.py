@@ -122,6 +122,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "INSTANCE_APPROVAL_AHEAD": ErrorKind.CONFLICT,
         "INSTANCE_BEHIND": ErrorKind.CONFLICT,
         "INSTANCE_ENDED": ErrorKind.CONFLICT,
+        "INSTANCE_MOVE_BLOCKED": ErrorKind.CONFLICT,
         "INSTANCE_NOT_FOUND": ErrorKind.NOT_FOUND,
         "INSTANCE_NOT_PAUSED": ErrorKind.CONFLICT,
         "INSTANCE_NOT_RUNNING": ErrorKind.CONFLICT,

@@ -1,13 +1,19 @@
-"""The API as RFC 9110 and its neighbours describe one. Each test names the departure that it mends (A1 to A29)."""
+"""The API as RFC 9110 and its neighbours describe one. Each test names what it holds (A1 to A29)."""
 
 import base64
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
 
-from tests.support.company import INVOICE
+from signet.store.database import Database, PoolSettings
+from signet.wiring.engine import make_worker
+from tests.support.api_application import wire
+from tests.support.company import INVOICE, Company
+from tests.support.database.runtime_roles import as_role
+from tests.support.drained_waves import drain
 from tests.support.http_client import Client, ClientAnswer
 
 EDIT = {"patch": {"grand_total": 7}}
@@ -97,8 +103,8 @@ def test_a11_a_read_has_preconditions_too(client: Client, place: str) -> None:
 
 
 def test_a11_a_put_that_may_only_make_changes_nothing_that_is_there(client: Client) -> None:
-    rule = {"phase": "before", "operations": ["create"], "condition": "true", "priority": 5}
-    rule |= {"actions": [{"kind": "reject", "message": "no"}]}
+    rule: dict[str, Any] = {"phase": "before", "operations": ["create"], "priority": 5}
+    rule |= {"condition": {"expression": "true"}, "actions": [{"kind": "reject", "message": "no"}]}
     path = "/v1/rules/invoice/ceiling"
     assert client.put(path, rule, if_none_match="*").status == 201
     again = client.put(path, {**rule, "priority": 6}, if_none_match="*")
@@ -157,9 +163,8 @@ def test_a22_options_and_415_say_what_a_patch_may_be(client: Client, place: str)
     assert client.call("OPTIONS", "/v1/documents").headers["accept-post"] == "application/json"
     refused = client.patch(place, EDIT, if_match='"1"', content_type="text/plain")
     assert refused.headers["accept-patch"] == taken
-    assert (
-        client.patch("/v1/tenant", {}, content_type=MERGE_PATCH).headers["accept-patch"] == "application/json"
-    )
+    refused = client.patch("/v1/tenant", {}, content_type=MERGE_PATCH)
+    assert refused.headers["accept-patch"] == "application/json"
 
 
 def test_a24_errors_have_words_of_our_own(client: Client, company: Any) -> None:
@@ -186,3 +191,67 @@ def test_a27_a_repeated_answer_says_so(client: Client, admin: psycopg.Connection
     again = client.post("/v1/documents", new(), idempotency_key="a-key")
     assert "idempotency-replayed" not in first.headers
     assert (again.headers["idempotency-replayed"], again.body) == ("true", first.body)
+
+
+@pytest.fixture
+def prompt(owner_url: str, company: Company, worker: Database) -> Iterator[Client]:
+    """Yield a client whose workflows have gone on when its request has committed."""
+    engine = make_worker(worker)
+    database = Database(
+        as_role(owner_url, "signet_api"),
+        PoolSettings(size=4),
+        wake=lambda wake_ups: drain(engine, [company.tenant_id]),
+    )
+    yield Client(wire(database), company.tenant_id)
+    database.close()
+
+
+def test_a4_a_request_that_is_refused_is_no_success(prompt: Client) -> None:
+    def ask(total: int, number: str) -> tuple[str, ClientAnswer]:
+        place = prompt.post("/v1/documents", new(grand_total=total, number=number)).headers["location"]
+        seen = prompt.get(place).headers["etag"]
+        body = {"transition": "submit"}
+        return place, prompt.post(f"{place}/requests", body, if_match=seen, prefer="wait=5")
+
+    place, refused = ask(0, "R-1")
+    assert (refused.status, refused.code) == (409, "TRANSITION_REFUSED"), refused.text
+    (listed,) = prompt.get(f"{place}/requests").body["items"]
+    assert (refused.body["request_id"], refused.body["outcome"]) == (listed["id"], listed["outcome"])
+    record = prompt.get(f"/v1/requests/{listed['id']}")
+    assert (record.status, record.body["status"]) == (200, "refused")
+    _, performed = ask(7, "R-2")
+    assert (performed.status, performed.body["status"]) == (200, "performed"), performed.text
+
+
+def test_a6_every_bulk_answer_has_one_shape(client: Client) -> None:
+    missing = str(uuid4())
+    asked = {
+        "/v1/documents/bulk": {"mode": "each", "documents": [{"entity_type": "ghost", "data": {}}]},
+        "/v1/approvals/decisions": {"decisions": [{"request_id": missing, "vote": "approved"}]},
+        "/v1/instances/bulk": {"act": "wake", "items": [{"id": missing}]},
+        "/v1/instances/move": {"to": 2, "items": [{"id": missing, "version": 1}]},
+        "/v1/operations/dead_letters/requeue": {"ids": [missing]},
+        "/v1/operations/dead_letters/discard": {"ids": [missing], "reason": "why"},
+    }
+    for path, body in asked.items():
+        answered = client.post(path, body)
+        assert answered.body.keys() == {"done", "rejected", "items"}, path
+        assert (answered.status, answered.body["done"], answered.body["rejected"]) == (200, 0, 1)
+        (item,) = answered.body["items"]
+        assert item.keys() == {"index", "id", "status", "result", "problem"}, path
+        assert (item["index"], item["status"], item["result"]) == (0, "rejected", None)
+        assert {"type", "title", "status", "detail", "instance", "code"} <= item["problem"].keys()
+        assert item["problem"]["status"] in (404, 422), path
+
+
+def test_a7_who_is_not_at_fault_learns_who_is(client: Client) -> None:
+    body = {"mode": "all", "documents": [new(), new(grand_total="x")]}
+    right, wrong = client.post("/v1/documents/bulk", body).body["items"]
+    assert (right["problem"]["code"], right["problem"]["index"]) == ("NOT_DONE", 1)
+    assert "errors" not in right["problem"]
+    assert wrong["problem"]["errors"][0]["pointer"] == "/documents/1/data/grand_total"
+
+
+def test_a25_there_is_one_list_of_what_is_stuck_and_it_is_a_page(client: Client) -> None:
+    assert client.get("/v1/instances/stuck").body == {"items": [], "next_cursor": None}
+    assert client.get("/v1/operations/stuck").code == "ROUTE_NOT_FOUND"

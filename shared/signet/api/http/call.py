@@ -28,6 +28,7 @@ class Call:
     body: bytes = b""
     # The address and the program that the request came from.
     came_from: tuple[str, str | None] | None = None
+    request_id: str = ""
 
     @property
     def caller(self) -> "Caller":

@@ -198,7 +198,7 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
     return names
 
 
-def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, bool]:
+def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
     from aws_lambda_powertools.event_handler.openapi.params import Body  # pydantic, for the first route
 
     from signet.api.http.parameters import IfMatch, IfMatchOfKnown

@@ -38,6 +38,11 @@ def _rename(part: Any, names: Mapping[str, str]) -> None:
             _rename(one, names)
     if not isinstance(part, dict):
         return
+    if "x-schema" in part:
+        shared = part.pop("x-schema")
+        part.clear()
+        part["$ref"] = _REFERENCE + shared
+        return
     reference = part.get("$ref")
     if isinstance(reference, str) and reference.startswith(_REFERENCE):
         part["$ref"] = _REFERENCE + names[reference.removeprefix(_REFERENCE)]

@@ -11,7 +11,8 @@ from signet.core.contracts.lifecycle_checks import RESERVED_VERBS, check_lifecyc
 from signet.core.contracts.slot_checks import check_slots
 from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.core.validation.finding import Finding, has_errors, make_finding, sort_findings
-from signet.core.validation.strict_model import MAX_MISTAKES, parse_strictly, point
+from signet.core.validation.model_errors import MAX_MISTAKES
+from signet.core.validation.strict_model import parse_strictly, point
 from signet.core.validation.text_checks import check_texts
 
 # Actions of Signet's own begin with such a name (`store.set`), and so do its own permissions

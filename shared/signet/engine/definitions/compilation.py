@@ -16,7 +16,8 @@ from signet.core.contracts.contract import Contract
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
-from signet.core.validation.strict_model import MAX_MISTAKES, Strict, parse_strictly
+from signet.core.validation.model_errors import MAX_MISTAKES
+from signet.core.validation.strict_model import Strict, parse_strictly
 from signet.core.validation.text_checks import check_texts
 from signet.engine.access.named_things import check_compilation
 from signet.engine.cache import load_contract

@@ -110,13 +110,18 @@ def find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
 
 
 def refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
-    """Refuse the changes that could have been done, and name the refusal that prevents them."""
-    return [
-        type(first)(first.code, f"not done: {first.message}")
-        if isinstance(change, DocumentChange)
-        else change
-        for change in decided
-    ]
+    """Refuse the changes that could have been done, and name the one that prevents them."""
+    index = decided.index(first)
+    return [_not_done(index, first) if isinstance(change, DocumentChange) else change for change in decided]
+
+
+def _not_done(index: int, first: Refused) -> Rejected:
+    return Rejected(
+        "NOT_DONE",
+        f"not done, because number {index} was refused: {first.message}",
+        remedy="Mend the one at that index, or let each be done on its own.",
+        details={"index": index},
+    )
 
 
 def refuse_unknown(operation: Operation) -> Rejected:

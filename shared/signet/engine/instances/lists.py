@@ -62,7 +62,12 @@ def list_newest(
 
 
 def list_stuck(
-    database: Database, tenant_id: UUID, *, idle_seconds: float = IDLE_SECONDS, limit: int = MAX_STUCK
+    database: Database,
+    tenant_id: UUID,
+    *,
+    idle_seconds: float = IDLE_SECONDS,
+    limit: int = MAX_STUCK,
+    after: tuple[datetime, UUID] | None = None,
 ) -> Sequence[Stuck]:
     """List stuck instances, the longest stuck first.
 
@@ -70,7 +75,7 @@ def list_stuck(
     """
     limit = max(1, min(limit, MAX_STUCK))
     with database.transaction(tenant_id) as connection:
-        rows = find_stuck(connection, tenant_id, idle_seconds=idle_seconds, limit=limit)
+        rows = find_stuck(connection, tenant_id, idle_seconds=idle_seconds, limit=limit, after=after)
     return [_make_stuck(row) for row in rows]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY
@@ -19,7 +18,7 @@ from signet.engine.incidents.counts import IncidentCount, count_open
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.dead_effects import REQUEUE, DeadEffects
 from signet.engine.instances.discards import DISCARD, Discards
-from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
+from signet.engine.instances.lists import MAX_STUCK, list_stuck
 from signet.ids import has_created_at
 from signet.store.database import Connection, Database
 from signet.store.instances.write import find_dead_triggers
@@ -78,14 +77,10 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class RequeueOutcome:
-    """The outcome of one dead letter, by its index in the request; a dry run says `possible`."""
+class HandledLetter:
+    """A dead letter that is back in its queue, or discarded."""
 
-    index: int
     id: UUID
-    status: Literal["done", "possible", "rejected"]
-    code: str | None = None
-    detail: str | None = None
 
 
 class Operations:
@@ -129,13 +124,7 @@ class Operations:
                 read.connection, principal.tenant_id, queue=queue, before=before, limit=limit
             )
 
-    def list_stuck(self, principal: Principal, *, limit: int) -> Sequence[Stuck]:
-        """List stuck instances, the longest stuck first."""
-        with self._allowed(principal):
-            pass
-        return list_stuck(self._database, principal.tenant_id, limit=limit)
-
-    def requeue(self, caller: Caller, ids: Sequence[UUID]) -> list[RequeueOutcome]:
+    def requeue(self, caller: Caller, ids: Sequence[UUID]) -> list[HandledLetter | Rejected]:
         """Return each dead letter to its queue, as if it had never been tried."""
         _check_count(ids)
         tenant_id = caller.principal.tenant_id
@@ -145,11 +134,11 @@ class Operations:
         refused: dict[UUID, Rejected] = {}
         done = _act_on(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
         done |= _act_on(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
-        return [_describe(index, identifier, done, refused) for index, identifier in enumerate(ids)]
+        return [_describe(identifier, done, refused) for identifier in ids]
 
     def discard(
         self, caller: Caller, ids: Sequence[UUID], reason: str, *, dry_run: bool = False
-    ) -> list[RequeueOutcome]:
+    ) -> list[HandledLetter | Rejected]:
         """Discard each dead letter with the reason, so that nobody sends it again."""
         _check_count(ids)
         tenant_id = caller.principal.tenant_id
@@ -162,10 +151,7 @@ class Operations:
         for name, found in queues:
             discard = partial(self._discards.discard, caller, name, reason=reason, dry_run=dry_run)
             done |= _act_on(found, discard, refused)
-        return [
-            _describe(index, identifier, done, refused, "possible" if dry_run else "done")
-            for index, identifier in enumerate(ids)
-        ]
+        return [_describe(identifier, done, refused) for identifier in ids]
 
     def measure_queues(self) -> dict[str, QueueFigures]:
         """Measure the queues of all tenants, for operators of the service."""
@@ -226,15 +212,10 @@ def _act_on(
 
 
 def _describe(
-    index: int,
-    identifier: UUID,
-    done: Set[UUID],
-    refused: Mapping[UUID, Rejected],
-    outcome: Literal["done", "possible"] = "done",
-) -> RequeueOutcome:
+    identifier: UUID, done: Set[UUID], refused: Mapping[UUID, Rejected]
+) -> HandledLetter | Rejected:
     if identifier in done:
-        return RequeueOutcome(index, identifier, outcome)
-    error = refused.get(identifier) or Rejected(
+        return HandledLetter(identifier)
+    return refused.get(identifier) or Rejected(
         "DEAD_LETTER_NOT_FOUND", f"there is no dead letter {identifier}"
     )
-    return RequeueOutcome(index, identifier, "rejected", error.code, error.message)

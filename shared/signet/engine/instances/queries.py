@@ -166,10 +166,13 @@ class InstancesRead:
         with self._reading(principal) as connection:
             return list_instances(connection, principal.tenant_id, wanted, before=before or END, limit=limit)
 
-    def list_stuck(self, principal: Principal, *, idle_seconds: float, limit: int) -> Sequence[Stuck]:
+    def list_stuck(
+        self, principal: Principal, *, idle_seconds: float, after: tuple[datetime, UUID] | None, limit: int
+    ) -> Sequence[Stuck]:
         """List instances that should go on, although no trigger will wake them."""
         self._permit(principal)
-        return list_stuck(self._database, principal.tenant_id, idle_seconds=idle_seconds, limit=limit)
+        tenant_id = principal.tenant_id
+        return list_stuck(self._database, tenant_id, idle_seconds=idle_seconds, limit=limit, after=after)
 
     def read(self, principal: Principal, instance_id: UUID) -> Instance:
         with self._snapshot(principal) as connection:

@@ -174,8 +174,22 @@ def find_dead_triggers(
         return cursor.execute(_SQL.find_dead_triggers, values).fetchall()
 
 
-def list_stuck(connection: Connection, tenant_id: UUID, *, idle_seconds: float, limit: int) -> list[StuckRow]:
+def list_stuck(
+    connection: Connection,
+    tenant_id: UUID,
+    *,
+    idle_seconds: float,
+    limit: int,
+    after: tuple[datetime, UUID] | None = None,
+) -> list[StuckRow]:
     connection.execute(_SQL.plan_for_many)
-    values = {"tenant_id": tenant_id, "idle_seconds": idle_seconds, "limit": limit}
+    after_at, after_id = after or (None, None)
+    values = {
+        "tenant_id": tenant_id,
+        "idle_seconds": idle_seconds,
+        "limit": limit,
+        "after_at": after_at,
+        "after_id": after_id,
+    }
     with connection.cursor(row_factory=class_row(StuckRow)) as cursor:
         return cursor.execute(_SQL.list_stuck, values).fetchall()

@@ -188,6 +188,7 @@ FROM (
           WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status = 'processing')
 ) AS found
 WHERE found.why IS NOT NULL
+  AND (%(after_at)s::timestamptz IS NULL OR (found.updated_at, found.id) > (%(after_at)s::timestamptz, %(after_id)s::uuid))
 ORDER BY found.updated_at, found.id
 LIMIT %(limit)s
 

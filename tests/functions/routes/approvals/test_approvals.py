@@ -142,8 +142,8 @@ def test_a_vote_among_many_has_it_asked_again(people: dict[str, Client], asking:
     request_id = asking.ask("anna")
     change_what_is_asked(asking, request_id)
     body = {"decisions": [{"request_id": str(request_id), "vote": "approved"}]}
-    (outcome,) = people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["outcomes"]
-    assert outcome["refusal"]["code"] == "APPROVAL_STALE"
+    (outcome,) = people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["items"]
+    assert outcome["problem"]["code"] == "APPROVAL_STALE"
     woken = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'continue'"
     assert asking.rows(woken) == [(1,)]
 
@@ -158,13 +158,12 @@ def test_a_link_never_decides(people: dict[str, Client], asking: Asking) -> None
 def test_many_are_decided_each_for_itself(people: dict[str, Client], asking: Asking) -> None:
     mine, other, missing = asking.ask("anna"), asking.ask("ben"), uuid4()
     body = {"decisions": [{"request_id": str(one), "vote": "approved"} for one in (other, mine, missing)]}
-    outcomes = people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["outcomes"]
+    outcomes = people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["items"]
     assert [one["status"] for one in outcomes] == ["rejected", "done", "rejected"]
-    assert outcomes[1]["decided"]["request_status"] == "approved"
-    assert [one["refusal"] and one["refusal"]["code"] for one in outcomes][2] == "APPROVAL_NOT_FOUND"
+    assert outcomes[1]["result"]["request_status"] == "approved"
+    assert [one["problem"] and one["problem"]["code"] for one in outcomes][2] == "APPROVAL_NOT_FOUND"
     assert (
-        people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["outcomes"]
-        == outcomes
+        people["anna"].post("/v1/approvals/decisions", body, idempotency_key="many").body["items"] == outcomes
     )
 
 

@@ -158,19 +158,23 @@ def test_what_can_be_made_is_made(client: Client) -> None:
     made = make_many(client, "each", new(number="R-1"), new(number=5), {"entity_type": "ghost", "data": {}})
     assert (made.status, made.body["done"], made.body["rejected"]) == (200, 1, 2)
     done, wrong, unknown = made.body["items"]
-    assert client.get(f"/v1/documents/{done['document']['document_id']}").status == 200
-    assert (wrong["index"], wrong["status"], wrong["document"]) == (1, "rejected", None)
-    assert (wrong["refusal"]["code"], wrong["refusal"]["errors"][0]["pointer"]) == (
-        "FIELDS_INVALID",
-        "/number",
-    )
-    assert unknown["refusal"]["code"] == "ENTITY_TYPE_UNKNOWN"
+    assert client.get(f"/v1/documents/{done['id']}").status == 200
+    assert (wrong["index"], wrong["status"], wrong["result"]) == (1, "rejected", None)
+    problem = wrong["problem"]
+    assert (problem["status"], problem["code"]) == (422, "FIELDS_INVALID")
+    assert problem["errors"][0]["pointer"] == "/documents/1/data/number"
+    assert (unknown["problem"]["status"], unknown["problem"]["code"]) == (422, "ENTITY_TYPE_UNKNOWN")
+    assert unknown["problem"]["errors"][0]["pointer"] == "/documents/2/entity_type"
 
 
 def test_all_or_nothing_is_made(client: Client, admin: Admin) -> None:
     refused = make_many(client, "all", new(number="R-1"), new(number="R-1"))
     assert (refused.status, refused.body["done"]) == (200, 0)
-    assert {one["refusal"]["code"] for one in refused.body["items"]} == {"KEY_TAKEN"}
+    first, second = (one["problem"] for one in refused.body["items"])
+    assert {(first["code"], first.get("index")), (second["code"], second.get("index"))} in (
+        {("NOT_DONE", 1), ("KEY_TAKEN", None)},
+        {("NOT_DONE", 0), ("KEY_TAKEN", None)},
+    )
     assert admin.execute("SELECT FROM documents").rowcount == 0
     made = make_many(client, "all", new(number="R-1"), new(number="R-2"))
     assert (made.body["done"], admin.execute("SELECT FROM documents").rowcount) == (2, 2)
@@ -206,4 +210,4 @@ def test_one_id_twice_is_refused(client: Client) -> None:
 
 def test_who_may_make_none_makes_none_in_bulk(reader: Client, company: Company) -> None:
     refused = make_many(reader, "each", new())
-    assert (refused.status, refused.body["items"][0]["refusal"]["code"]) == (200, "PERMISSION_DENIED")
+    assert (refused.status, refused.body["items"][0]["problem"]["code"]) == (200, "PERMISSION_DENIED")

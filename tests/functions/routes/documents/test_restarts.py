@@ -76,9 +76,9 @@ def test_many_are_ended_with_what_follows(client: Client, waiting: Applied, admi
         **WHY,
     }
     [refused] = client.post("/v1/instances/bulk", body).body["items"]
-    assert refused["refusal"]["code"] == "INSTANCE_SEQUEL_MISSING"
+    assert refused["problem"]["code"] == "INSTANCE_SEQUEL_MISSING"
     [done] = client.post("/v1/instances/bulk", {**body, "then": "restart"}).body["items"]
-    assert done["instance"]["status"] == "cancelled"
+    assert done["result"]["status"] == "cancelled"
     found = client.get("/v1/instances", query={"document_id": str(waiting.document_id), "status": "live"})
     assert len(found.body["items"]) == 1
 

@@ -194,13 +194,13 @@ def test_many_are_stopped_each_for_itself(
     shown = answer.body["items"]
     assert [one["index"] for one in shown] == [0, 1, 2, 3]
     assert [one["id"] for one in shown] == [one["id"] for one in items]
-    assert [one["refusal"] and one["refusal"]["code"] for one in shown] == [
+    assert [one["problem"] and one["problem"]["code"] for one in shown] == [
         "INSTANCE_NOT_FOUND",
         "INSTANCE_VERSION_CONFLICT",
         None,
         "VERSION_MISSING",
     ]
-    assert shown[2]["instance"] == {"id": str(first), "status": "paused", "version": 3}
+    assert shown[2]["result"] == {"id": str(first), "status": "paused", "version": 3}
     assert read(admin, "SELECT id, status FROM workflow_instances WHERE status = 'paused'") == [
         (first, "paused")
     ]
@@ -216,10 +216,10 @@ def test_many_at_once(client: Client, company: Company, worker: Worker, name: st
 def test_what_rested_goes_on(client: Client, company: Company, worker: Worker, admin: Admin) -> None:
     made, _ = bury(company, worker, admin)
     item = {"id": str(made.instance_id), "version": 3}
-    assert bulk(client, "retry", item).body["items"][0]["instance"]["status"] == "running"
+    assert bulk(client, "retry", item).body["items"][0]["result"]["status"] == "running"
     drain(worker, [company.tenant_id])
     item["version"] = version_of(admin, instance_of(made))
-    assert bulk(client, "resume", item, reason=None).body["items"][0]["instance"]["status"] == "running"
+    assert bulk(client, "resume", item, reason=None).body["items"][0]["result"]["status"] == "running"
 
 
 def test_many_under_a_key_happen_once(client: Client, company: Company, worker: Worker) -> None:

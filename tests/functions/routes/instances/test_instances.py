@@ -249,12 +249,15 @@ def test_how_old_it_is(client: Client, company: Company, worker: Worker, admin: 
 
 def test_what_nothing_will_wake(client: Client, company: Company, worker: Worker, admin: Admin) -> None:
     instance_id = instance_of(create(company, worker))
-    assert client.get("/v1/instances/stuck").body == {"items": []}
+    assert client.get("/v1/instances/stuck").body == {"items": [], "next_cursor": None}
     admin.execute("UPDATE workflow_instances SET timeout_at = now() - interval '1 hour'")
     admin.execute("UPDATE workflow_instances SET updated_at = now() - interval '1 hour'")
     (stuck,) = client.get("/v1/instances/stuck").body["items"]
     assert (stuck["id"], stuck["why"], stuck["remedies"][0]) == (str(instance_id), "overdue", "wake")
-    assert client.call("GET", "/v1/instances/stuck", query={"idle_seconds": 7_200}).body == {"items": []}
+    assert client.call("GET", "/v1/instances/stuck", query={"idle_seconds": 7_200}).body == {
+        "items": [],
+        "next_cursor": None,
+    }
 
 
 # --- permissions ---

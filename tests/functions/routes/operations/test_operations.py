@@ -81,7 +81,7 @@ def test_published_actions_that_this_process_has_not_loaded_are_listed(
 
 
 def test_what_a_clerk_may_not_see(clerk: Client) -> None:
-    for path in ("/v1/operations", "/v1/operations/dead_letters", "/v1/operations/stuck"):
+    for path in ("/v1/operations", "/v1/operations/dead_letters"):
         refused = clerk.get(path)
         assert (refused.status, refused.code) == (403, "PERMISSION_DENIED"), path
     assert clerk.post(REQUEUE, {"ids": [str(make_id())]}).code == "PERMISSION_DENIED"
@@ -145,7 +145,9 @@ def test_dead_letters_go_back_to_their_queues(client: Client, admin: Admin) -> N
     assert [item["index"] for item in items] == list(range(6))
     assert [item["id"] for item in items] == ids
     assert [item["status"] for item in items] == ["done", "rejected", "done", *["rejected"] * 3]
-    assert {item["code"] for item in items} == {None, "DEAD_LETTER_NOT_FOUND"}
+    assert (answered.body["done"], answered.body["rejected"]) == (2, 4)
+    codes = {item["problem"]["code"] for item in items if item["problem"]}
+    assert codes == {"DEAD_LETTER_NOT_FOUND"}
     for queue, row_id in (("events", trigger), ("effects", effect)):
         assert read_one(admin, queue, "status, attempts", row_id) == ("pending", 0)
     assert read_one(admin, "effects", "status", foreign) == ("dead_letter",)
@@ -168,7 +170,7 @@ def test_an_effect_that_is_sent_again_is_on_record(client: Client, admin: Admin)
     assert audited == [("requeue", "carl", data)]
     # A second requeue finds nothing and writes nothing.
     again = client.post(REQUEUE, {"ids": [str(effects[0])]})
-    assert again.body["items"][0]["code"] == "DEAD_LETTER_NOT_FOUND"
+    assert again.body["items"][0]["problem"]["code"] == "DEAD_LETTER_NOT_FOUND"
     assert len(admin.execute("SELECT FROM audit_log WHERE action = 'requeue'").fetchall()) == 1
 
 
@@ -180,7 +182,7 @@ def test_an_instance_that_cannot_be_opened_holds_up_no_other(client: Client, adm
     ids = [str(kill(admin, "effects", client.tenant_id, instance_id)) for instance_id in (good, broken, gone)]
     items = client.post(REQUEUE, {"ids": ids}).body["items"]
     assert [item["status"] for item in items] == ["done", "rejected", "done"]
-    assert items[1]["code"] == "DEFINITION_NOT_FOUND"
+    assert items[1]["problem"]["code"] == "DEFINITION_NOT_FOUND"
 
 
 @pytest.mark.parametrize(
@@ -213,10 +215,9 @@ def test_stuck_instances_are_listed_with_what_may_help(client: Client, admin: Ad
     admin.execute("UPDATE workflow_instances SET updated_at = now() - interval '1 day'")
     admin.execute("SET session_replication_role = origin")
     assert client.get("/v1/operations").body["stuck_instances"] == 2
-    seen = client.get("/v1/operations/stuck", query={"limit": 1}).body
-    assert (len(seen["items"]), seen["has_more"]) == (1, True)
-    seen = client.get("/v1/operations/stuck").body
-    assert {item["id"] for item in seen["items"]} == {str(each) for each in stuck}
-    assert seen["items"][0]["remedies"]
+    first = client.get("/v1/instances/stuck", query={"limit": 1}).body
+    rest = client.get("/v1/instances/stuck", query={"cursor": first["next_cursor"]}).body
+    assert [item["id"] for item in first["items"] + rest["items"]] == [str(each) for each in stuck]
+    assert (rest["next_cursor"], bool(rest["items"][0]["remedies"])) == (None, True)
     other = Client(client.application, uuid4())
-    assert other.get("/v1/operations/stuck").code == "TENANT_INACTIVE"
+    assert other.get("/v1/instances/stuck").code == "TENANT_INACTIVE"

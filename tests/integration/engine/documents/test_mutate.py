@@ -332,7 +332,7 @@ def test_many_at_once(company: Company, admin: Admin) -> None:
     for key in (None, "key-1"):
         outcomes = company.documents.mutate_many(company.caller(), mixed, "all", idempotency_key=key)
         assert [(o.code, o.message) for o in outcomes if isinstance(o, Rejected)] == [
-            ("KEY_TAKEN", "not done: another document has this number"),
+            ("NOT_DONE", "not done, because number 1 was refused: another document has this number"),
             ("KEY_TAKEN", "another document has this number"),
         ]
         assert row(admin, "SELECT count(*), count(*) FILTER (WHERE value = 'R-60') FROM document_keys") == (

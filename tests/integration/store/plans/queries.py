@@ -152,7 +152,11 @@ def instance_probes() -> Iterator[Probe]:
     # "is one running already?"
     overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
     yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")
-    yield Probe(f"{table}_by_status", INSTANCES["list_stuck"], {"idle_seconds": 60, "limit": 50})
+    yield Probe(
+        f"{table}_by_status",
+        INSTANCES["list_stuck"],
+        {"idle_seconds": 60, "limit": 50, "after_at": None, "after_id": None},
+    )
     yield from instance_list_probes(table)
     for name in ("find_instance", "read_compiled_of_instance"):
         yield Probe(f"{table}_pkey", READING[name], {"id": ROW}, API)

@@ -86,7 +86,7 @@ def test_only_what_is_open_is_read_and_only_once(
         filled.execute("ANALYZE")
     statements, values = (
         Statements(instances.__file__),
-        {"tenant_id": TENANT, "idle_seconds": 600, "limit": 100},
+        {"tenant_id": TENANT, "idle_seconds": 600, "limit": 100, "after_at": None, "after_id": None},
     )
     with database.transaction(TENANT) as connection:
         assert len(list_stuck(connection, TENANT, idle_seconds=600, limit=100)) == STUCK

@@ -1,14 +1,12 @@
 """Routes of approvals: the inbox, one request, and the decision."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason
@@ -35,21 +33,6 @@ class NewDecisions(Strict):
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionOutcome:
-    """The outcome of one decision among many: `decided`, or the reason against it in `refusal`."""
-
-    request_id: UUID
-    status: Literal["done", "rejected"]
-    decided: VoteResult | None
-    refusal: Refusal | None
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionOutcomes:
-    outcomes: Sequence[DecisionOutcome]
-
-
 def add_approval_routes(routes: Routes) -> None:
     @routes.get("/v1/approvals", "Approvals that wait for the caller's decision", Page[InboxItem])
     def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
@@ -67,15 +50,11 @@ def add_approval_routes(routes: Routes) -> None:
     def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> VoteResult:
         return call.use.approvals.decide(call.caller, approval_id, new.vote, new.reason)
 
-    @routes.post("/v1/approvals/decisions", "Decide many, each on its own", DecisionOutcomes)
-    def decide_approvals(call: Call, new: Annotated[NewDecisions, Body()]) -> DecisionOutcomes:
+    @routes.post("/v1/approvals/decisions", "Decide many, each on its own", BulkOutcomes[VoteResult])
+    def decide_approvals(call: Call, new: Annotated[NewDecisions, Body()]) -> BulkOutcomes[VoteResult]:
         ballots = [Ballot(decision.request_id, decision.vote, decision.reason) for decision in new.decisions]
         outcomes = call.use.approvals.decide_many(call.caller, ballots)
-        return DecisionOutcomes(
-            [
-                DecisionOutcome(ballot.request_id, "done", outcome, None)
-                if isinstance(outcome, VoteResult)
-                else DecisionOutcome(ballot.request_id, "rejected", None, describe_refusal(outcome))
-                for ballot, outcome in zip(ballots, outcomes, strict=True)
-            ]
+        return show_outcomes(
+            show_outcome(call, index, ballot.request_id, outcome, prefix=f"/decisions/{index}")
+            for index, (ballot, outcome) in enumerate(zip(ballots, outcomes, strict=True))
         )

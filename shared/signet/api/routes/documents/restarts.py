@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.parameters import MAX_VERSION, IfMatch, Named, PathId, require_version
+from signet.api.http.parameters import MAX_VERSION, IfMatch, IfMatchOfKnown, Named, PathId, require_version
 from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import OperatorAct, WithReason
 from signet.api.routes.instances.moves import MoveReport, show_report
@@ -72,7 +72,7 @@ def add_restart_routes(routes: Routes) -> None:
         is_versioned=True,
     )
     def restart_document(
-        call: Call, document_id: PathId, asked: Annotated[NewRestart, Body()], if_match: IfMatch = None
+        call: Call, document_id: PathId, asked: Annotated[NewRestart, Body()], if_match: IfMatchOfKnown = None
     ) -> HttpAnswer:
         """Restart a document without a live instance where its last one stood, or report why it cannot be.
 
@@ -92,6 +92,7 @@ def add_restart_routes(routes: Routes) -> None:
         "Correct a document while an incident is open on it",
         Correction,
         is_versioned=True,
+        places={"document": "/patch"},
     )
     def correct_document(
         call: Call, document_id: PathId, asked: Annotated[NewCorrection, Body()], if_match: IfMatch = None

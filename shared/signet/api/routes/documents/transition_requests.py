@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import IfMatch, Named, PathId, QueryReason, Reason, require_version
 from signet.api.http.routing import Routes
+from signet.core.errors import Rejected
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Applied, RequestTransition, WithdrawRequest
 from signet.engine.documents.read import TransitionRequestRecord
@@ -33,7 +34,8 @@ def add_transition_request_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Request a transition, which the workflow performs or refuses.
 
-        With `Prefer: wait` the outcome is answered, if it comes in time.
+        With `Prefer: wait` the outcome is answered, if it comes in time: 200 where the transition was
+        performed, and TRANSITION_REFUSED with the `outcome` and the `request_id` where it was not.
         """
         operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
         applied = call.use.documents.mutate(call.caller, operation)
@@ -43,7 +45,7 @@ def add_transition_request_routes(routes: Routes) -> None:
             if applied.request_id is None:
                 return None
             record = call.use.documents_read.read_request(call.principal, applied.request_id)
-            return None if record.status == "open" else HttpAnswer(record, version=record.version_now)
+            return None if record.status == "open" else _conclude(record)
 
         return HttpAnswer(applied, 202, applied.version, location, follow=follow)
 
@@ -57,3 +59,14 @@ def add_transition_request_routes(routes: Routes) -> None:
     @routes.get("/v1/requests/<request_id>", "One request for a transition", TransitionRequestRecord)
     def get_request(call: Call, request_id: PathId) -> TransitionRequestRecord:
         return call.use.documents_read.read_request(call.principal, request_id)
+
+
+def _conclude(record: TransitionRequestRecord) -> HttpAnswer:
+    if record.status == "performed":
+        return HttpAnswer(record, version=record.version_now)
+    raise Rejected(
+        "TRANSITION_REFUSED",
+        f"the request for '{record.transition}' ended without it: {record.outcome or record.status}",
+        remedy="The document's explanation says what the transition wants. Ask again when it is so.",
+        details={"outcome": record.outcome, "request_id": record.id},
+    )

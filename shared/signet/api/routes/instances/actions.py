@@ -1,14 +1,14 @@
 """Routes of operators' acts on instances, each with a permission of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require_version
 from signet.api.http.routing import Routes, Serve
@@ -95,24 +95,6 @@ class RebuiltInstance:
     version: int
     # Whether the row differed from what its steps say.
     was_other: bool
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceActOutcome:
-    """The outcome for one instance: its new state, or the reason against the act in `refusal`."""
-
-    index: int
-    id: UUID
-    status: Literal["done", "rejected"]
-    instance: InstanceState | None
-    refusal: Refusal | None
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceActOutcomes:
-    done: int
-    rejected: int
-    items: Sequence[InstanceActOutcome]
 
 
 def add_instance_acts(routes: Routes) -> None:
@@ -205,19 +187,15 @@ def add_token_acts(routes: Routes) -> None:
         )
         return show_act(state, version, asked)
 
-    @routes.post("/v1/instances/bulk", "OperatorAct on many instances", InstanceActOutcomes)
-    def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
+    @routes.post("/v1/instances/bulk", "OperatorAct on many instances", BulkOutcomes[InstanceState])
+    def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> BulkOutcomes[InstanceState]:
         """OperatorAct on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
         outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason, asked.then)
-        items = [
-            InstanceActOutcome(index, one.id, "done", outcome, None)
-            if isinstance(outcome, InstanceState)
-            else InstanceActOutcome(index, one.id, "rejected", None, describe_refusal(outcome))
+        return show_outcomes(
+            show_outcome(call, index, one.id, outcome)
             for index, (one, outcome) in enumerate(zip(seen, outcomes, strict=True))
-        ]
-        done = sum(item.status == "done" for item in items)
-        return InstanceActOutcomes(done, len(items) - done, items)
+        )
 
 
 def _act_on_whole(

@@ -8,7 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.bulk_outcomes import describe_refusal
+from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
@@ -16,8 +16,6 @@ from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import (
     MAX_TOKEN_CHARACTERS,
     Advance,
-    InstanceActOutcome,
-    InstanceActOutcomes,
     OfToken,
     OperatorAct,
     Why,
@@ -116,21 +114,19 @@ def add_incident_routes(routes: Routes) -> None:
         """List the causes of open incidents: a code, at a node, with an endpoint."""
         return IncidentGroups(call.use.incidents.list_groups(call.principal))
 
-    @routes.post("/v1/incidents/retry", "Retry all that have one cause", InstanceActOutcomes)
-    def retry_incidents(call: Call, asked: Annotated[RetryOfIncidents, Body()]) -> InstanceActOutcomes:
+    @routes.post("/v1/incidents/retry", "Retry all that have one cause", BulkOutcomes[InstanceState])
+    def retry_incidents(
+        call: Call, asked: Annotated[RetryOfIncidents, Body()]
+    ) -> BulkOutcomes[InstanceState]:
         """Retry up to 100 instances with open incidents of one cause; a refusal stops no other."""
         wanted = IncidentFilter(
             True, asked.code, node=asked.node, endpoint=asked.endpoint, entity_type=asked.entity_type
         )
         outcomes = call.use.incidents.retry_many(call.caller, wanted, asked.reason)
-        items = [
-            InstanceActOutcome(index, instance_id, "done", outcome, None)
-            if isinstance(outcome, InstanceState)
-            else InstanceActOutcome(index, instance_id, "rejected", None, describe_refusal(outcome))
+        return show_outcomes(
+            show_outcome(call, index, instance_id, outcome)
             for index, (instance_id, outcome) in enumerate(outcomes)
-        ]
-        done = sum(item.status == "done" for item in items)
-        return InstanceActOutcomes(done, len(items) - done, items)
+        )
 
     @routes.get("/v1/incidents/<incident_id>", "One incident", Incident)
     def read_incident(call: Call, incident_id: PathId) -> Incident:

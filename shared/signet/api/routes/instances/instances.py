@@ -1,7 +1,7 @@
 """Routes of instances: lists, and one with its tokens, steps, history, graph and explanation."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -73,13 +73,6 @@ IdleSeconds = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class StuckInstances:
-    """Stuck instances, those that have been stuck for longest first."""
-
-    items: Sequence[Stuck]
-
-
 def add_instance_lists(routes: Routes) -> None:
     @routes.get("/v1/instances", "Instances, the newest first", Page[ListedInstance])
     def list_instances(
@@ -111,16 +104,20 @@ def add_instance_lists(routes: Routes) -> None:
         records = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
         return make_page(records, limit, lambda record: (record.id,), filters)
 
-    @routes.get("/v1/instances/stuck", "Instances that nothing will wake", StuckInstances)
+    @routes.get("/v1/instances/stuck", "Instances that nothing will wake", Page[Stuck])
     def list_stuck_instances(
-        call: Call, idle_seconds: IdleSeconds = IDLE_SECONDS, limit: Limit = PAGE
-    ) -> StuckInstances:
+        call: Call, idle_seconds: IdleSeconds = IDLE_SECONDS, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[Stuck]:
         """List instances that neither wait nor are paused, and that nothing will wake.
 
-        Each has remedies that may help, the likeliest first.
+        The longest stuck come first. Each has remedies that may help, the likeliest first.
         """
-        stuck = call.use.instances_read.list_stuck(call.principal, idle_seconds=idle_seconds, limit=limit)
-        return StuckInstances(stuck)
+        filters = ["stuck", idle_seconds]
+        place = parse_cursor(cursor, filters, datetime, UUID)
+        after = (place[0], place[1]) if place else None
+        list_stuck = call.use.instances_read.list_stuck
+        stuck = list_stuck(call.principal, idle_seconds=idle_seconds, after=after, limit=limit + 1)
+        return make_page(stuck, limit, lambda one: (one.idle_since, one.id), filters)
 
 
 def add_instance_routes(routes: Routes) -> None:

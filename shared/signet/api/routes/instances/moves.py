@@ -8,7 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import (
@@ -23,6 +23,7 @@ from signet.api.http.parameters import (
     require_version,
 )
 from signet.api.http.routing import Routes
+from signet.core.errors import Rejected, SignetError
 from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
@@ -91,26 +92,6 @@ class MovedInstance:
     report: MoveReport
 
 
-@dataclass(frozen=True, slots=True)
-class MoveOfMany:
-    """The outcome for one instance among many: the instance, or the reason against it in `refusal`."""
-
-    index: int
-    id: UUID
-    status: Literal["done", "rejected"]
-    instance: MovedInstance | None
-    refusal: Refusal | None
-
-
-@dataclass(frozen=True, slots=True)
-class MovesOfMany:
-    """The outcomes of a bulk move; a report that says blocked counts as done."""
-
-    done: int
-    rejected: int
-    items: Sequence[MoveOfMany]
-
-
 def add_instance_moves(routes: Routes) -> None:
     @routes.post(
         "/v1/instances/<instance_id>/move",
@@ -121,7 +102,7 @@ def add_instance_moves(routes: Routes) -> None:
     def move_instance(
         call: Call, instance_id: PathId, asked: Annotated[NewMove, Body()], if_match: IfMatchOfKnown = None
     ) -> HttpAnswer:
-        """Move all tokens or none: if one is blocked nothing changes, and the report says why."""
+        """Move all tokens or none: if one is blocked nothing changes, and the problem has the report."""
         target = MoveTarget(asked.to, asked.workflow)
         if asked.dry_run:
             outcome = call.use.instance_moves.report(call.caller, instance_id, target)
@@ -129,19 +110,24 @@ def add_instance_moves(routes: Routes) -> None:
             version = require_version(if_match)
             outcome = call.use.instance_moves.move(call.caller, instance_id, version, target, asked.reason)
         shown = _show(outcome)
+        if shown.outcome == "blocked" and not asked.dry_run:
+            raise _blocked(shown)
         return show_record(shown)
 
-    @routes.post("/v1/instances/move", "Move many instances to a newer definition", MovesOfMany)
-    def move_instances(call: Call, asked: Annotated[NewMoves, Body()]) -> MovesOfMany:
-        """Move many instances; the refusal of one stops no other."""
+    @routes.post(
+        "/v1/instances/move", "Move many instances to a newer definition", BulkOutcomes[MovedInstance]
+    )
+    def move_instances(call: Call, asked: Annotated[NewMoves, Body()]) -> BulkOutcomes[MovedInstance]:
+        """Move many instances; the refusal of one stops no other. A dry run reports, and moves none."""
         seen = [ExpectedInstance(one.id, one.version) for one in asked.items]
         target = MoveTarget(asked.to, asked.workflow)
         outcomes = call.use.instance_moves.move_many(
             call.caller, seen, target, asked.reason, dry_run=asked.dry_run
         )
-        items = [_show_one(index, outcome) for index, outcome in enumerate(outcomes)]
-        done = sum(item.status == "done" for item in items)
-        return MovesOfMany(done, len(items) - done, items)
+        return show_outcomes(
+            show_outcome(call, index, one.instance_id, _judge_move(one), is_dry_run=asked.dry_run)
+            for index, one in enumerate(outcomes)
+        )
 
     @routes.get("/v1/instances/movable", "Instances under older definitions", Page[ExpectedInstance])
     def list_movable_instances(
@@ -172,10 +158,21 @@ def _show(outcome: MoveOutcome) -> MovedInstance:
     return MovedInstance(outcome.instance_id, outcome.outcome, outcome.version, show_report(outcome.report))
 
 
-def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
+def _judge_move(outcome: MoveOutcome) -> MovedInstance | SignetError:
+    """Return the instance, or why it is not moved; a report that says so is part of the refusal."""
     if outcome.error is not None:
-        return MoveOfMany(index, outcome.instance_id, "rejected", None, describe_refusal(outcome.error))
-    return MoveOfMany(index, outcome.instance_id, "done", _show(outcome), None)
+        return outcome.error
+    shown = _show(outcome)
+    return _blocked(shown) if shown.outcome == "blocked" else shown
+
+
+def _blocked(shown: MovedInstance) -> Rejected:
+    return Rejected(
+        "INSTANCE_MOVE_BLOCKED",
+        "the instance is not moved: the report says what is in the way",
+        remedy="Do what the obstacles of its report say, then move it.",
+        details={"report": shown.report},
+    )
 
 
 def show_report(report: Report) -> MoveReport:

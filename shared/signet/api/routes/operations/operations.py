@@ -1,21 +1,21 @@
-"""Routes for a tenant's operators: state of its queues, dead letters and stuck instances, requeueing."""
+"""Routes for a tenant's operators: state of its queues, dead letters, requeueing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
+from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import Why
+from signet.core.errors import Rejected
 from signet.core.validation.strict_model import Strict
-from signet.engine.instances.lists import Stuck
-from signet.engine.instances.operations import MAX_REQUEUED, DeadLetter, Overview, QueueName, RequeueOutcome
+from signet.engine.instances.operations import MAX_REQUEUED, DeadLetter, HandledLetter, Overview, QueueName
 
 OneQueue = Annotated[QueueName | None, Query(description="Only of this queue; by default of both.")]
 
@@ -30,18 +30,6 @@ class DeadLetters(Strict):
 class DiscardedLetters(DeadLetters):
     reason: Why
     dry_run: Annotated[bool, Field(description="Only report what would be discarded.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class RequeueOutcomes:
-    items: Sequence[RequeueOutcome]
-
-
-@dataclass(frozen=True, slots=True)
-class StuckSummary:
-    items: Sequence[Stuck]
-    # The longest stuck are shown; the next ones follow when these are helped.
-    has_more: bool
 
 
 def add_operation_routes(routes: Routes) -> None:
@@ -60,20 +48,31 @@ def add_operation_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda row: [row.id], queue)
 
-    @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", RequeueOutcomes)
-    def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
+    @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", BulkOutcomes[HandledLetter])
+    def requeue_dead_letters(
+        call: Call, chosen: Annotated[DeadLetters, Body()]
+    ) -> BulkOutcomes[HandledLetter]:
         """Requeue dead letters as if they had never been tried; instances that their failure paused go on."""
-        return RequeueOutcomes(call.use.operations.requeue(call.caller, chosen.ids))
+        return _show(call, chosen.ids, call.use.operations.requeue(call.caller, chosen.ids))
 
-    @routes.post("/v1/operations/dead_letters/discard", "Discard dead letters", RequeueOutcomes)
-    def discard_dead_letters(call: Call, chosen: Annotated[DiscardedLetters, Body()]) -> RequeueOutcomes:
+    @routes.post("/v1/operations/dead_letters/discard", "Discard dead letters", BulkOutcomes[HandledLetter])
+    def discard_dead_letters(
+        call: Call, chosen: Annotated[DiscardedLetters, Body()]
+    ) -> BulkOutcomes[HandledLetter]:
         """Discard dead letters with a reason: nobody sends them again, and retention may prune them."""
-        return RequeueOutcomes(
-            call.use.operations.discard(call.caller, chosen.ids, chosen.reason, dry_run=chosen.dry_run)
-        )
+        discard = call.use.operations.discard
+        outcomes = discard(call.caller, chosen.ids, chosen.reason, dry_run=chosen.dry_run)
+        return _show(call, chosen.ids, outcomes, is_dry_run=chosen.dry_run)
 
-    @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckSummary)
-    def list_stuck(call: Call, limit: Limit = PAGE) -> StuckSummary:
-        """List stuck instances, the longest stuck first, with what may help."""
-        stuck = call.use.operations.list_stuck(call.principal, limit=limit + 1)
-        return StuckSummary(stuck[:limit], len(stuck) > limit)
+
+def _show(
+    call: Call,
+    ids: Sequence[UUID],
+    outcomes: Sequence[HandledLetter | Rejected],
+    *,
+    is_dry_run: bool = False,
+) -> BulkOutcomes[HandledLetter]:
+    return show_outcomes(
+        show_outcome(call, index, identifier, outcome, is_dry_run=is_dry_run)
+        for index, (identifier, outcome) in enumerate(zip(ids, outcomes, strict=True))
+    )
