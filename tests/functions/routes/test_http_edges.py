@@ -197,10 +197,14 @@ def test_a27_a_repeated_answer_says_so(client: Client, admin: psycopg.Connection
 def prompt(owner_url: str, company: Company, worker: Database) -> Iterator[Client]:
     """Yield a client whose workflows have gone on when its request has committed."""
     engine = make_worker(worker)
+
+    def go_on(wake_ups: object) -> None:
+        drain(engine, [company.tenant_id])
+
     database = Database(
         as_role(owner_url, "signet_api"),
         PoolSettings(size=4),
-        wake=lambda wake_ups: drain(engine, [company.tenant_id]),
+        wake=go_on,
     )
     yield Client(wire(database), company.tenant_id)
     database.close()

@@ -18,6 +18,8 @@ MAX_BODY_BYTES = 1_048_576
 MAX_DEPTH = 64
 _TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
+_OPENING = ord("[")
 MAX_ADDRESS_CHARACTERS = 64
 MAX_AGENT_CHARACTERS = 200
 MIN_GZIP_BYTES = 1_024
@@ -78,11 +80,12 @@ def _refuse_members_twice(text: str) -> None:
 
 def _check_depth(text: str) -> None:
     """Refuse what is nested too deep before any parser sees it, for some of them fail on it."""
-    left = _TEXTS.sub("", text).encode(errors="surrogatepass").translate(None, _NO_BRACKETS)
+    brackets = _TEXTS.sub("", text).encode(errors="surrogatepass").translate(_ONE_KIND, _NO_BRACKETS)
+    left = brackets
     for _ in range(MAX_DEPTH):
-        left = left.replace(b"{}", b"").replace(b"[]", b"")
-    # What is left is deeper, or its brackets do not fit.
-    if left and max(accumulate(1 if bracket in b"[{" else -1 for bracket in left)) > MAX_DEPTH:
+        left = left.replace(b"[]", b"")
+    # Each round took one level. What is left is deeper, or its brackets do not fit.
+    if left and max(accumulate(1 if bracket == _OPENING else -1 for bracket in brackets)) > MAX_DEPTH:
         raise Rejected(
             "BODY_TOO_DEEP",
             f"The request body is nested deeper than {MAX_DEPTH} levels.",

@@ -71,7 +71,7 @@ def test_it_is_reported_and_then_moved(client: Client, two: tuple[UUID, UUID], a
     assert pin_of(admin, two[0]) == 2
 
 
-def test_what_is_blocked_stays_and_says_why(client: Client, two: tuple[UUID, UUID], admin: Admin) -> None:
+def test_a5_what_is_blocked_stays_and_says_why(client: Client, two: tuple[UUID, UUID], admin: Admin) -> None:
     seen = version_of(admin, two[1])
     blocked = client.post(f"/v1/instances/{two[1]}/move", {"to": 2}, if_match=f'"{seen}"')
     assert (blocked.status, blocked.code) == (409, "INSTANCE_MOVE_BLOCKED")

@@ -9,7 +9,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.effect_acts import EffectActs
-from signet.engine.instances.operations import Operations
+from signet.engine.instances.operations import HandledLetter, Operations
 from signet.engine.integrations.effects import FAILURES_TO_REST
 from signet.ids import make_id
 from signet.outbound.connector import Delivery, OutboundMessage
@@ -219,22 +219,20 @@ def test_a_dead_letter_is_discarded_with_a_reason(stage: WorkflowStage, waiting:
     dead = effect_of(stage, waiting)
     stage.answer(waiting.instance_id, error="gone")
     stage.drain()
-    assert operations.discard(olga, [dead], "paid by hand", dry_run=True)[0].status == "possible"
+    assert operations.discard(olga, [dead], "paid by hand", dry_run=True) == [HandledLetter(dead)]
     assert stage.standing.rows(OF_INSTANCE, waiting.instance_id) == [("dead_letter", None, False)]
     pending = begin(stage)
     outcomes = operations.discard(olga, [dead, effect_of(stage, pending[0]), make_id()], "paid by hand")
-    assert [(one.status, one.code) for one in outcomes] == [
-        ("done", None),
-        ("rejected", "DEAD_LETTER_NOT_FOUND"),
-        ("rejected", "DEAD_LETTER_NOT_FOUND"),
-    ]
+    assert outcomes[0] == HandledLetter(dead)
+    assert [one.code for one in outcomes if isinstance(one, Rejected)] == ["DEAD_LETTER_NOT_FOUND"] * 2
     (listed,) = acts.list_of_instance(olga.principal, waiting.instance_id, before=None, limit=5)
     assert (listed.status, listed.reason, listed.acts) == ("discarded", "paid by hand", [])
     details = stage.standing.rows(DETAILS, str(waiting.instance_id))
     assert details == [("discard", "olga", "paid by hand", {"effects": [str(dead)]})]
     # The incident stays: a retry asks for the effect again.
     assert stage.standing.rows(OPEN, waiting.instance_id) == [("EFFECT_DEAD", "outside")]
-    assert operations.requeue(olga, [dead])[0].code == "DEAD_LETTER_NOT_FOUND"
+    (refused,) = operations.requeue(olga, [dead])
+    assert isinstance(refused, Rejected) and refused.code == "DEAD_LETTER_NOT_FOUND"
     check(stage, waiting)
 
 
@@ -256,7 +254,7 @@ def test_a_dead_trigger_is_discarded_and_its_instance_retried(stage: WorkflowSta
     trigger = stage.wake(waiting.instance_id)
     for change in BURIAL:
         stage.standing.run(change, trigger)
-    assert [one.status for one in operations.discard(olga, [trigger], "of no use")] == ["done"]
+    assert operations.discard(olga, [trigger], "of no use") == [HandledLetter(trigger)]
     assert stage.standing.row(
         "SELECT status, discard_reason, completed_at IS NOT NULL FROM workflow_events_outbox WHERE id = %s",
         trigger,

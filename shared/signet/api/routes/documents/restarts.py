@@ -13,6 +13,7 @@ from signet.api.http.parameters import MAX_VERSION, IfMatch, IfMatchOfKnown, Nam
 from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import OperatorAct, WithReason
 from signet.api.routes.instances.moves import MoveReport, show_report
+from signet.core.errors import Rejected
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.corrections import Correction
 from signet.engine.instances.document_restarts import RestartOutcome
@@ -85,6 +86,7 @@ def add_restart_routes(routes: Routes) -> None:
         else:
             version = require_version(if_match)
             outcome = restarts.restart(call.caller, document_id, version, asked.reason, target)
+            _require_restarted(outcome)
         return show_record(_show(outcome))
 
     @routes.post(
@@ -106,6 +108,16 @@ def add_restart_routes(routes: Routes) -> None:
             call.caller, document_id, version, asked.patch, asked.reason, dry_run=asked.dry_run
         )
         return HttpAnswer(corrected, version=version if asked.dry_run else corrected.version)
+
+
+def _require_restarted(outcome: RestartOutcome) -> None:
+    if outcome.outcome == "blocked":
+        raise Rejected(
+            "RESTART_NOT_POSSIBLE",
+            "the document is not restarted: the report says what is in the way",
+            remedy="Do what the obstacles of its report say, then restart it.",
+            details={"report": show_report(outcome.report)},
+        )
 
 
 def _show(outcome: RestartOutcome) -> RestartedDocument:
