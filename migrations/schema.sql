@@ -139,7 +139,9 @@ CREATE TABLE public.org_chart (
     manager_id text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT org_chart_check CHECK ((manager_id <> user_id))
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT org_chart_check CHECK ((manager_id <> user_id)),
+    CONSTRAINT org_chart_version_check CHECK ((version >= 1))
 );
 
 ALTER TABLE ONLY public.org_chart FORCE ROW LEVEL SECURITY;
@@ -152,8 +154,10 @@ CREATE TABLE public.roles (
     permissions text[] DEFAULT '{}'::text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
     CONSTRAINT roles_permissions_check CHECK ((cardinality(permissions) <= 500)),
-    CONSTRAINT roles_role_check CHECK ((role ~ '^[a-z][a-z0-9_]{0,62}$'::text))
+    CONSTRAINT roles_role_check CHECK ((role ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT roles_version_check CHECK ((version >= 1))
 );
 
 ALTER TABLE ONLY public.roles FORCE ROW LEVEL SECURITY;
@@ -279,6 +283,33 @@ CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
 $$;
 
 ALTER FUNCTION public.close_approval_seats(request_ids uuid[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.count_version() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    NEW.version := OLD.version + 1;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.count_version() OWNER TO signet_owner;
+
+CREATE FUNCTION public.count_version_of_member() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    changed record := CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    UPDATE public.members SET version = version
+    WHERE tenant_id = changed.tenant_id AND user_id = changed.user_id;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.count_version_of_member() OWNER TO signet_owner;
 
 CREATE FUNCTION public.create_month_partitions(first date, months integer) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3105,12 +3136,14 @@ CREATE TABLE public.members (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     phone text,
     skeleton text,
+    version integer DEFAULT 1 NOT NULL,
     CONSTRAINT members_display_name_check CHECK ((char_length(display_name) <= 200)),
     CONSTRAINT members_email_check CHECK ((char_length(email) <= 320)),
     CONSTRAINT members_phone_check CHECK ((phone ~ '^\+[1-9][0-9]{6,14}$'::text)),
     CONSTRAINT members_skeleton_check CHECK ((char_length(skeleton) <= 400)),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
-    CONSTRAINT members_user_id_check CHECK (((user_id <> ''::text) AND (char_length(user_id) <= 200)))
+    CONSTRAINT members_user_id_check CHECK (((user_id <> ''::text) AND (char_length(user_id) <= 200))),
+    CONSTRAINT members_version_check CHECK ((version >= 1))
 );
 
 ALTER TABLE ONLY public.members FORCE ROW LEVEL SECURITY;
@@ -4144,6 +4177,16 @@ ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.wo
 
 CREATE TRIGGER check_key_owner BEFORE INSERT OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.check_key_owner();
 
+CREATE TRIGGER count_version BEFORE UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION public.count_version();
+
+CREATE TRIGGER count_version BEFORE UPDATE ON public.org_chart FOR EACH ROW EXECUTE FUNCTION public.count_version();
+
+CREATE TRIGGER count_version BEFORE UPDATE ON public.roles FOR EACH ROW EXECUTE FUNCTION public.count_version();
+
+CREATE TRIGGER count_version_of_member AFTER INSERT OR DELETE OR UPDATE ON public.member_roles FOR EACH ROW EXECUTE FUNCTION public.count_version_of_member();
+
+CREATE TRIGGER count_version_of_member AFTER INSERT OR DELETE OR UPDATE ON public.org_chart FOR EACH ROW EXECUTE FUNCTION public.count_version_of_member();
+
 CREATE TRIGGER forget_left_keys AFTER UPDATE OF purged_at ON public.documents FOR EACH ROW WHEN (((old.purged_at IS NULL) AND (new.purged_at IS NOT NULL))) EXECUTE FUNCTION public.forget_left_keys();
 
 CREATE TRIGGER give_up_amendment AFTER UPDATE OF status ON public.workflow_instances FOR EACH ROW WHEN (((old.status = ANY (ARRAY['running'::text, 'paused'::text])) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (new.birth <> 'created'::text) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.give_up_amendment();
@@ -4894,6 +4937,10 @@ REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBL
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.count_version() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.count_version_of_member() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.create_month_partitions(first date, months integer) FROM PUBLIC;
 

@@ -135,7 +135,7 @@ class Operation:
         **headers: Any,
     ) -> ClientAnswer:
         body = _write(BODIES[self.name], things) if self.has_body else None
-        if "If-Match" in self.parameters:
+        if "if-match" in self.parameters:
             headers = {"if_match": '"1"', **headers}
         asked = {**QUERIES.get(self.name, {}), **(query or {})}
         return client.call(self.method, _fill(self.path, things), body, query=asked, **headers)

@@ -115,6 +115,7 @@ def send(greeting: str, method: str, path: str, token: str, body: Any = None) ->
     url = re.search(r"http://\S+", greeting)
     assert url is not None
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    headers |= {"if-match": "*"} if method == "PUT" else {}
     content = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"{url[0]}{path}", content, headers, method=method)
     with urllib.request.urlopen(request, timeout=10) as answer:

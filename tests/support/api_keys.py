@@ -11,7 +11,7 @@ def hire(client: Client, user_id: str, *roles: str, **more: Any) -> Client:
     saved = boss.put(
         f"/v1/members/{user_id}", {"display_name": user_id.title(), "roles": list(roles), **more}
     )
-    assert saved.status == 200, saved.text
+    assert saved.status in (200, 201), saved.text
     return Client(client.application, client.tenant_id, user_id, roles)
 
 

@@ -19,7 +19,7 @@ class TwoPeople:
     def hire(self, name: str, *permissions: str) -> Client:
         """Hire a person with a role of their own."""
         role, wanted = f"{name}_role", list(permissions or (*CONTROL, "tenant:*", "api_key:*"))
-        assert self.admin.put(f"/v1/roles/{role}", {"permissions": wanted}).status == 200
+        assert self.admin.put(f"/v1/roles/{role}", {"permissions": wanted}).status in (200, 201)
         member = {"display_name": name.title(), "roles": [role]}
         assert self.admin.put(f"/v1/members/{name}", member).status in (200, 201)
         self.people[name] = Client(self.admin.application, self.admin.tenant_id, name, (role,))

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ import pytest
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.support.api_application import wire
+from tests.support.api_keys import hire
 from tests.support.company import INVOICE, Company
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import drain
@@ -259,3 +261,76 @@ def test_a7_who_is_not_at_fault_learns_who_is(client: Client) -> None:
 def test_a25_there_is_one_list_of_what_is_stuck_and_it_is_a_page(client: Client) -> None:
     assert client.get("/v1/instances/stuck").body == {"items": [], "next_cursor": None}
     assert client.get("/v1/operations/stuck").code == "ROUTE_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("path", "first", "second", "code"),
+    [
+        (
+            "/v1/members/mona",
+            {"display_name": "Mona"},
+            {"display_name": "Mona M."},
+            "MEMBER_VERSION_CONFLICT",
+        ),
+        (
+            "/v1/roles/payer",
+            {"permissions": ["invoice:pay"]},
+            {"permissions": []},
+            "ROLE_VERSION_CONFLICT",
+        ),
+        (
+            "/v1/org_chart/ben",
+            {"manager_id": "anna"},
+            {"manager_id": "mona"},
+            "REPORTING_LINE_VERSION_CONFLICT",
+        ),
+    ],
+)
+def test_a12_and_a13_what_put_makes_has_a_place_and_a_version(
+    client: Client, path: str, first: dict[str, Any], second: dict[str, Any], code: str
+) -> None:
+    for name in {"anna", "ben", "mona"} - {path.rsplit("/", 1)[1]} | {"ben"}:
+        client.put(f"/v1/members/{name}", {"display_name": name})
+    made = client.call("PUT", path, first)
+    assert (made.status, made.headers["location"], made.headers["etag"]) == (201, path, '"1"'), made.text
+    assert client.get(path).headers["etag"] == '"1"'
+    unseen = client.call("PUT", path, second)
+    assert (unseen.status, unseen.code) == (428, "VERSION_MISSING")
+    changed = client.call("PUT", path, second, if_match='"1"')
+    assert (changed.status, "location" in changed.headers) == (200, False)
+    late = client.call("PUT", path, first, if_match='"1"')
+    assert (late.status, late.code) == (412, code)
+    assert late.headers["etag"] == changed.headers["etag"] == client.get(path).headers["etag"]
+    assert client.call("PUT", path, first, if_none_match="*").status == 412
+    gone = client.call("PUT", path.rsplit("/", 1)[0] + "/nobody", first, if_match='"1"')
+    assert gone.status in (404, 412)
+
+
+def test_a12_a_member_has_another_version_with_other_roles_and_another_manager(client: Client) -> None:
+    for name in ("anna", "ben"):
+        client.put(f"/v1/members/{name}", {"display_name": name})
+    tags = [client.get("/v1/members/anna").headers["etag"]]
+    client.put("/v1/members/anna", {"display_name": "Anna", "roles": ["clerk"]})
+    tags.append(client.get("/v1/members/anna").headers["etag"])
+    client.put("/v1/org_chart/anna", {"manager_id": "ben"})
+    tags.append(client.get("/v1/members/anna").headers["etag"])
+    client.delete("/v1/org_chart/anna")
+    tags.append(client.get("/v1/members/anna").headers["etag"])
+    assert len(set(tags)) == 4
+
+
+def test_a14_what_is_made_has_a_place(client: Client) -> None:
+    chain = {"name": "own", "steps": [{"approvers": [{"by": "user", "user": "carl"}]}]}
+    made = client.post("/v1/approval_chains", chain)
+    assert made.status == 201, made.text
+    assert client.get(made.headers["location"]).body["name"] == "own"
+    client.put("/v1/members/anna", {"display_name": "Anna"})
+    given = {"delegate_id": "anna", "to_time": (datetime.now(UTC) + timedelta(days=1)).isoformat()}
+    delegated = client.post("/v1/delegations", given)
+    assert delegated.status == 201, delegated.text
+    assert client.delete(delegated.headers["location"]).status == 204
+    hire(client, client.subject, "clerk", "admin")
+    key = client.post("/v1/api_keys", {"name": "erp", "roles": ["clerk"]})
+    assert client.get(key.headers["location"]).body["name"] == "erp"
+    used = client.post("/v1/templates/approval/use")
+    assert used.status == 404 or client.get(used.headers["location"]).status == 200

@@ -65,3 +65,8 @@ class VersionedRecord(Protocol):
 def show_record(record: VersionedRecord, status: int = 200, location: str | None = None) -> HttpAnswer:
     """Answer a record, with its version as the ETag."""
     return HttpAnswer(record, status, record.version, location)
+
+
+def show_put(record: VersionedRecord, location: str, *, is_new: bool) -> HttpAnswer:
+    """Answer what PUT has made with its place, or what it has changed."""
+    return show_record(record, 201, location) if is_new else show_record(record)

@@ -2,6 +2,19 @@
 
 from signet.core.errors import Rejected
 
+# For callers that hold what they change themselves; no request can say it.
+ANY_VERSION = -1
+
+
+def require_seen_or_new(what: str, code: str, current: int | None, expected: int | None) -> None:
+    """Require the version that was seen, or none of what is not there yet."""
+    if expected == ANY_VERSION:
+        return
+    if current is not None:
+        require_seen(what, code, current, expected)
+    elif expected is not None:
+        raise Rejected(code, f"{what} is not there, and version {expected} was seen", remedy="Read it again.")
+
 
 def require_seen(what: str, code: str, current: int, expected: int | None) -> None:
     """Require the version that was seen; `what` is the thing in a sentence, `code` is of another version."""

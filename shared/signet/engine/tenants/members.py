@@ -12,6 +12,7 @@ from signet.core.tenants.principal import KeyOfPrincipal, Principal
 from signet.core.tenants.tenant_file import Member
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
+from signet.engine.access.seen_versions import ANY_VERSION, require_seen_or_new
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.deciding_roles import read_deciding_roles
 from signet.engine.tenants.dependents import (
@@ -45,6 +46,12 @@ class Me:
     permissions: Sequence[str]
     is_operator: bool
     key: KeyOfPrincipal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMember:
+    member: MemberRecord
+    is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +99,10 @@ class Members:
         caller: Caller,
         new: Member,
         status: MemberStatus,
+        expected_version: int | None = ANY_VERSION,
         reason: str | None = None,
         succession: Succession | None = None,
-    ) -> MemberRecord:
+    ) -> SavedMember:
         """Create a member, or change them to exactly these values; the manager stays.
 
         `succession` says what becomes of the dependents of a member who is disabled.
@@ -108,6 +116,8 @@ class Members:
             with keeping_an_administrator(act):
                 before = people.find_member(act.connection, tenant_id, new.user_id)
                 require_other_member(act, before, new, status)
+                what, current = f"the member '{new.user_id}'", before.version if before else None
+                require_seen_or_new(what, "MEMBER_VERSION_CONFLICT", current, expected_version)
                 given = _list_given(before, new, status)
                 require_roles(act, given)
                 is_leaving = before is not None and before.status == "active" and status == "disabled"
@@ -127,7 +137,7 @@ class Members:
                 raise member_not_found(new.user_id)
             detail = _describe_given(act, given) | ({"dependents": settled} if settled is not None else {})
             _note(act, before, saved, reason, detail)
-        return saved
+        return SavedMember(saved, is_new=before is None)
 
 
 def _describe_given(act: AdminTransaction, given: Sequence[str]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_ROLES, Role
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
+from signet.engine.access.seen_versions import ANY_VERSION, require_seen_or_new
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
 from signet.engine.tenants.deciding_roles import read_deciding_roles
@@ -32,6 +33,7 @@ from signet.store.tenants.service_accounts import is_role_of_running_account
 
 READ_ROLES, EDIT_ROLES = "role:read", "role:edit"
 KIND: ControlKind = "role"
+VERSION_CONFLICT = "ROLE_VERSION_CONFLICT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,15 @@ class ShownRole:
     created_at: datetime
     updated_at: datetime
     deciding: bool
+    version: int
     # At most 20 of them.
     policies: Sequence[NamedPolicy]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRole:
+    role: ShownRole
+    is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,21 @@ class Roles:
             deciding = read_deciding_roles(read.connection, principal.tenant_id)
             return [_show(record, deciding) for record in records]
 
-    def save(self, caller: Caller, role: str, permissions: Sequence[str]) -> ShownRole | ControlChange:
+    def read(self, principal: Principal, role: str) -> ShownRole:
+        with reading(self.database, principal) as read:
+            read.require(READ_ROLES)
+            records = people.find_roles(read.connection, principal.tenant_id, [role])
+            if not records:
+                raise _not_found(role)
+            return _show(records[0], read_deciding_roles(read.connection, principal.tenant_id))
+
+    def save(
+        self,
+        caller: Caller,
+        role: str,
+        permissions: Sequence[str],
+        expected_version: int | None = ANY_VERSION,
+    ) -> SavedRole | ControlChange:
         """Create a role, or set exactly these permissions; they hold from the next request on.
 
         Where the tenant wants two people, another person confirms what a service account gains by it.
@@ -67,8 +90,11 @@ class Roles:
         with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
             with keeping_an_administrator(act):
-                had = _read_permissions(act, role)
+                before = _find(act, role)
+                had = list(before.permissions) if before else None
                 _check(act, role, had, wanted)
+                current = before.version if before else None
+                require_seen_or_new(f"the role '{role}'", VERSION_CONFLICT, current, expected_version)
                 if _gives_to_an_account(act, role, had, wanted) and wants_two_people(act):
                     body = {"permissions": list(wanted), "permissions_before": had}
                     needed = _list_judged(had or (), wanted)
@@ -76,7 +102,7 @@ class Roles:
                     return propose(act, change)
                 supersede(act, KIND, role)
                 _save(act, role, had, wanted)
-            return _read_role(act, role)
+            return SavedRole(_read_role(act, role), is_new=before is None)
 
     # --- changes that wait for another person ---
 
@@ -90,7 +116,8 @@ class Roles:
         act.require(EDIT_ROLES)
         role, wanted = change.name, change.body["permissions"]
         with keeping_an_administrator(act):
-            had = _read_permissions(act, role)
+            before = _find(act, role)
+            had = list(before.permissions) if before else None
             if had != change.body["permissions_before"]:
                 raise roles_have_changed([role])
             _check(act, role, had, wanted)
@@ -104,7 +131,7 @@ class Roles:
             with keeping_an_administrator(act):
                 records = people.find_roles(act.connection, tenant_id, [role])
                 if not records:
-                    raise Rejected("ROLE_NOT_FOUND", f"there is no role '{role}'")
+                    raise _not_found(role)
                 require_role_of_others(act, role)
                 if people.is_role_held(act.connection, tenant_id, role):
                     raise Rejected(
@@ -140,9 +167,13 @@ def roles_have_changed(roles: Sequence[str]) -> Rejected:
     )
 
 
-def _read_permissions(act: AdminTransaction, role: str) -> list[str] | None:
+def _find(act: AdminTransaction, role: str) -> RoleRecord | None:
     found = people.find_roles(act.connection, act.caller.principal.tenant_id, [role])
-    return list(found[0].permissions) if found else None
+    return found[0] if found else None
+
+
+def _not_found(role: str) -> Rejected:
+    return Rejected("ROLE_NOT_FOUND", f"there is no role '{role}'")
 
 
 def _check(act: AdminTransaction, role: str, had: Sequence[str] | None, wanted: Sequence[str]) -> None:
@@ -188,5 +219,11 @@ def _list_judged(had: Sequence[str], wanted: Sequence[str]) -> list[str]:
 def _show(record: RoleRecord, deciding: Mapping[str, Sequence[NamedPolicy]]) -> ShownRole:
     policies = deciding.get(record.role, ())
     return ShownRole(
-        record.role, record.permissions, record.created_at, record.updated_at, bool(policies), policies
+        record.role,
+        record.permissions,
+        record.created_at,
+        record.updated_at,
+        bool(policies),
+        record.version,
+        policies,
     )

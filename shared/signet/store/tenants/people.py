@@ -27,6 +27,7 @@ class MemberRecord:
     manager_id: str | None
     created_at: datetime
     updated_at: datetime
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class RoleRecord:
     permissions: list[str]
     created_at: datetime
     updated_at: datetime
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class ReportingLine:
     user_id: str
     manager_id: str
     updated_at: datetime
+    version: int
 
 
 def list_members(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[MemberRecord]:
@@ -135,6 +138,12 @@ def list_lines(connection: Connection, tenant_id: UUID, after: str, limit: int) 
     with connection.cursor(row_factory=class_row(ReportingLine)) as cursor:
         values = {"tenant_id": tenant_id, "after": after, "limit": limit}
         return cursor.execute(_SQL.list_lines, values).fetchall()
+
+
+def find_line(connection: Connection, tenant_id: UUID, user_id: str) -> ReportingLine | None:
+    with connection.cursor(row_factory=class_row(ReportingLine)) as cursor:
+        values = {"tenant_id": tenant_id, "user_id": user_id}
+        return cursor.execute(_SQL.find_line, values).fetchone()
 
 
 def is_above(connection: Connection, tenant_id: UUID, user_id: str, below: str) -> bool:

@@ -11,7 +11,7 @@ SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
        (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,
-       m.created_at, m.updated_at
+       m.created_at, m.updated_at, m.version
 FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id > %(after)s
 ORDER BY m.user_id
@@ -23,7 +23,7 @@ SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
        (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,
-       m.created_at, m.updated_at
+       m.created_at, m.updated_at, m.version
 FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s
 
@@ -74,7 +74,7 @@ SELECT EXISTS (SELECT FROM member_roles
 
 -- name: list_roles
 -- List the roles of a tenant by name.
-SELECT role, permissions, created_at, updated_at
+SELECT role, permissions, created_at, updated_at, version
 FROM roles
 WHERE tenant_id = %(tenant_id)s AND role > %(after)s
 ORDER BY role
@@ -82,7 +82,7 @@ LIMIT %(limit)s
 
 -- name: find_roles
 -- Find roles by their names.
-SELECT role, permissions, created_at, updated_at
+SELECT role, permissions, created_at, updated_at, version
 FROM roles
 WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s::text[])
 ORDER BY role
@@ -109,11 +109,17 @@ WITH gone AS (
 
 -- name: list_lines
 -- List the org chart by person.
-SELECT user_id, manager_id, updated_at
+SELECT user_id, manager_id, updated_at, version
 FROM org_chart
 WHERE tenant_id = %(tenant_id)s AND user_id > %(after)s
 ORDER BY user_id
 LIMIT %(limit)s
+
+-- name: find_line
+-- Find the reporting line of a person.
+SELECT user_id, manager_id, updated_at, version
+FROM org_chart
+WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s
 
 -- name: is_above
 -- Find out whether one person is reached by going up from the other, themselves included.
@@ -133,13 +139,13 @@ WITH before AS (
 ), written AS (
     INSERT INTO org_chart (tenant_id, user_id, manager_id) VALUES (%(tenant_id)s, %(user_id)s, %(manager_id)s)
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
-    RETURNING user_id, manager_id, updated_at
+    RETURNING user_id, manager_id, updated_at, version
 ), noted AS (
     {note_changes}, 'manager_set', line.manager_id, NULL, %(user_id)s, NULL
     FROM (SELECT manager_id FROM before UNION SELECT manager_id FROM written) AS line
     WHERE NOT EXISTS (SELECT FROM before WHERE before.manager_id = %(manager_id)s)
 )
-SELECT user_id, manager_id, updated_at FROM written
+SELECT user_id, manager_id, updated_at, version FROM written
 
 -- name: remove_manager
 -- Remove the manager of a person. Without a row there was none.

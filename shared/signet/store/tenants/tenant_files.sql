@@ -14,7 +14,7 @@ SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
        (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,
-       m.created_at, m.updated_at
+       m.created_at, m.updated_at, m.version
 FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = ANY (%(user_ids)s)
 ORDER BY m.user_id

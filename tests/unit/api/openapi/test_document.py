@@ -161,6 +161,9 @@ def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document
     assert sorted(optional) == [
         "post /v1/documents/{document_id}/restart",
         "post /v1/instances/{instance_id}/move",
+        "put /v1/members/{user_id}",
+        "put /v1/org_chart/{user_id}",
+        "put /v1/roles/{role}",
         "put /v1/rules/{entity_type}/{rule}",
         "put /v1/service_accounts/{account_id}",
     ]

@@ -31,7 +31,8 @@ def add_approval_chain_routes(routes: Routes) -> None:
     )
     def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """Save a draft, or answer the newest version if that says the same."""
-        return HttpAnswer(_require(call.use.approval_chains.save(call.caller, chain)), 201)
+        saved = _require(call.use.approval_chains.save(call.caller, chain))
+        return HttpAnswer(saved, 201, location=f"/v1/approval_chains/{saved.name}/versions/{saved.version}")
 
     @routes.get("/v1/approval_chains", "Chains, each at its newest published version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:

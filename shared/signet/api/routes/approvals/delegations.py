@@ -60,7 +60,7 @@ def add_delegation_routes(routes: Routes) -> None:
             entity_type=new.entity_type,
             reason=new.reason,
         )
-        return HttpAnswer(record, 201)
+        return HttpAnswer(record, 201, location=f"/v1/delegations/{record.id}")
 
     @routes.delete("/v1/delegations/<delegation_id>", "Take a delegation back, at once")
     def revoke_delegation(call: Call, delegation_id: PathId) -> HttpAnswer:

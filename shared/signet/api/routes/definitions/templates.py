@@ -16,4 +16,12 @@ def add_template_routes(routes: Routes) -> None:
     @routes.post("/v1/templates/<template>/use", "Save a template as drafts", UsedTemplate, status=201)
     def use_template(call: Call, template: PathName) -> HttpAnswer:
         """Save a template: its contract as the next version of its type, its patch pinned to that version."""
-        return HttpAnswer(call.use.templates.use(call.caller, template), 201)
+        used = call.use.templates.use(call.caller, template)
+        return HttpAnswer(used, 201, location=_place(used))
+
+
+def _place(used: UsedTemplate) -> str:
+    """Return the place of the contract, or of the first definition where there is none."""
+    if used.contract is not None:
+        return f"/v1/contracts/{used.contract.entity_type}/versions/{used.contract.version}"
+    return f"/v1/definitions/{used.definitions[0].id}"

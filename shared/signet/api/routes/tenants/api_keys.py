@@ -74,7 +74,7 @@ def add_api_key_routes(routes: Routes) -> None:
             key.expires_at,
             created.token,
         )
-        return HttpAnswer(shown, 201)
+        return HttpAnswer(shown, 201, location=f"/v1/api_keys/{key.id}")
 
     @routes.get("/v1/api_keys/<key_id>", "One key, without its secret", ApiKeyRecord)
     def get_api_key(call: Call, key_id: PathId) -> ApiKeyRecord:

@@ -49,7 +49,7 @@ def add_break_glass_routes(routes: Routes) -> None:
         proposal = call.use.break_glass.propose(
             call.caller, tenant_id, new.request_id, new.user_id, new.reason
         )
-        return HttpAnswer(proposal, 201)
+        return HttpAnswer(proposal, 201, location=f"/v1/tenants/{tenant_id}/break_glass")
 
     @routes.post(
         "/v1/tenants/<tenant_id>/break_glass/<proposal_id>/consent",

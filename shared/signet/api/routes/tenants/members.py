@@ -1,13 +1,23 @@
 """Routes of the tenant's members, and of the caller."""
 
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call
+from signet.api.http.call import Call, HttpAnswer, show_put, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathUserId, Reason
+from signet.api.http.parameters import (
+    PAGE,
+    Cursor,
+    IfMatchOfKnown,
+    Limit,
+    Named,
+    PathUserId,
+    Reason,
+    parse_version,
+)
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, Email, Member, Phone
 from signet.core.tenants.user_id import UserId
@@ -50,9 +60,9 @@ def add_member_routes(routes: Routes) -> None:
         records = call.use.members.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda member: [member.user_id])
 
-    @routes.get("/v1/members/<user_id>", "One member", MemberRecord)
-    def get_member(call: Call, user_id: PathUserId) -> MemberRecord:
-        return call.use.members.read(call.principal, user_id)
+    @routes.get("/v1/members/<user_id>", "One member", MemberRecord, is_versioned=True)
+    def get_member(call: Call, user_id: PathUserId) -> HttpAnswer:
+        return show_record(call.use.members.read(call.principal, user_id))
 
     @routes.get("/v1/members/<user_id>/dependents", "What depends on a member", Dependents)
     def get_dependents(call: Call, user_id: PathUserId) -> Dependents:
@@ -62,11 +72,22 @@ def add_member_routes(routes: Routes) -> None:
         """
         return call.use.members.list_dependents(call.principal, user_id)
 
-    @routes.put("/v1/members/<user_id>", "Make or change a member", MemberRecord)
+    @routes.put(
+        "/v1/members/<user_id>",
+        "Make or change a member",
+        MemberRecord,
+        also={201: MemberRecord},
+        is_versioned=True,
+    )
     def put_member(
-        call: Call, user_id: PathUserId, content: Annotated[MemberContent, Body()]
-    ) -> MemberRecord:
-        """Make or change a member, exactly as given; the manager is part of the org chart.
+        call: Call,
+        user_id: PathUserId,
+        content: Annotated[MemberContent, Body()],
+        if_match: IfMatchOfKnown = None,
+    ) -> HttpAnswer:
+        """Make or change a member, exactly as given; a new one needs no If-Match.
+
+        The manager is part of the org chart.
 
         Nobody gives a role that allows more than they may themselves, or changes their own roles. One member
         who may edit members must stay. A member with dependents is disabled only with `dependents`.
@@ -79,7 +100,10 @@ def add_member_routes(routes: Routes) -> None:
             roles=tuple(dict.fromkeys(content.roles)),
         )
         succession = _make_succession(content.dependents)
-        return call.use.members.save(call.caller, member, content.status, content.reason, succession)
+        version = parse_version(if_match)
+        save = call.use.members.save
+        saved = save(call.caller, member, content.status, version, content.reason, succession)
+        return show_put(saved.member, f"/v1/members/{quote(user_id, safe='')}", is_new=saved.is_new)
 
 
 def _make_succession(dependents: Literal["end"] | HandOver | None) -> Succession | None:

@@ -5,9 +5,9 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_put, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
+from signet.api.http.parameters import PAGE, Cursor, IfMatchOfKnown, Limit, PathName, parse_version
 from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_PERMISSIONS
@@ -35,16 +35,33 @@ def add_role_routes(routes: Routes) -> None:
         records = call.use.roles.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda role: [role.role])
 
-    @routes.put("/v1/roles/<role>", "Make or change a role", ShownRole, also={202: ControlChange})
-    def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> HttpAnswer:
-        """Save a role, which is in force at once for all who have it.
+    @routes.get("/v1/roles/<role>", "One role", ShownRole, is_versioned=True)
+    def get_role(call: Call, role: PathName) -> HttpAnswer:
+        return show_record(call.use.roles.read(call.principal, role))
+
+    @routes.put(
+        "/v1/roles/<role>",
+        "Make or change a role",
+        ShownRole,
+        also={201: ShownRole, 202: ControlChange},
+        is_versioned=True,
+    )
+    def put_role(
+        call: Call,
+        role: PathName,
+        content: Annotated[RoleContent, Body()],
+        if_match: IfMatchOfKnown = None,
+    ) -> HttpAnswer:
+        """Save a role, which is in force at once for all who have it; a new one needs no If-Match.
 
         Nobody adds what they may not do, or takes anything from a role that allows more. Nobody changes a
         role that they hold. Where the tenant wants two people, 202 answers what a service account would gain:
         another person confirms it.
         """
-        saved = call.use.roles.save(call.caller, role, content.permissions)
-        return show_proposed(saved) if isinstance(saved, ControlChange) else HttpAnswer(saved)
+        saved = call.use.roles.save(call.caller, role, content.permissions, parse_version(if_match))
+        if isinstance(saved, ControlChange):
+            return show_proposed(saved)
+        return show_put(saved.role, f"/v1/roles/{role}", is_new=saved.is_new)
 
     @routes.delete("/v1/roles/<role>", "Delete a role that no member and no key has")
     def delete_role(call: Call, role: PathName) -> HttpAnswer:

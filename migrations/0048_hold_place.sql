@@ -1,0 +1,8 @@
+-- phase: expand
+-- transaction: on
+
+-- up
+SELECT 1;
+
+-- down
+SELECT 1;
