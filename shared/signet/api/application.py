@@ -21,26 +21,23 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.api.auth.authentication import check_metrics_token
 from signet.api.http.call import MAX_WAIT_SECONDS, Call
-from signet.api.http.content_types import (
-    check_content_type,
-    is_merge_patch,
-    list_accepted,
-    unwrap_pointer,
-    wrap_merge_patch,
-)
 from signet.api.http.message import (
     answer_preflight,
     check_body,
+    check_content_type,
     check_form,
     check_size,
     deliver,
+    is_merge_patch,
+    list_accepted,
     read_bytes,
     read_origin,
     read_request_id,
     to_json,
+    unwrap_pointer,
+    wrap_merge_patch,
 )
-from signet.api.http.problems import INTERNAL_ERROR, make_problem
-from signet.api.http.request_errors import translate_error
+from signet.api.http.problems import INTERNAL_ERROR, make_problem, translate_error
 from signet.api.http.routing import Resolver, Routes
 from signet.api.routes.index import RouteEntry, make_index, read_index
 from signet.api.routes.table import MatchedRoute, RouteTable, find_declared, load_all_groups, write_allowed

@@ -8,8 +8,7 @@ from uuid import UUID
 from pydantic import WithJsonSchema
 
 from signet.api.http.call import Call
-from signet.api.http.problems import make_problem
-from signet.api.http.request_errors import Names, Places, place_error
+from signet.api.http.problems import Names, Places, make_problem, place_error
 from signet.core.errors import SignetError
 
 T = TypeVar("T")
@@ -32,7 +31,7 @@ class BulkOutcome(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcomes(Generic[T]):
-    """All outcomes. `done` counts what is possible, too."""
+    """Outcomes with their counts. `done` counts what is possible, too."""
 
     done: int
     rejected: int

@@ -14,7 +14,7 @@ import orjson
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.message import to_json
-from signet.api.http.request_errors import reject_request
+from signet.api.http.problems import reject_request
 from signet.core.canonical_json import hash_bytes
 from signet.core.errors import FieldError, Rejected
 from signet.store.documents.idempotency_keys import keep_outcome, take_key

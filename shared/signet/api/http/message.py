@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
@@ -25,11 +25,25 @@ MAX_AGENT_CHARACTERS = 200
 MIN_GZIP_BYTES = 1_024
 _GZIP_LEVEL = 5
 PREFLIGHT_SECONDS = 600
+JSON, MERGE_PATCH = "application/json", "application/merge-patch+json"
+_PATCHES = (MERGE_PATCH, "application/json-patch+json")
+_MEMBER = "/patch"
 _SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
 _READABLE = (
     "accept-patch, accept-post, allow, etag, idempotency-replayed, location, preference-applied, ratelimit,"
     " ratelimit-policy, retry-after, www-authenticate, x-request-id"
 )
+
+
+class TypedRoute(Protocol):
+    """A route, as it declares the bodies that it takes."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def takes_body(self) -> bool: ...
+    @property
+    def takes_merge_patch(self) -> bool: ...
 
 
 def check_form(event: object) -> None:
@@ -210,3 +224,54 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return list(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def list_accepted(methods: Mapping[str, bool]) -> dict[str, str]:
+    """List the headers that say what each method takes; true is a method that takes a merge patch, too."""
+    headers = {}
+    if "POST" in methods:
+        headers["accept-post"] = JSON
+    if "PATCH" in methods:
+        headers["accept-patch"] = f"{MERGE_PATCH}, {JSON}" if methods["PATCH"] else JSON
+    return headers
+
+
+def check_content_type(event: APIGatewayProxyEventV2, route: TypedRoute) -> None:
+    """Require a type that the route takes, of a request that has a body."""
+    if not route.takes_body or not event.body:
+        return
+    media_type, charset = _parse_type(event.headers.get("content-type") or "")
+    is_patch = media_type == MERGE_PATCH and route.takes_merge_patch
+    is_json = media_type == JSON or (media_type.endswith("+json") and media_type not in _PATCHES)
+    if (is_json or is_patch) and charset in ("", "utf-8"):
+        return
+    accepted = list_accepted({route.method: route.takes_merge_patch}) or {"accept": JSON}
+    raise Rejected(
+        "CONTENT_TYPE_UNSUPPORTED",
+        "The body is not of a type that this route takes.",
+        remedy=f"Send it in UTF-8 as {' or '.join(accepted.values())}.",
+        details={"accept": accepted},
+    )
+
+
+def is_merge_patch(event: APIGatewayProxyEventV2, route: TypedRoute) -> bool:
+    return route.takes_merge_patch and _parse_type(event.headers.get("content-type") or "")[0] == MERGE_PATCH
+
+
+def wrap_merge_patch(event: APIGatewayProxyEventV2) -> APIGatewayProxyEventV2:
+    """Return the event with the patch as a member of its body, as the route takes it."""
+    body = f'{{"patch": {event.decoded_body}}}'
+    headers = {**event.headers, "content-type": JSON}
+    wrapped = {**event.raw_event, "body": body, "isBase64Encoded": False, "headers": headers}
+    return APIGatewayProxyEventV2(wrapped, event._json_deserializer)
+
+
+def unwrap_pointer(pointer: str) -> str:
+    return pointer.removeprefix(_MEMBER)
+
+
+def _parse_type(header: str) -> tuple[str, str]:
+    media_type, *parameters = header.lower().split(";")
+    pairs = (parameter.partition("=") for parameter in parameters)
+    charsets = [value.strip(' "') for name, _, value in pairs if name.strip() == "charset"]
+    return media_type.strip(), charsets[0] if charsets else ""

@@ -56,7 +56,7 @@ Cursor = Annotated[
         description="The cursor that the page before gave.",
     ),
 ]
-# The routes see one version here, whatever tags the request names: `preconditions.py` parses them.
+# The routes see one version here, also where the request names several: `preconditions.py` parses them.
 IfMatch = Annotated[
     str | None,
     Header(alias="If-Match", description="The ETag of the version that was seen; several, or * for any."),

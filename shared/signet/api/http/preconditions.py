@@ -1,7 +1,7 @@
 """Preconditions of requests: If-Match and If-None-Match, as RFC 9110 says in 13.1.
 
-A use case takes the one version that was seen. Where a request names several, or any, it is tried with the
-first; a refusal names the present version, with which it is tried again where the request names that one.
+A use case takes the one version that was seen. A request that names several, or any, is tried with the
+first one. A refusal names the present version. If the request names that one too, it is tried again.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from signet.api.http.call import HttpAnswer
-from signet.api.http.request_errors import reject_request
+from signet.api.http.problems import reject_request
 from signet.core.errors import ErrorKind, FieldError, Rejected
 
 # No record has this version, which is the largest of its column.

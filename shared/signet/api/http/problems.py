@@ -1,11 +1,16 @@
-"""The one map from errors to HTTP answers: RFC 9457 problem documents with our stable codes."""
+"""Problem documents (RFC 9457) with stable codes, and where an error is in what was sent.
+
+A mistake in the body has a JSON pointer (RFC 6901). One in a parameter has its name.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast, get_args
 
-from signet.core.errors import Defect, ErrorKind, FieldError, SignetError
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+
+from signet.core.errors import Defect, ErrorKind, FieldError, Parameter, Rejected, SignetError, Within
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
@@ -34,6 +39,10 @@ STATUSES: Mapping[ErrorKind, int] = MappingProxyType(
     }
 )
 
+Places = Mapping[Within, str]
+Names = Mapping[str, str]
+_PARAMETERS = get_args(Parameter)
+_FORM = "The request does not have the form that this route needs."
 # Details that the caller needs in order to go on.
 _EXTENSIONS = ("current_version", "outcome", "request_id", "index", "report")
 
@@ -96,3 +105,63 @@ def _headers_of(error: SignetError) -> Mapping[str, str]:
         case ErrorKind.UNAVAILABLE | ErrorKind.TOO_MANY:
             headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_AFTER_SECONDS))
     return headers
+
+
+def reject_request(fields: tuple[FieldError, ...]) -> Rejected:
+    """Reject a request: as malformed for its parameters, as not valid for the content of its body."""
+    is_malformed = any(field.within in _PARAMETERS for field in fields)
+    return Rejected("REQUEST_MALFORMED" if is_malformed else "REQUEST_INVALID", _FORM, fields=fields)
+
+
+def translate_error(error: Exception, body: Any = None) -> Exception:
+    """Translate Powertools' own errors about a request into ours."""
+    if not isinstance(error, RequestValidationError):
+        return error
+    # Pydantic, which the first route has loaded.
+    from signet.core.validation.model_errors import describe_mistakes
+    from signet.core.validation.strict_model import point
+
+    errors = error.errors()
+    in_body = [{**each, "loc": each["loc"][1:]} for each in errors if each["loc"][:1] == ("body",)]
+    of_body = [
+        FieldError(point(mistake.path), mistake.code, mistake.sentence)
+        for mistake in describe_mistakes(in_body, body)
+    ]
+    of_parameters = [_describe_parameter(each) for each in errors if each["loc"][:1] != ("body",)]
+    return reject_request((*of_parameters, *of_body))
+
+
+def _describe_parameter(error: Mapping[str, Any]) -> FieldError:
+    from signet.core.validation.model_errors import describe_mistake
+
+    within, name = str(error["loc"][0]), str(error["loc"][1])
+    code, sentence = describe_mistake(error)
+    return FieldError("", code, sentence, within=cast(Within, within), name=name)
+
+
+def place_fields(fields: tuple[FieldError, ...], places: Places, prefix: str = "") -> tuple[FieldError, ...]:
+    """Place errors about a document or a payload where the request holds these.
+
+    What the request does not hold, such as a field that an action sets, is named in the sentence.
+    """
+    return tuple(_point_at(field, places, prefix) for field in fields)
+
+
+def _point_at(field: FieldError, places: Places, prefix: str) -> FieldError:
+    if field.within in _PARAMETERS:
+        return field
+    if field.within == "body":
+        return replace(field, pointer=prefix + field.pointer)
+    place = places.get(field.within)
+    if place is None:
+        sentence = f"{field.pointer.removeprefix('/')} {field.message}".strip()
+        return replace(field, pointer=prefix, message=sentence, within="body")
+    return replace(field, pointer=prefix + place + field.pointer, within="body")
+
+
+def place_error(error: SignetError, places: Places, names: Names, prefix: str = "") -> None:
+    """Place an error in the request, and a thing that is not there where the request names it."""
+    error.fields = place_fields(error.fields, places, prefix)
+    pointer = names.get(error.code)
+    if pointer is not None and not error.fields:
+        error.fields = (FieldError(prefix + pointer, error.code, error.message, error.remedy),)

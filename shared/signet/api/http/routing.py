@@ -18,7 +18,7 @@ from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.idempotency import answer_once
 from signet.api.http.message import to_json, write_etag
 from signet.api.http.preconditions import act_on_seen, check_read, parse_tags
-from signet.api.http.request_errors import Places, place_error, reject_request
+from signet.api.http.problems import Places, place_error, reject_request
 from signet.core.errors import FieldError, SignetError
 
 JSON = "application/json"

@@ -66,7 +66,7 @@ def parse_filter(text: str, contract: Contract) -> tuple[Term, ...]:
         else check_condition(parsed, Scope({"entity": type_of_entity(contract)}))
     )
     if isinstance(parsed, ExpressionError) or errors:
-        fields = tuple(_place(error.code, error.message, "filter") for error in errors)
+        fields = tuple(_field_of(error.code, error.message, "filter") for error in errors)
         raise Rejected("FILTER_INVALID", fields[0].message, remedy=_FORM, fields=fields)
     parts = parsed.terms if isinstance(parsed, Junction) and parsed.operator == "&&" else (parsed,)
     return tuple(_read_term(part, contract) for part in parts)
@@ -168,8 +168,8 @@ def _refuse_form(node: Expression) -> Rejected:
 
 
 def _refuse(code: str, message: str, remedy: str, parameter: str = "filter") -> Rejected:
-    return Rejected(code, message, remedy=remedy, fields=(_place(code, message, parameter),))
+    return Rejected(code, message, remedy=remedy, fields=(_field_of(code, message, parameter),))
 
 
-def _place(code: str, message: str, parameter: str) -> FieldError:
+def _field_of(code: str, message: str, parameter: str) -> FieldError:
     return FieldError("", code, message, within="query", name=parameter)

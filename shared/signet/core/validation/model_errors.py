@@ -80,13 +80,13 @@ CODES = frozenset(code for code, _ in (*_WORDS.values(), UNKNOWN))
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class ModelError:
     path: tuple[str, ...]
     code: str
     sentence: str
 
 
-def describe_mistakes(errors: Sequence[Mapping[str, Any]], document: Any) -> tuple[Mistake, ...]:
+def describe_mistakes(errors: Sequence[Mapping[str, Any]], document: Any) -> tuple[ModelError, ...]:
     """Describe pydantic's errors about a document, each once and at its place there."""
     found = dict.fromkeys(_describe(error, document) for error in _leave_out_echoes(errors))
     return tuple(found)[:MAX_MISTAKES]
@@ -98,8 +98,8 @@ def describe_mistake(error: Mapping[str, Any]) -> tuple[str, str]:
     return code, sentence.format_map(error.get("ctx", {}))
 
 
-def _describe(error: Mapping[str, Any], document: Any) -> Mistake:
-    return Mistake(tuple(find_written_path(error["loc"], document)), *describe_mistake(error))
+def _describe(error: Mapping[str, Any], document: Any) -> ModelError:
+    return ModelError(tuple(find_written_path(error["loc"], document)), *describe_mistake(error))
 
 
 def _leave_out_echoes(errors: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

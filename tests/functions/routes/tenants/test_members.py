@@ -16,7 +16,7 @@ from signet.store.database import Database
 from tests.support.api_application import wire
 from tests.support.api_keys import hire
 from tests.support.company import Company, make_company
-from tests.support.http_client import Client, ClientAnswer
+from tests.support.http_client import Client
 
 Admin = psycopg.Connection[Any]
 MONA = {"display_name": "Mona", "email": "mona@a.example", "roles": ["clerk"]}
@@ -53,10 +53,6 @@ def list_all(client: Client, path: str, limit: int) -> list[Any]:
         if page.body["next_cursor"] is None:
             return found
         query["cursor"] = page.body["next_cursor"]
-
-
-def pointers(answered: ClientAnswer) -> list[str]:
-    return answered.places
 
 
 def read_audit(admin: Admin, subject_type: str) -> list[tuple[str, str, Mapping[str, Any]]]:
@@ -155,7 +151,7 @@ def test_another_tenants_people_are_not_there(client: Client, stranger: Client) 
 )
 def test_a_member_that_is_none(client: Client, body: dict[str, Any], pointer: str) -> None:
     refused = client.put("/v1/members/mona", body)
-    assert (refused.status, pointers(refused)) == (422, [pointer])
+    assert (refused.status, refused.places) == (422, [pointer])
     assert client.get("/v1/members/mona").status == 404
 
 
@@ -192,7 +188,7 @@ def test_a_cursor_that_is_none_and_a_limit_beyond(client: Client, path: str) -> 
     for cursor in ("x", foreign, nul, write_cursor(["a\x00b"]), write_cursor([7]), write_cursor(["a", "b"])):
         assert client.get(path, query={"cursor": cursor}).code == "CURSOR_INVALID"
     for limit in ("0", "201", "x"):
-        assert pointers(client.get(path, query={"limit": limit})) == ["query limit"]
+        assert client.get(path, query={"limit": limit}).places == ["query limit"]
 
 
 def test_nobody_gives_more_than_they_have(client: Client) -> None:
@@ -282,13 +278,8 @@ def test_roles_are_made_changed_listed_and_deleted(client: Client, admin: Admin)
     assert payer.get("/v1/me").body["permissions"] == ["invoice:pay"]
     client.put("/v1/roles/payer", {"permissions": []})
     assert payer.get("/v1/me").body["permissions"] == []
-    assert [role["role"] for role in list_all(client, "/v1/roles", 2)] == [
-        "admin",
-        "clerk",
-        "payer",
-        "reader",
-        "voter",
-    ]
+    listed = [role["role"] for role in list_all(client, "/v1/roles", 2)]
+    assert listed == ["admin", "clerk", "payer", "reader", "voter"]
     assert client.delete("/v1/roles/payer").status == 204
     assert client.delete("/v1/roles/payer").code == "ROLE_NOT_FOUND"
     assert [action for action, name, _ in read_audit(admin, "role") if name == "payer"] == [
@@ -337,7 +328,7 @@ def test_only_so_many_roles(client: Client, admin: Admin) -> None:
 )
 def test_what_is_no_role_and_no_line(client: Client, path: str, body: dict[str, Any], pointer: str) -> None:
     refused = client.put(path, body)
-    assert (refused.status, pointers(refused)) == (400 if pointer == "path role" else 422, [pointer])
+    assert (refused.status, refused.places) == (400 if pointer == "path role" else 422, [pointer])
 
 
 def test_reporting_lines_without_circles(client: Client, admin: Admin) -> None:
@@ -356,7 +347,7 @@ def test_reporting_lines_without_circles(client: Client, admin: Admin) -> None:
         assert client.delete("/v1/org_chart/ben").status == 204
     assert client.delete("/v1/org_chart/nobody").code == "MEMBER_NOT_FOUND"
     client.put("/v1/members/emil", {"display_name": "Emil", "status": "disabled"})
-    assert pointers(client.put("/v1/org_chart/carl", {"manager_id": "emil"})) == ["/manager_id"]
+    assert client.put("/v1/org_chart/carl", {"manager_id": "emil"}).places == ["/manager_id"]
     assert [entry[1:] for entry in read_audit(admin, "member") if entry[0] == "set_manager"] == [
         ("carl", {"manager": "ben", "manager_before": None}),
         ("ben", {"manager": "ada", "manager_before": None}),
@@ -395,7 +386,7 @@ def test_an_id_that_looks_like_another_members_is_refused(client: Client, user_i
 
 def test_an_id_with_a_blank_at_its_end_is_refused(client: Client) -> None:
     refused = client.put("/v1/members/mona ", MONA)
-    assert (refused.status, pointers(refused)) == (422, ["/user_id"])
+    assert (refused.status, refused.places) == (422, ["/user_id"])
 
 
 def test_a_token_that_only_looks_like_a_members_is_refused(database: Database, client: Client) -> None:

@@ -90,7 +90,7 @@ def test_a_key_gives_nothing_to_the_people_behind_it(root: Client) -> None:
 def test_nobody_makes_themselves_a_member(root: Client) -> None:
     stranger = Client(root.application, root.tenant_id, "stan", ("hr",))
     refused(save(stranger, "stan", []))
-    assert save(be(root, "hana"), "stan", []).status == 200
+    assert save(be(root, "hana"), "stan", []).status == 201
 
 
 def test_a_single_administrator_is_told_what_to_do(root: Client, client: Client, admin: Admin) -> None:

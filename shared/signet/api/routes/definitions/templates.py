@@ -17,10 +17,10 @@ def add_template_routes(routes: Routes) -> None:
     def use_template(call: Call, template: PathName) -> HttpAnswer:
         """Save a template: its contract as the next version of its type, its patch pinned to that version."""
         used = call.use.templates.use(call.caller, template)
-        return HttpAnswer(used, 201, location=_place(used))
+        return HttpAnswer(used, 201, location=_location_of(used))
 
 
-def _place(used: UsedTemplate) -> str:
+def _location_of(used: UsedTemplate) -> str:
     """Return the place of the contract, or of the first definition where there is none."""
     if used.contract is not None:
         return f"/v1/contracts/{used.contract.entity_type}/versions/{used.contract.version}"

@@ -60,6 +60,11 @@ class ActionCall(Strict):
 
 
 def add_document_routes(routes: Routes) -> None:
+    _add_making(routes)
+    _add_edits(routes)
+
+
+def _add_making(routes: Routes) -> None:
     @routes.post(
         "/v1/documents",
         "Make a document",
@@ -78,6 +83,8 @@ def add_document_routes(routes: Routes) -> None:
     def get_document(call: Call, document_id: PathId) -> HttpAnswer:
         return show_record(call.use.documents_read.read(call.principal, document_id))
 
+
+def _add_edits(routes: Routes) -> None:
     @routes.patch(
         "/v1/documents/<document_id>",
         "Change a document",

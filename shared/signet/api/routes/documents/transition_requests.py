@@ -34,8 +34,8 @@ def add_transition_request_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Request a transition, which the workflow performs or refuses.
 
-        With `Prefer: wait` the outcome is answered, if it comes in time: 200 where the transition was
-        performed, and TRANSITION_REFUSED with the `outcome` and the `request_id` where it was not.
+        With `Prefer: wait` the outcome is answered, if it comes in time. That is 200 where the transition was
+        performed. Otherwise it is TRANSITION_REFUSED with the `outcome` and the `request_id`.
         """
         operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
         applied = call.use.documents.mutate(call.caller, operation)
