@@ -14,8 +14,8 @@ from signet.api.http.idempotency import KEY_PATTERN
 from signet.api.http.problems import PROBLEM_CONTENT_TYPE, STATUSES
 from signet.api.http.routing import JSON, Declared
 from signet.api.openapi.headers import HEADERS, list_headers, list_problem_headers
-from signet.api.openapi.schema_names import name_schemas
-from signet.core.errors import CODES
+from signet.api.openapi.schema_names import name_schemas, open_answers
+from signet.core.errors import CODES, ErrorKind
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 
 VERSION = "1"
@@ -23,10 +23,11 @@ DESCRIPTION = (
     "Everything belongs to the tenant of the token. Errors are problem documents (RFC 9457) with stable"
     " codes. A versioned answer carries its version as ETag; a change sends the version that was seen as"
     " If-Match. A POST with an Idempotency-Key happens once. A list goes on with its page's cursor."
+    " Answers may grow: pass over members that you do not know."
 )
 _COMMON = (400, 401, 403, 404, 405, 422, 429, 500, 503)
 _OF_BODIES = (413, 415)
-_OF_CHANGES = (409, 412, 423, 428)
+_OF_CHANGES = (409, 412)
 _BY_STATUS: Mapping[int, Sequence[str]] = {
     status: sorted(code for code, kind in CODES.items() if STATUSES[kind] == status)
     for status in set(STATUSES.values())
@@ -39,6 +40,8 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
     )
     document: dict[str, Any] = described.model_dump(by_alias=True, exclude_none=True, mode="json")
     document["servers"] = [{"url": "/"}]
+    document["info"]["license"] = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+    document["tags"] = [{"name": name} for name in dict.fromkeys(route.tag for route in declared)]
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError", "ResponseValidationError"):
@@ -72,6 +75,7 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             schemas |= schema.pop("$defs", {})
             operation["requestBody"]["content"] = {JSON: {"schema": schema}}
     name_schemas(document)
+    open_answers(document)
     return document
 
 
@@ -121,6 +125,12 @@ def _list_problems(operation: Mapping[str, Any], route: Declared) -> list[int]:
         statuses += _OF_BODIES
     if route.method != "GET":
         statuses += _OF_CHANGES
+    if route.method != "GET" and route.path.startswith("/v1/documents"):
+        statuses.append(STATUSES[ErrorKind.LOCKED])
+    if route.wants_version or route.makes:
+        statuses.append(STATUSES[ErrorKind.PRECONDITION_MISSING])
+    if route.method == "GET" and route.is_versioned:
+        statuses.append(STATUSES[ErrorKind.PRECONDITION])
     return sorted(statuses)
 
 

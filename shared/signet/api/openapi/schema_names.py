@@ -5,7 +5,7 @@ A name is unique, and it is the schema's title. Pydantic calls the page of a rec
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from signet.core.errors import Defect
@@ -48,3 +48,32 @@ def _rename(part: Any, names: Mapping[str, str]) -> None:
         part["$ref"] = _REFERENCE + names[reference.removeprefix(_REFERENCE)]
     for one in part.values():
         _rename(one, names)
+
+
+def open_answers(document: dict[str, Any]) -> None:
+    """Leave schemas closed that requests have. Those of answers alone may grow."""
+    schemas = document["components"]["schemas"]
+    asked: set[str] = set()
+    waiting = [
+        operation.get("requestBody")
+        for methods in document["paths"].values()
+        for operation in methods.values()
+    ]
+    while waiting:
+        found = set(_list_references(waiting.pop())) - asked
+        asked |= found
+        waiting += [schemas[name] for name in found]
+    for name, schema in schemas.items():
+        if name not in asked and schema.get("additionalProperties") is False:
+            del schema["additionalProperties"]
+
+
+def _list_references(part: Any) -> Iterator[str]:
+    if isinstance(part, list):
+        for one in part:
+            yield from _list_references(one)
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"].removeprefix(_REFERENCE)
+        for one in part.values():
+            yield from _list_references(one)

@@ -12,7 +12,7 @@ from signet.api.http.routing import Declared
 from signet.api.openapi.build import describe_all, renew_page
 from signet.api.openapi.document import openapi_text
 from signet.api.openapi.reference_page import write_reference_page
-from signet.api.openapi.schema_names import name_schemas
+from signet.api.openapi.schema_names import name_schemas, open_answers
 from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
 from signet.api.routes.operations import reference
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
@@ -167,3 +167,34 @@ def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document
         "put /v1/rules/{entity_type}/{rule}",
         "put /v1/service_accounts/{account_id}",
     ]
+
+
+def test_a26_only_what_can_come_is_declared(document: dict[str, Any]) -> None:
+    checked = document["paths"]["/v1/expressions/check"]["post"]["responses"]
+    assert {"423", "428"} & checked.keys() == set()
+    assert {"412", "423", "428"} <= document["paths"]["/v1/documents/{document_id}"]["patch"][
+        "responses"
+    ].keys()
+    assert document["info"]["license"]["identifier"] == "Apache-2.0"
+    used = {one["tags"][0] for methods in document["paths"].values() for one in methods.values()}
+    assert {tag["name"] for tag in document["tags"]} == used
+
+
+def test_a28_only_what_is_sent_is_closed(document: dict[str, Any]) -> None:
+    assert document["components"]["schemas"]["DocumentRequest"]["additionalProperties"] is False
+    example = {
+        "components": {
+            "schemas": {
+                name: {"title": name, "additionalProperties": False} for name in ("Sent", "Both", "Answered")
+            }
+        },
+        "paths": {"/": {"post": {"requestBody": {"$ref": "#/components/schemas/Sent"}}}},
+    }
+    schemas: Any = example["components"]["schemas"]  # type: ignore[index]
+    schemas["Sent"]["properties"] = {"both": [{"$ref": "#/components/schemas/Both"}]}
+    open_answers(example)
+    assert {name: "additionalProperties" in schema for name, schema in schemas.items()} == {
+        "Sent": True,
+        "Both": True,
+        "Answered": False,
+    }
