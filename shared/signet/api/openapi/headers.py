@@ -23,6 +23,7 @@ HEADERS: Mapping[str, Any] = {
     "ETag": _header(f"The version, such as {write_etag(3)}.", pattern='^"[0-9]{1,10}"$'),
     "Location": _header("The path of what was made, or of what says how it goes on."),
     "Preference-Applied": _header("The time that was waited for.", is_required=False),
+    "Idempotency-Replayed": _header("`true` where an earlier answer is repeated.", is_required=False),
     "WWW-Authenticate": _header("The kind of token that is needed."),
     "Allow": _header("The methods of this path."),
     "Retry-After": _header("Seconds to wait before the next attempt."),
@@ -43,6 +44,8 @@ def list_headers(route: Declared, status: int) -> dict[str, Any]:
         names.append("ETag")
     if status in _MADE and not route.is_signed:
         names.append("Location")
+    if route.takes_idempotency_key:
+        names.append("Idempotency-Replayed")
     if route.may_wait:
         names.append("Preference-Applied")
     return _refer(names)
