@@ -2128,6 +2128,36 @@ $$;
 
 ALTER FUNCTION public.reject_smaller_set_of_editors() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_stray_effect() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    made_at timestamptz := timestamptz 'epoch' + interval '1 millisecond'
+        * ('x' || left(replace(NEW.step_execution_id::text, '-', ''), 12))::bit(48)::bigint;
+BEGIN
+    -- Another tenant's is refused by row security.
+    IF NEW.tenant_id <> current_tenant_id() THEN
+        RETURN NEW;
+    END IF;
+    IF NOT EXISTS (
+        SELECT FROM workflow_step_executions s
+        WHERE s.tenant_id = NEW.tenant_id AND s.created_at = made_at AND s.id = NEW.step_execution_id
+          AND s.instance_id = NEW.instance_id AND s.started_at >= now()
+          AND s.node_type IN ('webhook_out', 'notification'))
+       OR EXISTS (
+        SELECT FROM workflow_side_effects_outbox e
+        WHERE e.tenant_id = NEW.tenant_id AND e.created_at >= made_at
+          AND e.step_execution_id = NEW.step_execution_id) THEN
+        RAISE EXCEPTION 'effect % has no step of this wave that sends it', NEW.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_stray_effect() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_unversioned_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4256,6 +4286,8 @@ CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_ste
 
 CREATE CONSTRAINT TRIGGER reject_smaller_set_of_editors AFTER UPDATE OF editor_responsible ON public.documents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.editor_responsible IS DISTINCT FROM old.editor_responsible)) EXECUTE FUNCTION public.reject_smaller_set_of_editors();
 
+CREATE TRIGGER reject_stray_effect BEFORE INSERT ON public.workflow_side_effects_outbox FOR EACH ROW WHEN ((CURRENT_USER = 'signet_worker'::name)) EXECUTE FUNCTION public.reject_stray_effect();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.amendments FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.api_key_owners FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -5176,6 +5208,8 @@ REVOKE ALL ON FUNCTION public.reject_seat_without_consent() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_stray_effect() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
 
