@@ -174,8 +174,8 @@ BARRED_VOTES = (
         "what the document's people granted is not read with a vote",
         3,
         f"{STORE}/approvals/decisions.sql",
-        "asked.people || asked.behind, q.voter_permissions, %(own_resources)s::text[]) AS c\n",
-        "asked.people, q.voter_permissions, %(own_resources)s::text[]) AS c\n",
+        "asked.people || asked.behind, asked.holders, asked.seat_roles, asked.lines",
+        "asked.people, asked.holders, asked.seat_roles, asked.lines",
         (f"{SCENES}a_role_that_the_author_gives_the_voter",),
     ),
     Mutation(
