@@ -131,11 +131,7 @@ class _VoterExplainer:
         """List the members who could decide from a seat by break-glass, in the present stage alone."""
         people = self._read_members()
         members = {user_id: person.roles for user_id, person in people.items()}
-        check = replace(
-            check,
-            roles=members,
-            permissions={user_id: person.permissions for user_id, person in people.items()},
-        )
+        check = check.with_people(people, check.delegations)
         return list_seatable(read_changes(self.reader, check, members))
 
     def _read_members(self) -> Mapping[str, PersonRow]:
@@ -335,12 +331,7 @@ def _find_lapse(request: ApprovalRecord, seat: Seat, found: ReadRequest | None) 
 
 def _let_vote(check: VoteCheck, voters: Voters) -> VoteCheck:
     """Return the check with these people in it."""
-    return replace(
-        check,
-        roles={user_id: person.roles for user_id, person in voters.people.items()},
-        permissions={user_id: person.permissions for user_id, person in voters.people.items()},
-        delegations=voters.delegations,
-    )
+    return check.with_people(voters.people, voters.delegations, check.changes)
 
 
 def _list_voices(seat: Seat) -> list[str]:
