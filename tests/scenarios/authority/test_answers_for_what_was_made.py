@@ -126,7 +126,7 @@ def paid_to(stage: WorkflowStage, document: Made) -> list[Any]:
 def test_who_approved_the_origin_names_no_account_for_the_payment(
     stage: WorkflowStage, is_held: bool
 ) -> None:
-    """Nobody approves the payment, so that the answer alone says where the money goes."""
+    """Let nobody approve the payment, so that the answer alone says where the money goes."""
     payment = payment_of(stage)
     if is_held:
         stage.answer(payment.instance_id, error="gone")

@@ -66,7 +66,7 @@ class Dependents:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """What the member has asked for, and what becomes of it when they are disabled."""
+    """A request of the member that is open, and what becomes of it when they are disabled."""
 
     document_id: UUID
     entity_type: str

@@ -74,7 +74,7 @@ class DependentSeat:
 
 @dataclass(frozen=True, slots=True)
 class DependentRequest:
-    """What the member, or a key of theirs, has asked for; without a transition its way is automatic."""
+    """A request of the member, or of a key of theirs; without a transition its way is automatic."""
 
     document_id: UUID
     entity_type: str
