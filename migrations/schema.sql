@@ -542,75 +542,6 @@ END;
 
 ALTER FUNCTION public.earlier_requesters(document uuid) OWNER TO signet_owner;
 
-CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
-    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.given_by) c.kind,
-     c.changed_at,
-     c.actor_id,
-     c.persons,
-     c.user_id,
-     c.role,
-     c.other_user_id
-    FROM ( SELECT n.tenant_id,
-             n.id,
-             n.changed_at,
-             n.kind,
-             n.user_id,
-             n.role,
-             n.other_user_id,
-             n.persons,
-             n.actor_id,
-             n.side,
-                 CASE
-                     WHEN (n.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_given'::text, 'member_enabled'::text])) THEN ( SELECT g.persons
-                        FROM public.eligibility_changes g
-                       WHERE ((g.tenant_id = n.tenant_id) AND (g.user_id = n.user_id) AND (g.changed_at >= eligibility_changes_since.since) AND (g.changed_at < n.changed_at) AND (NOT (g.role IS DISTINCT FROM n.role)) AND (g.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])))
-                       ORDER BY g.changed_at DESC
-                      LIMIT 1)
-                     ELSE NULL::text[]
-                 END AS given_by
-            FROM ( SELECT u.tenant_id,
-                     u.id,
-                     u.changed_at,
-                     u.kind,
-                     u.user_id,
-                     u.role,
-                     u.other_user_id,
-                     u.persons,
-                     u.actor_id,
-                         CASE
-                             WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
-                             ELSE NULL::text
-                         END AS side
-                    FROM public.eligibility_changes u
-                   WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
-                 UNION ALL
-                  SELECT r.tenant_id,
-                     r.id,
-                     r.changed_at,
-                     r.kind,
-                     r.user_id,
-                     r.role,
-                     r.other_user_id,
-                     r.persons,
-                     r.actor_id,
-                     NULL::text
-                    FROM public.eligibility_changes r
-                   WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
-                            FROM public.eligibility_changes t
-                           WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text])) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) n) c
-   WHERE ((c.persons && eligibility_changes_since.concerned) AND (( SELECT count(*) AS count
-            FROM public.eligibility_changes b
-           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
-            FROM public.eligibility_changes s
-           WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && eligibility_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
-   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.given_by, c.changed_at DESC
-  LIMIT 1001;
-END;
-
-ALTER FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) OWNER TO signet_owner;
-
 CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2128,6 +2059,36 @@ $$;
 
 ALTER FUNCTION public.reject_smaller_set_of_editors() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_stray_effect() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    made_at timestamptz := timestamptz 'epoch' + interval '1 millisecond'
+        * ('x' || left(replace(NEW.step_execution_id::text, '-', ''), 12))::bit(48)::bigint;
+BEGIN
+    -- Another tenant's is refused by row security.
+    IF NEW.tenant_id <> current_tenant_id() THEN
+        RETURN NEW;
+    END IF;
+    IF NOT EXISTS (
+        SELECT FROM workflow_step_executions s
+        WHERE s.tenant_id = NEW.tenant_id AND s.created_at = made_at AND s.id = NEW.step_execution_id
+          AND s.instance_id = NEW.instance_id AND s.started_at >= now()
+          AND s.node_type IN ('webhook_out', 'notification'))
+       OR EXISTS (
+        SELECT FROM workflow_side_effects_outbox e
+        WHERE e.tenant_id = NEW.tenant_id AND e.created_at >= made_at
+          AND e.step_execution_id = NEW.step_execution_id) THEN
+        RAISE EXCEPTION 'effect % has no step of this wave that sends it', NEW.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_stray_effect() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_unversioned_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2390,6 +2351,55 @@ CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at times
 $$;
 
 ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb, takes_permission boolean, is_given_up boolean)
+    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id,
+     c.gave,
+     c.given_by,
+     c.granting,
+     false,
+     false
+    FROM public.barring_changes_since(vote_changes_since.since, vote_changes_since.user_ids, vote_changes_since.roles, vote_changes_since.concerned, vote_changes_since.needed, vote_changes_since.own_resources) c(kind, changed_at, actor_id, persons, user_id, role, other_user_id, gave, given_by, granting)
+   WHERE (c.kind <> 'manager_set'::text)
+ UNION ALL
+  SELECT l.kind,
+     l.changed_at,
+     l.actor_id,
+     l.persons,
+     l.user_id,
+     l.role,
+     l.other_user_id,
+     l.gave,
+     l.given_by,
+     l.granting,
+     l.takes_permission,
+     l.is_given_up
+    FROM public.line_changes_since(vote_changes_since.since, vote_changes_since.lines, vote_changes_since.line_holders, vote_changes_since.concerned) l(kind, changed_at, actor_id, persons, user_id, role, other_user_id, gave, given_by, granting, takes_permission, is_given_up)
+ UNION ALL
+  SELECT t.kind,
+     t.changed_at,
+     t.actor_id,
+     t.persons,
+     t.user_id,
+     t.role,
+     t.other_user_id,
+     '{}'::text[] AS text,
+     public.last_giving(vote_changes_since.since, t.changed_at, t.kind, t.user_id, t.role) AS last_giving,
+     '{}'::jsonb AS jsonb,
+     t.takes_permission,
+     false
+    FROM public.permission_takings_since(vote_changes_since.since, vote_changes_since.concerned, vote_changes_since.holders, vote_changes_since.seat_roles, vote_changes_since.needed, vote_changes_since.by_roles, vote_changes_since.own_resources) t(kind, changed_at, actor_id, persons, user_id, role, other_user_id, takes_permission);
+END;
+
+ALTER FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) OWNER TO signet_owner;
 
 CREATE TABLE public.workflow_side_effects_outbox (
     tenant_id uuid NOT NULL,
@@ -4256,6 +4266,8 @@ CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_ste
 
 CREATE CONSTRAINT TRIGGER reject_smaller_set_of_editors AFTER UPDATE OF editor_responsible ON public.documents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.editor_responsible IS DISTINCT FROM old.editor_responsible)) EXECUTE FUNCTION public.reject_smaller_set_of_editors();
 
+CREATE TRIGGER reject_stray_effect BEFORE INSERT ON public.workflow_side_effects_outbox FOR EACH ROW WHEN ((CURRENT_USER = 'signet_worker'::name)) EXECUTE FUNCTION public.reject_stray_effect();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.amendments FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.api_key_owners FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
@@ -4947,12 +4959,6 @@ GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_api;
 
 GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
 
-REVOKE ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_api;
-
-GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_worker;
-
 REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
@@ -5177,6 +5183,8 @@ REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_stray_effect() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reopen_amendment() FROM PUBLIC;
@@ -5204,6 +5212,12 @@ REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_a
 GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_api;
 
 GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 

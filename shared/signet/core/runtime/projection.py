@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.runtime.position import Position, Token
+from signet.core.runtime.position import Hold, Position, Token, find_code
 from signet.core.runtime.tokens import (
     TokenChanges,
     ask_again,
@@ -243,7 +243,8 @@ def _apply_step(workflow: Workflow, projection: Projection, step: Step, seq: int
     if is_item(step.token):
         return TokenChanges()  # the step of the whole list moves its token
     if step.status == "failed" and step.is_held:
-        hold_failed(projection.position, step.token, seq, step.error or "")
+        error = step.error or ""
+        hold_failed(projection.position, step.token, Hold(seq, error, find_code(error, step.evidence)))
         return TokenChanges()
     if step.status == "failed" and not step.chosen_edge_ids:
         projection.status, projection.reason = "failed", step.error
@@ -288,7 +289,8 @@ def _resume(workflow: Workflow, projection: Projection, step: Step, seq: int) ->
 
 
 def _hold(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
-    hold(projection.position, step.data["token"], seq, _reason_of(step))
+    reason = _reason_of(step)
+    hold(projection.position, step.data["token"], Hold(seq, reason, find_code(reason, step.data)))
     return TokenChanges()
 
 

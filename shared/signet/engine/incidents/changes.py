@@ -50,7 +50,7 @@ def find_code(workflow: Workflow, change: HoldChange) -> str:
     if said.get("then") == "leave":
         return DOCUMENT_WITHOUT_WORKFLOW
     node = workflow.nodes[change.token.node] if change.token is not None else None
-    return code_of(change.reason, said, node.type.name if node is not None else None)
+    return code_of(change.code, node.type.name if node is not None else None)
 
 
 def _make_opened(row: InstanceRow, execution: InstanceExecution, change: HoldChange) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from signet.core.approvals.eligibility import PeopleBehind, list_approving_voices, separation_conflict
+from signet.core.approvals.eligibility import PeopleBehind, separation_conflict
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
 from signet.core.runtime.go_to_targets import is_behind_gate
@@ -36,7 +36,9 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     if context.document is None:
         return
     persons = _list_persons(caller)
-    denial = _find_part(transaction, context, persons) or _find_vote(transaction, context, persons)
+    denial = _find_part(transaction, context, persons) or _find_approval(
+        transaction, context, persons, "give the answer"
+    )
     if denial is not None:
         remedy = "Have an operator without a part in it give the answer."
         raise Rejected(denial.code, denial.sentence, remedy=remedy)
@@ -48,7 +50,7 @@ def refuse_part_behind_gate(
 ) -> None:
     """Refuse a caller with a part in a document that stands behind a gate: it would be done again for them.
 
-    Who approved what is done there has a part in it too. Before the gate its approvals are asked again.
+    Who approved what is done there would do it again. Before the gate its approvals are asked again.
     """
     document = context.document
     if document is None:
@@ -57,7 +59,9 @@ def refuse_part_behind_gate(
     if not is_behind_gate(execution.workflow, execution.projection.position.at_work(), document.status):
         return
     persons = _list_persons(caller)
-    denial = _find_part(transaction, context, persons) or _find_approver(transaction, context, persons)
+    denial = _find_part(transaction, context, persons) or _find_approval(
+        transaction, context, persons, "do this too"
+    )
     if denial is not None:
         remedy = "Have another operator do it; what is held can be retried."
         raise Rejected(denial.code, denial.sentence, remedy=remedy)
@@ -68,16 +72,19 @@ def _list_persons(caller: Caller) -> frozenset[str]:
     return frozenset((*caller.principal.responsible, *claimed))
 
 
-def _find_approver(
-    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str]
+def _find_approval(
+    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str], what: str
 ) -> Denial | None:
-    """Find a person who has approved the document: they would have approved what they then do again."""
+    """Find an approval of the document, or of one that it was made of or amends, that stands or was used.
+
+    Its voter would decide alone about what they then do, for instance about the account that is paid.
+    """
     document = context.document
     assert document is not None
     for person in sorted(transaction.list_approvers(document.id).intersection(persons)):
         if _bars_deciding(context, person):
-            sentence = f"{person} has approved what stands behind the gate, and may not do this too"
-            return Denial("SEPARATION_OF_DUTIES", sentence)
+            approved = "the document, or one that it comes from"
+            return Denial("SEPARATION_OF_DUTIES", f"{person} has approved {approved}, and may not {what}")
     return None
 
 
@@ -103,28 +110,4 @@ def _find_part(
             denial = context.make_conflict_check(replace(document, editor_responsible=others))(person)
         if denial is not None:
             return denial
-    return None
-
-
-def _find_vote(
-    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str]
-) -> Denial | None:
-    """Find an approval of the document, also one that its gate has used.
-
-    Its voter would decide alone about what they then answer, for instance about the account that is paid.
-    """
-    document = context.document
-    assert document is not None
-    waiting = {
-        person
-        for request in context.approvals.list_pending(context.row.id)
-        for person in list_approving_voices(request.seats)
-    }
-    approved = waiting | transaction.list_used_voices(document.id)
-    for person in sorted(approved.intersection(persons)):
-        if _bars_deciding(context, person):
-            about = "what waits for this answer" if person in waiting else "the document"
-            return Denial(
-                "SEPARATION_OF_DUTIES", f"{person} has approved {about}, and may not give the answer"
-            )
     return None

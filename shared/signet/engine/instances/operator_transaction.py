@@ -41,8 +41,7 @@ from signet.engine.execution.rows import (
 from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
-from signet.store.approvals.approvers import list_approvers
-from signet.store.approvals.voters import list_used_voices
+from signet.store.approvals.approvers import MAX_LINE, list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
@@ -261,12 +260,15 @@ class OperatorTransaction:
         return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
 
     def list_approvers(self, document_id: UUID) -> frozenset[str]:
-        """List the persons who have approved the document, and the persons they voted for."""
-        return list_approvers(self._connection, self._tenant_id, document_id)
-
-    def list_used_voices(self, document_id: UUID) -> frozenset[str]:
-        """List who has approved the document for a gate that used it, and the people they voted for."""
-        return list_used_voices(self._connection, self._tenant_id, document_id)
+        """List who has approved the document, or one that it comes from, and the persons they voted for."""
+        approvers = list_approvers(self._connection, self._tenant_id, document_id)
+        if approvers is None:
+            raise Rejected(
+                "ORIGINS_TOO_MANY",
+                f"document {document_id} comes from more than {MAX_LINE} others, one after the other",
+                remedy="Nobody can say who has approved it: cancel its instance, and enter a new document.",
+            )
+        return approvers
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))
