@@ -20,6 +20,7 @@ from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
     describe_happened,
+    describe_rejection,
     describe_standing,
     describe_summary,
     describe_turn,
@@ -104,6 +105,19 @@ class ApprovedReference:
 
 
 @dataclass(frozen=True)
+class ExplainedRejection:
+    """A change that a rule has stopped: who asked for it, and what the rule read."""
+
+    rule: str
+    rule_version: int
+    operation: str
+    actor: str
+    at: datetime
+    text: str
+    condition: ReadCondition
+
+
+@dataclass(frozen=True)
 class InstanceExplanation:
     id: UUID
     entity_type: str | None
@@ -126,6 +140,8 @@ class InstanceExplanation:
     approved_references: tuple[ApprovedReference, ...]
     # The stages that nobody may decide, with what can be done.
     stuck_stages: tuple[StuckStage, ...]
+    # The newest changes of the document that rules have stopped since it began.
+    rejections: tuple[ExplainedRejection, ...]
     # The events that would move it, or the reason that nothing does.
     waking: tuple[str, ...]
     # The authors of the definition, the contract and the chains that it runs under.
@@ -180,6 +196,7 @@ def explain_instance(
         approvals=tuple(explain_requests(outline, record, by_hash)),
         approved_references=tuple(_list_approved_references(record)),
         stuck_stages=tuple(explain_stuck_stages(outline, record)),
+        rejections=tuple(_list_rejections(outline, record)),
         waking=tuple(describe_waking(outline, record)),
         control=control,
     )
@@ -218,6 +235,19 @@ def _list_approved_references(record: InstanceRecords) -> Iterator[ApprovedRefer
             UUID(approval) if approval else None,
             UUID(origin) if origin else None,
             sentence,
+        )
+
+
+def _list_rejections(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedRejection]:
+    for rejection in record.rejections:
+        yield ExplainedRejection(
+            rejection.rule,
+            rejection.rule_version,
+            rejection.operation,
+            rejection.actor_id,
+            rejection.created_at,
+            describe_rejection(outline, rejection),
+            _read_condition(outline, rejection.evidence),
         )
 
 
@@ -306,20 +336,22 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
-    if explained.approvals:
-        yield from ("", "Its approvals")
-    for approval in explained.approvals:
-        first, *details = approval.text
-        yield f"  {first}"
-        yield from (f"    {sentence}" for sentence in details)
+    rejections = [(rejection.text, rejection.condition.text) for rejection in explained.rejections]
+    yield from _write_groups("What rules have rejected, the newest first", rejections)
+    yield from _write_groups("Its approvals", [approval.text for approval in explained.approvals])
     if explained.approved_references:
         yield from ("", "What it reads of other documents as it was approved")
     yield from (f"  {reference.text}" for reference in explained.approved_references)
-    if explained.stuck_stages:
-        yield from ("", "What to do where nobody may decide")
-    for stuck in explained.stuck_stages:
-        first, *details = stuck.text
-        yield f"  {first}"
-        yield from (f"    {sentence}" for sentence in details)
+    stuck_stages = [stuck.text for stuck in explained.stuck_stages]
+    yield from _write_groups("What to do where nobody may decide", stuck_stages)
     yield from ("", "Its life")
     yield from (f"  {describe_time(turn.at)}  {turn.text}" for turn in explained.turns)
+
+
+def _write_groups(title: str, groups: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Write the title where there is any group: of each its first sentence, and the others below it."""
+    if groups:
+        yield from ("", title)
+    for first, *details in groups:
+        yield f"  {first}"
+        yield from (f"    {sentence}" for sentence in details)

@@ -247,6 +247,18 @@ class EditRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectionRecord:
+    """A change of the document that a rule has stopped, and what the rule read."""
+
+    rule: str
+    rule_version: int
+    operation: str
+    actor_id: str
+    evidence: Mapping[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedAct:
     """An act that the server would accept now, with its permission; `targets` are those of `go_to`."""
 
@@ -292,6 +304,8 @@ class InstanceRecords:
     stuck_stages: Sequence[StuckStageRecord] = ()
     # Open incidents, the oldest first.
     incidents: Sequence[IncidentRecord] = ()
+    # The newest changes that rules have stopped, the newest first.
+    rejections: Sequence[RejectionRecord] = ()
     tenant_id: UUID | None = None
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

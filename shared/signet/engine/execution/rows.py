@@ -16,7 +16,7 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
 from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
-from signet.engine.documents.rows import KeepResponsible
+from signet.engine.documents.rules import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
 from signet.ids import created_at_of, make_id

@@ -128,3 +128,14 @@ FROM document_versions
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version > %(since)s
 ORDER BY version
 LIMIT %(limit)s
+
+-- name: list_rejections
+-- List the newest changes of the document that rules have stopped since the instance began, the newest first.
+SELECT e.rule, e.rule_version, coalesce(e.operation, '') AS operation, coalesce(e.actor_id, '') AS actor_id, e.evidence,
+       e.created_at
+FROM rule_executions e
+WHERE e.tenant_id = %(tenant_id)s AND e.document_id = %(document_id)s AND e.is_rejection
+  AND e.created_at >= (SELECT i.started_at FROM workflow_instances i
+                       WHERE i.tenant_id = e.tenant_id AND i.id = %(id)s)
+ORDER BY e.id DESC
+LIMIT %(limit)s

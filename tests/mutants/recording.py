@@ -1,0 +1,52 @@
+"""Faults in what is put on record of changes that were not made, and of what nodes were given."""
+
+from tests.mutants.mutation import Mutation
+
+DOCUMENTS = "shared/signet/engine/documents"
+OF_REJECTIONS = "tests/integration/engine/documents/test_rejections.py::test_"
+OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
+
+RECORDING = (
+    Mutation(
+        "what a rule has stopped is not kept",
+        9,
+        f"{DOCUMENTS}/mutate.py",
+        "        keep_rejections(self._database, mutation.tenant_id, mutation.rejected)\n",
+        "",
+        (f"{OF_REJECTIONS}a_refused_change_leaves_what_the_rule_read_and_who_asked",),
+    ),
+    Mutation(
+        "a rejection names the key and not its owners",
+        9,
+        f"{DOCUMENTS}/rules.py",
+        '"responsible": keep(change.caller.principal.responsible)',
+        '"responsible": keep(frozenset((change.caller.principal.subject,)))',
+        (f"{OF_REJECTIONS}a_key_leaves_its_owners",),
+    ),
+    Mutation(
+        "one transaction keeps as many rejections as one likes",
+        9,
+        f"{DOCUMENTS}/rules.py",
+        "for change in rejected[:MAX_KEPT]",
+        "for change in rejected",
+        (f"{OF_REJECTIONS}a_transaction_keeps_so_many_and_no_more",),
+    ),
+    Mutation(
+        "a dry run of a correction leaves a rejection",
+        9,
+        "shared/signet/engine/instances/corrections.py",
+        "            if not dry_run:\n",
+        "            if rejected:\n",
+        (f"{OF_CORRECTIONS}a_correction_that_a_rule_stops_is_kept_unless_it_only_was_tried",),
+    ),
+    Mutation(
+        "a held gate does not keep what its rule read",
+        9,
+        f"{DOCUMENTS}/unit_of_work.py",
+        "make_rejection_rows(self.rejected, self.keep_responsible)",
+        "make_rejection_rows((), self.keep_responsible)",
+        (
+            "tests/integration/engine/incidents/test_incidents.py::test_a_gate_that_a_rule_holds_says_what_the_rule_read",
+        ),
+    ),
+)
