@@ -5,6 +5,8 @@ from tests.mutants.mutation import Mutation
 DOCUMENTS = "shared/signet/engine/documents"
 OF_REJECTIONS = "tests/integration/engine/documents/test_rejections.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
+ROWS = "shared/signet/engine/execution/rows.py"
+OF_INPUTS = "tests/integration/engine/execution/nodes/test_inputs.py::test_"
 
 RECORDING = (
     Mutation(
@@ -48,5 +50,21 @@ RECORDING = (
         (
             "tests/integration/engine/incidents/test_incidents.py::test_a_gate_that_a_rule_holds_says_what_the_rule_read",
         ),
+    ),
+    Mutation(
+        "the input of a step repeats personal values",
+        9,
+        ROWS,
+        "_bound(_mask_given(context, step.given))",
+        "_bound(step.given)",
+        (f"{OF_INPUTS}an_input_repeats_no_personal_value",),
+    ),
+    Mutation(
+        "the input of a step is as large as it comes",
+        9,
+        ROWS,
+        "return given if size <= MAX_INPUT_BYTES else",
+        "return given if size else",
+        (f"{OF_INPUTS}a_large_input_leaves_its_size_and_its_hash",),
     ),
 )

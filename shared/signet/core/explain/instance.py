@@ -19,6 +19,7 @@ from signet.core.explain.incidents import ExplainedIncident, explain_incidents, 
 from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
+    describe_given,
     describe_happened,
     describe_rejection,
     describe_standing,
@@ -63,6 +64,8 @@ class Happened:
     # The one that it acted for or as, in words.
     acted: str
     text: str
+    # What an acting node was given; None for the others.
+    given: Mapping[str, Any] | None
     conditions: tuple[ReadCondition, ...]
     # The mistake of each field that made it fail.
     mistakes: tuple[str, ...]
@@ -212,7 +215,8 @@ def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenP
         if token["state"] in STANDING:
             step = steps.get(token["id"])
             since = step.started_at if step is not None else record.instance.updated_at
-            waits_for = tuple(describe_wait(outline, record, token, step))
+            given = describe_given(step.input_json if step is not None else None)
+            waits_for = (*describe_wait(outline, record, token, step), *given)
             yield TokenPosition(
                 token["id"], token["node"], since, describe_standing(outline, token["node"]), waits_for
             )
@@ -275,6 +279,7 @@ def _list_happened(
             run_as=step.run_as,
             acted=describe_actor(outline, step.node_id, step.run_as, step.actor_user_id),
             text=describe_happened(outline, step),
+            given=step.input_json,
             conditions=tuple(_find_conditions(outline, output)),
             mistakes=tuple(_list_mistakes(output)),
         )
@@ -334,6 +339,7 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield from ("", "How it came here (steps in the order of their ends)")
     for happened in explained.happened:
         yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"
+        yield from (f"          {line}" for line in describe_given(happened.given))
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
     rejections = [(rejection.text, rejection.condition.text) for rejection in explained.rejections]

@@ -62,6 +62,8 @@ class ExplainedStep:
     waiting_for_event_key: str | None
     # The version of the document when the step began.
     entity_version: int
+    # What an acting node was given.
+    input_json: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Sentences about an instance: its position, and the steps that led there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from signet.core.explain.controls import describe_control
@@ -13,7 +13,7 @@ from signet.core.explain.phrases import (
     end_sentence,
     name_transition,
 )
-from signet.core.explain.vocabulary import describe_list, describe_name, escape
+from signet.core.explain.vocabulary import describe_json, describe_list, describe_name, escape
 from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import CONTROL
 from signet.core.tenants.principal import SERVICE_PREFIX
@@ -126,6 +126,13 @@ def _describe_target(outline: Outline, node_id: str) -> str:
 
 def _describe_label(edge: _Data) -> str:
     return f" ({escape(edge['label'])})" if edge.get("label") else ""
+
+
+def describe_given(given: _Data | None) -> Iterator[str]:
+    """Say what an acting node was given, in one line."""
+    if given is None:
+        return
+    yield f"It was given {describe_json(given.get('payload', given.get('items', given)))}"
 
 
 def describe_rejection(outline: Outline, rejection: RejectionRecord) -> str:

@@ -90,6 +90,8 @@ class Step:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     # A join has the number of the split whose branches it joins; it fires once for each (WF-16).
     epoch: int | None = None
+    # What an acting node was given; it is written once, with the row.
+    given: Mapping[str, Any] | None = None
     # The id of its row; None until that is written.
     id: Any = None
 

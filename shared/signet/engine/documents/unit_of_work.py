@@ -301,11 +301,9 @@ class DocumentUnitOfWork:
         self._write(pipeline)
 
     def _write(self, pipeline: PipelinedTransaction | None) -> None:
-        if self.batch.is_empty:
-            return
-        write_batch(
-            self._connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline
-        )
+        if not self.batch.is_empty:
+            now = self.transaction.now
+            write_batch(self._connection, self._tenant_id, self.batch, now=now, pipeline=pipeline)
 
     def _row_of(self, operation: Operation) -> DocumentRow | None:
         return self._rows.get(operation.id) if operation.id else None

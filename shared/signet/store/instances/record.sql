@@ -23,18 +23,18 @@ WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 -- name: read_steps
 -- Read the last steps, the open ones however old, and those that say under which definition it ran before. Three
 -- parts, because each has an index of its own.
-SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key, entity_version
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, input_json, output_json, error,
+       started_at, completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq > %(after)s
 UNION ALL
-SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key, entity_version
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, input_json, output_json, error,
+       started_at, completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND status IN ('pending', 'running')
 UNION ALL
-SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key, entity_version
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, input_json, output_json, error,
+       started_at, completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND node_id = 'sys:control:moved'
 ORDER BY seq, end_seq

@@ -30,7 +30,8 @@ def strict(company: Company) -> Company:
 
 
 def from_outside(caller: Caller) -> Caller:
-    return replace(caller, origin=CallOrigin("192.0.2.7", "curl/8"), claimed="carl")
+    origin = CallOrigin("192.0.2.7", "curl/8")
+    return replace(caller, origin=origin, claimed="carl", trace_id="00-rejected")
 
 
 def test_a_refused_change_leaves_what_the_rule_read_and_who_asked(strict: Company, admin: Admin) -> None:
@@ -39,6 +40,7 @@ def test_a_refused_change_leaves_what_the_rule_read_and_who_asked(strict: Compan
     origin = {"via": "test", "address": "192.0.2.7", "agent": "curl/8", "claimed": "carl"}
     read = {"entity.grand_total": 500}
     assert admin.execute(KEPT).fetchall() == [("ceiling", 1, "create", "carl", ["carl"], origin, read)]
+    assert admin.execute("SELECT trace_id FROM rule_executions").fetchall() == [("00-rejected",)]
     for table in ("documents", "document_versions", "audit_log WHERE subject_type = 'document'"):
         assert admin.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,)
 
