@@ -15,7 +15,12 @@ from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.authors import describe_control
-from signet.core.explain.incidents import ExplainedIncident, explain_incidents, write_incidents
+from signet.core.explain.incidents import (
+    ExplainedAct,
+    ExplainedIncident,
+    explain_incidents,
+    write_incidents,
+)
 from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
@@ -31,6 +36,7 @@ from signet.core.explain.phrases import describe_time
 from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
 from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_list, escape
 from signet.core.explain.waits import describe_wait, describe_waking
+from signet.core.explain.ways_on import explain_ways_on, write_ways_on
 from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import INHERITED
 
@@ -147,6 +153,8 @@ class InstanceExplanation:
     rejections: tuple[ExplainedRejection, ...]
     # The events that would move it, or the reason that nothing does.
     waking: tuple[str, ...]
+    # What people can do to bring it on, where no incident holds it.
+    acts: tuple[ExplainedAct, ...]
     # The authors of the definition, the contract and the chains that it runs under.
     control: ControlAuthors | None
 
@@ -201,6 +209,7 @@ def explain_instance(
         stuck_stages=tuple(explain_stuck_stages(outline, record)),
         rejections=tuple(_list_rejections(outline, record)),
         waking=tuple(describe_waking(outline, record)),
+        acts=tuple(explain_ways_on(outline, record)),
         control=control,
     )
 
@@ -336,6 +345,7 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield from (f"    {sentence}" for sentence in position.waits_for)
     yield from ("", "What moves it")
     yield from (f"  {sentence}" for sentence in explained.waking)
+    yield from write_ways_on(explained.acts)
     yield from ("", "How it came here (steps in the order of their ends)")
     for happened in explained.happened:
         yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"

@@ -106,6 +106,8 @@ class EffectRecord:
     max_attempts: int
     due_at: datetime
     error: str | None
+    id: UUID | None = None
+    is_endpoint_disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ from signet.core.tenants.principal import KEY_PREFIX, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 CONTROL = "sys:control:"
+# The reason of a pause: the document was changed where nobody may change it.
+DRIFT = "WORKFLOW_VERSION_DRIFT"
 # The instance goes on under another definition, which the step names.
 MOVED = f"{CONTROL}moved"
 # Of a pin: the document that the pinned one was made of, whose approval it is of.

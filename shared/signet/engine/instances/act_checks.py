@@ -47,6 +47,14 @@ def require_repairable(context: InstanceContext) -> None:
         raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=_end_pause(context))
 
 
+def has_drifted(transaction: OperatorTransaction, context: InstanceContext) -> bool:
+    """Return whether the engine has paused it for a change of its document where nobody may change it."""
+    if not context.execution.has_drifted:
+        return False
+    pause = transaction.read_pause(context.row.id)
+    return pause is not None and not pause.is_by_person
+
+
 def require_live(context: InstanceContext) -> None:
     if not context.execution.is_live:
         raise Rejected("INSTANCE_ENDED", f"the instance is {context.row.status} already")

@@ -214,7 +214,8 @@ def _show_one(
         acts = _list_acts_on_document(connection, compiled, tenant_id, held)
     elif held is not None and row.closed_at is None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        projection = Projection(status=held.status, position=parse_position(held.active_tokens))
+        position = parse_position(held.active_tokens)
+        projection = Projection(status=held.status, position=position, reason=held.reason)
         acts = _list_acts(InstanceExecution(workflow, projection), row, held)
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)
