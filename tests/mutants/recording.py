@@ -7,6 +7,7 @@ OF_REJECTIONS = "tests/integration/engine/documents/test_rejections.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 ROWS = "shared/signet/engine/execution/rows.py"
 OF_INPUTS = "tests/integration/engine/execution/nodes/test_inputs.py::test_"
+OF_ACTS = "tests/functions/routes/instances/test_actions.py::test_"
 
 RECORDING = (
     Mutation(
@@ -66,5 +67,13 @@ RECORDING = (
         "return given if size <= MAX_INPUT_BYTES else",
         "return given if size else",
         (f"{OF_INPUTS}a_large_input_leaves_its_size_and_its_hash",),
+    ),
+    Mutation(
+        "a dry run of many acts",
+        9,
+        "shared/signet/engine/instances/bulk_acts.py",
+        "    dry_run = order.dry_run\n",
+        "    dry_run = False\n",
+        (f"{OF_ACTS}a_dry_run_of_many_says_of_each_what_would_happen",),
     ),
 )
