@@ -10,7 +10,7 @@ from typing import Any
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import Decision, DecisionInput, decide
 from signet.core.runtime.position import Token, TokenState
-from signet.core.runtime.projection import CONTROL, DRIFT, Actor, Projection, Step, apply_begun, apply_ended
+from signet.core.runtime.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
 from signet.core.runtime.tokens import is_item, name_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -113,12 +113,6 @@ class InstanceExecution:
     def takes_changes(self) -> bool:
         """Return whether an edit or a request can reach it: held tokens do not shut it, a pause does."""
         return self.is_running or self.projection.is_paused_by_holds
-
-    @property
-    def has_drifted(self) -> bool:
-        """Return whether it is paused because its document was changed where nobody may change it."""
-        projection = self.projection
-        return projection.status == "paused" and projection.reason == DRIFT
 
     @property
     def agrees_with_steps(self) -> bool:

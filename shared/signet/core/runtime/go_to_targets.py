@@ -28,7 +28,7 @@ def list_targets(execution: InstanceExecution, status: str) -> list[str]:
     begins again at its state; what people have approved already is no such place.
     """
     found = _list_candidates(execution, status)
-    if execution.has_drifted:
+    if execution.projection.has_drifted:
         workflow, tokens = execution.workflow, execution.projection.position.at_work()
         is_approved = is_behind_gate(workflow, tokens, status) or workflow.is_approved(status)
         found = [] if is_approved else [node for node in found if node == state_node(status)]
@@ -36,7 +36,7 @@ def list_targets(execution: InstanceExecution, status: str) -> list[str]:
 
 
 def check_go_to(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
-    if node_id in _list_candidates(execution, status) and not execution.has_drifted:
+    if node_id in _list_candidates(execution, status) and not execution.projection.has_drifted:
         return _find_bar(execution, status, node_id)
     targets = list_targets(execution, status)
     if node_id in targets:

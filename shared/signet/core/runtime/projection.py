@@ -159,6 +159,11 @@ class Projection:
         """Return whether it is paused because all of its tokens are held, by no act of its own."""
         return self.status == "paused" and self.position.is_held
 
+    @property
+    def has_drifted(self) -> bool:
+        """Return whether it is paused because its document was changed where nobody may change it."""
+        return self.status == "paused" and self.reason == DRIFT
+
     def tokens(self) -> list[Token]:
         return list(self.position.tokens.values())
 

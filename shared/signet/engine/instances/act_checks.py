@@ -49,7 +49,7 @@ def require_repairable(context: InstanceContext) -> None:
 
 def has_drifted(transaction: OperatorTransaction, context: InstanceContext) -> bool:
     """Return whether the engine has paused it for a change of its document where nobody may change it."""
-    if not context.execution.has_drifted:
+    if not context.execution.projection.has_drifted:
         return False
     pause = transaction.read_pause(context.row.id)
     return pause is not None and not pause.is_by_person
