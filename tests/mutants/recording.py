@@ -8,6 +8,7 @@ OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 ROWS = "shared/signet/engine/execution/rows.py"
 OF_INPUTS = "tests/integration/engine/execution/nodes/test_inputs.py::test_"
 OF_ACTS = "tests/functions/routes/instances/test_actions.py::test_"
+OF_ACTIONS = "tests/integration/engine/execution/nodes/test_action.py::test_"
 
 RECORDING = (
     Mutation(
@@ -75,5 +76,13 @@ RECORDING = (
         "    dry_run = order.dry_run\n",
         "    dry_run = False\n",
         (f"{OF_ACTS}a_dry_run_of_many_says_of_each_what_would_happen",),
+    ),
+    Mutation(
+        "a denial takes no edge for errors",
+        9,
+        "shared/signet/core/compiler/merge.py",
+        'if edge.on == "error" and types.get(edge.source) == "action":',
+        'if edge.on == "nothing":',
+        (f"{OF_ACTIONS}a_denial_takes_the_edge_for_errors_that_the_author_drew",),
     ),
 )

@@ -104,6 +104,11 @@ def test_after_a_drift_people_decide_on_what_the_document_says_now(stage: Workfl
     approve(stage, document)
     drift(stage, document)
     assert stage.instance(document.instance_id)["reason"] == DRIFT
+    _, olga = operating_on(stage)
+    (token,) = stage.instance(document.instance_id)["active_tokens"]
+    with pytest.raises(Rejected) as refused:
+        repairing_on(stage).skip(olga, document.instance_id, version(stage, document), token["id"], "why")
+    assert refused.value.remedy.startswith("Send it to the state of its document by go_to")
     go_to_submitted(stage, document)
     stage.drain()
     assert stage.standing.rows(REQUESTS, document.instance_id) == [("voided", False), ("open", False)]
