@@ -1,7 +1,7 @@
 """The acts that bring on an instance which no incident holds: each with who may do it, and how.
 
-They are those that the server accepts as the record stands: the resuming of a pause, a vote, the next attempt
-of what is on its way, a request for a transition.
+They are those that the server accepts as the record stands. It may be the resuming of a pause, or a vote. It
+may be the next attempt of what is on its way, or a request for a transition.
 """
 
 import json

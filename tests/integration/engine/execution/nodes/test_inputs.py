@@ -1,4 +1,4 @@
-"""What acting nodes are given goes on record with their steps, and nothing of what other nodes read."""
+"""Inputs of acting nodes go on record with their steps; other nodes keep none."""
 
 from typing import Any, LiteralString
 
