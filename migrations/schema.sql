@@ -3186,7 +3186,16 @@ CREATE TABLE public.rule_executions (
     phase text NOT NULL,
     matched boolean NOT NULL,
     evidence jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    is_rejection boolean DEFAULT false NOT NULL,
+    operation text,
+    actor_id text,
+    responsible bytea,
+    origin jsonb,
+    instance_id uuid,
+    step_id uuid,
+    trace_id text,
+    CONSTRAINT rule_executions_rejected CHECK (((NOT is_rejection) OR (matched AND (actor_id IS NOT NULL))))
 );
 
 ALTER TABLE ONLY public.rule_executions FORCE ROW LEVEL SECURITY;
@@ -3993,6 +4002,10 @@ CREATE INDEX org_chart_by_manager ON public.org_chart USING btree (tenant_id, ma
 CREATE INDEX personal_values_by_document ON public.personal_values USING btree (tenant_id, document_id);
 
 CREATE INDEX rule_executions_by_document ON public.rule_executions USING btree (tenant_id, document_id, id);
+
+CREATE INDEX rule_executions_rejected ON public.rule_executions USING btree (tenant_id, document_id, id) WHERE is_rejection;
+
+CREATE INDEX rule_executions_rejections ON public.rule_executions USING btree (tenant_id, id) WHERE is_rejection;
 
 CREATE INDEX transition_requests_by_document ON public.transition_requests USING btree (tenant_id, document_id, created_at);
 

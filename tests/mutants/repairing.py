@@ -10,6 +10,7 @@ OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::tes
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
+OF_DRIFTS = "tests/integration/engine/instances/test_repairs.py::test_"
 
 REPAIRING = (
     Mutation(
@@ -134,5 +135,21 @@ REPAIRING = (
         '    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)',
         "    return TokenChanges()",
         (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
+    ),
+    Mutation(
+        "a document that was approved goes on with what was changed behind its gate",
+        5,
+        f"{SIGNET}/core/runtime/go_to_targets.py",
+        "        found = [] if is_approved else [node",
+        "        found = [node",
+        (f"{OF_DRIFTS}a_drift_of_what_people_approved_sends_nothing_on",),
+    ),
+    Mutation(
+        "an instance is sent elsewhere while a person pauses it",
+        5,
+        f"{SIGNET}/engine/instances/act_checks.py",
+        "    return pause is not None and not pause.is_by_person",
+        "    return pause is not None",
+        (f"{OF_DRIFTS}nobody_goes_anywhere_while_a_person_pauses_it",),
     ),
 )

@@ -24,6 +24,7 @@ from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.pinning import PINNING
 from tests.mutants.proving import PROVING
+from tests.mutants.recording import RECORDING
 from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
@@ -60,6 +61,7 @@ MUTATIONS: Sequence[Mutation] = (
     *HOLDING,
     *AMENDING,
     *REPAIRING,
+    *RECORDING,
     *TELLING,
     *GOING_BACK,
     *ADVICE,

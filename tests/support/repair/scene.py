@@ -8,6 +8,7 @@ from uuid import UUID
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
+from signet.core.explain.instance import write_instance
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
@@ -16,6 +17,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.corrections import Corrections
 from signet.engine.instances.document_restarts import Restarts
+from signet.engine.instances.explain import explain
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
 from signet.outbound.connector import Delivery, OutboundMessage
@@ -184,6 +186,16 @@ class RepairScene:
             return f"{status}, paused"
         waits = [node for node in row["current_nodes"] if not node.startswith("sys:state:")]
         return f"{status}, waits at {' and '.join(waits)}" if waits else status
+
+    def list_named(self, document: Made) -> Mapping[str, str]:
+        """Return the acts that the explanation names now, each with its request."""
+        instance_id = self.row_of(document)["id"]
+        contracts = self.stage.caches().contracts
+        explained = explain(self.database, contracts, self.stage.tenant_id, instance_id)
+        acts = [*explained.acts, *(act for incident in explained.incidents for act in incident.acts)]
+        text = "\n".join(write_instance(explained))
+        assert all(act.request in text and act.command in text for act in acts)
+        return {act.name: act.request for act in acts}
 
     def attempt(self, document: Made, act: "Act") -> str:
         """Return where the act leads, or the code by which it is refused."""

@@ -97,11 +97,6 @@ def is_amended_in_vain(scene: RepairScene, document: Made) -> None:
     scene.instances.cancel(scene.olga, row["id"], row["version"], "not wanted")
 
 
-def cancels_and_restarts(scene: RepairScene, document: Made) -> None:
-    row = scene.row_of(document)
-    scene.instances.cancel(scene.olga, row["id"], row["version"], "begin again", "restart")
-
-
 def cancels(scene: RepairScene, document: Made) -> None:
     row = scene.row_of(document)
     scene.instances.cancel(scene.olga, row["id"], row["version"], "not now")

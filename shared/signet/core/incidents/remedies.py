@@ -69,8 +69,9 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",
         "WORKFLOW_VERSION_DRIFT": (
-            "The steps before were decided on other content, so that going on would be wrong. Cancel it with"
-            " `then: restart`: it begins again at its status, and people decide on what it holds now."
+            "The steps before were decided on other content, so that going on would be wrong. Go to the state"
+            " of the document: people decide on what it holds now. Where that is not listed, cancel it with"
+            " `then: restart`."
         ),
     }
 )

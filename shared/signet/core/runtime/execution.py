@@ -41,10 +41,14 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class ActionPlan:
-    """The plan of an acting node, found out without acting; for each of so many items."""
+    """The plan of an acting node, found out without acting; for each of so many items.
+
+    `given` is what the node is given. It goes on record with the step.
+    """
 
     content: Any = None
     item_count: int = 0
+    given: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,7 @@ class InstanceExecution:
                 self.blocked[token.id] = prepared
             else:
                 step = self._begin(token)
+                step.given = prepared.given
                 items = self._begin_items(step, prepared.item_count)
                 pending_actions.append(PendingAction(node, step, prepared.content, items))
             return

@@ -24,16 +24,23 @@ def list_targets(execution: InstanceExecution, status: str) -> list[str]:
     """List the nodes that an operator may send the instance to, the nearest first.
 
     These are the beginnings of the slots that its tokens are in, and the states that they came from. Behind
-    a gate it is the state that the slot leads to.
+    a gate it is the state that the slot leads to. Where the document was changed in spite of its window, all
+    begins again at its state; what people have approved already is no such place.
     """
     found = _list_candidates(execution, status)
+    if execution.projection.has_drifted:
+        workflow, tokens = execution.workflow, execution.projection.position.at_work()
+        is_approved = is_behind_gate(workflow, tokens, status) or workflow.is_approved(status)
+        found = [] if is_approved else [node for node in found if node == state_node(status)]
     return [node for node in found if _find_bar(execution, status, node) is None]
 
 
 def check_go_to(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
-    if node_id in _list_candidates(execution, status):
+    if node_id in _list_candidates(execution, status) and not execution.projection.has_drifted:
         return _find_bar(execution, status, node_id)
     targets = list_targets(execution, status)
+    if node_id in targets:
+        return None
     sentence = f"the instance cannot go to {node_id}: it lies ahead, or nothing leads from there"
     remedy = f"Go to one of these: {', '.join(targets)}." if targets else "Ask for a transition instead."
     return Rejected("INSTANCE_TARGET_NOT_POSSIBLE", sentence, remedy=remedy)

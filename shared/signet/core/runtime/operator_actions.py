@@ -162,6 +162,8 @@ def list_acts(
     is_retriable = check_retry(execution, is_paused_by_person=is_paused_by_person) is None
     found = ["retry"] if is_retriable else ["resume"] if check_resume(execution) is None else []
     if token is None or not execution.takes_changes:
+        has_drifted = execution.projection.has_drifted and not is_paused_by_person
+        found += ["go_to"] if has_drifted and list_targets(execution, status) else []
         return [*found, *ending]
     found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token) is None else []

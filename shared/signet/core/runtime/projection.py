@@ -26,6 +26,8 @@ from signet.core.tenants.principal import KEY_PREFIX, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 CONTROL = "sys:control:"
+# The reason of a pause: the document was changed where nobody may change it.
+DRIFT = "WORKFLOW_VERSION_DRIFT"
 # The instance goes on under another definition, which the step names.
 MOVED = f"{CONTROL}moved"
 # Of a pin: the document that the pinned one was made of, whose approval it is of.
@@ -90,6 +92,8 @@ class Step:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     # A join has the number of the split whose branches it joins; it fires once for each (WF-16).
     epoch: int | None = None
+    # What an acting node was given; it is written once, with the row.
+    given: Mapping[str, Any] | None = None
     # The id of its row; None until that is written.
     id: Any = None
 
@@ -154,6 +158,11 @@ class Projection:
     def is_paused_by_holds(self) -> bool:
         """Return whether it is paused because all of its tokens are held, by no act of its own."""
         return self.status == "paused" and self.position.is_held
+
+    @property
+    def has_drifted(self) -> bool:
+        """Return whether it is paused because its document was changed where nobody may change it."""
+        return self.status == "paused" and self.reason == DRIFT
 
     def tokens(self) -> list[Token]:
         return list(self.position.tokens.values())

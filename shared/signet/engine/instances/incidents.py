@@ -22,7 +22,8 @@ from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.read import LAST, reading
 from signet.engine.cache import CompiledCache
-from signet.engine.instances.actions import Instances, InstanceState, Seen
+from signet.engine.instances.actions import Instances, InstanceState
+from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
 from signet.engine.instances.operator_transaction import permission_of
 from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (
@@ -130,7 +131,7 @@ class Incidents:
         return self._care(caller, incident_id, "assign", write)
 
     def retry_many(
-        self, caller: Caller, wanted: IncidentFilter, reason: str
+        self, caller: Caller, wanted: IncidentFilter, reason: str, *, dry_run: bool = False
     ) -> list[tuple[UUID, InstanceState | Rejected | Transient]]:
         """Retry the instances of open incidents with one cause, the oldest of a page of them first."""
         with self._reading(caller.principal) as connection:
@@ -138,7 +139,8 @@ class Incidents:
             rows = list_incidents(connection, tenant_id, wanted, before=LAST, limit=MAX_RETRIED)
             held = read_held_instances(connection, tenant_id, sorted({row.instance_id for row in rows}))
         seen = [Seen(row.id, row.version) for row in sorted(held, key=lambda row: row.id)]
-        outcomes = self._instances.act_on_many(caller, "retry", seen, reason)
+        order = BulkOrder("retry", seen, reason, dry_run=dry_run)
+        outcomes = act_on_many(self._instances, caller, order)
         return [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]
 
     def _care(
@@ -214,7 +216,8 @@ def _show_one(
         acts = _list_acts_on_document(connection, compiled, tenant_id, held)
     elif held is not None and row.closed_at is None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        projection = Projection(status=held.status, position=parse_position(held.active_tokens))
+        position = parse_position(held.active_tokens)
+        projection = Projection(status=held.status, position=position, reason=held.reason)
         acts = _list_acts(InstanceExecution(workflow, projection), row, held)
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)

@@ -24,6 +24,7 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
+from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import Applied, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
@@ -209,10 +210,14 @@ class OperatorTransaction:
         tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
         return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
 
-    def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
-        """Make a new version of the document, held to its contract and rules; raise a refusal."""
-        outcome = self._documents.execute(self._caller, Correct(document_id, patch, reason))
+    def correct(self, operation: Correct, rejected: list[DocumentChange]) -> Applied:
+        """Make a new version of the document, held to its contract and rules; raise a refusal.
+
+        `rejected` takes what a rule has stopped: it is kept when this transaction is rolled back.
+        """
+        outcome = self._documents.execute(self._caller, operation)
         if not isinstance(outcome, Applied):
+            rejected.extend(self._documents.rejected)
             raise outcome
         return outcome
 

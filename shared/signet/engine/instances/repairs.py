@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
+from signet.core.runtime.document_changes import take_drift
 from signet.core.runtime.go_to_targets import check_go_to
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
@@ -14,6 +15,7 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.act_checks import (
+    has_drifted,
     raise_if,
     require_current,
     require_live,
@@ -80,17 +82,27 @@ class Repairs:
         *,
         dry_run: bool = False,
     ) -> InstanceState:
-        """Send the instance back, or to the state of its document; all of its tokens are withdrawn."""
+        """Send the instance back, or to the state of its document; all of its tokens are withdrawn.
+
+        One that was paused because its document was changed where nobody may takes that in.
+        """
         with self._locked(caller, instance_id, "go_to", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            require_repairable(context)
+            drifted = has_drifted(transaction, context)
+            if not drifted:
+                require_repairable(context)
             require_reason(reason)
-            require_current(context)
+            if not drifted:
+                require_current(context)
             status = context.document.status if context.document is not None else ""
             raise_if(check_go_to(context.execution, status, node))
             refuse_part_behind_gate(transaction, context, caller)
-            context.execution.go_to(node, reason, transaction.actor)
+            state = context.find_document_state() if drifted else None
+            if state is not None:
+                take_drift(context.execution, state, node, reason, transaction.actor)
+            else:
+                context.execution.go_to(node, reason, transaction.actor)
             context.adopt_changes()
             transaction.wake(context)
             transaction.note(instance_id, "go_to", reason, {"node": node})

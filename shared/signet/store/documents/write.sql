@@ -201,16 +201,6 @@ SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, '
        entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, actor_id, responsible, trace_id
 FROM ended
 
--- name: insert_rule_executions
--- Write what rules were run with, and what came of it.
-INSERT INTO rule_executions (tenant_id, id, document_id, document_version, entity_type, rule, rule_version, phase,
-                             matched, evidence, created_at)
-SELECT %(tenant_id)s, id, document_id, document_version, entity_type, rule, rule_version, phase, matched, evidence,
-       %(now)s
-FROM json_to_recordset(%(rows)s::json) AS row (
-    id uuid, document_id uuid, document_version bigint, entity_type text, rule text, rule_version bigint,
-    phase text, matched boolean, evidence jsonb)
-
 -- name: adopt_contracts
 -- Move documents to the contract of the newer definition that their instances move to; the step says so.
 UPDATE documents d

@@ -76,6 +76,7 @@ class HeldInstanceRow:
 
     id: UUID
     status: str
+    reason: str | None
     version: int
     definition_id: UUID
     definition_version: int

@@ -62,7 +62,11 @@ def test_one_cause_is_one_group_and_one_retry(
 ) -> None:
     [group] = client.get("/v1/incidents/groups").body["items"]
     assert (group["code"], group["count"], group["entity_type"]) == (ERROR, 2, "invoice")
-    retried = client.post("/v1/incidents/retry", {"code": ERROR, "node": group["node"], **WHY})
+    cause = {"code": ERROR, "node": group["node"], **WHY}
+    told = client.post("/v1/incidents/retry", {**cause, "dry_run": True})
+    assert [one["status"] for one in told.body["items"]] == ["possible", "possible"]
+    assert [one["attempts"] for one in listed(client)] == [1, 1]
+    retried = client.post("/v1/incidents/retry", cause)
     assert (retried.status, retried.body["done"], retried.body["rejected"]) == (200, 2, 0)
     drain(worker, [company.tenant_id])
     assert [one["attempts"] for one in listed(client)] == [2, 2]

@@ -8,7 +8,6 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.bulk_outcomes import describe_refusal
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
@@ -16,17 +15,17 @@ from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import (
     MAX_TOKEN_CHARACTERS,
     Advance,
-    InstanceActOutcome,
+    DryRun,
     InstanceActOutcomes,
     OfToken,
     OperatorAct,
     Why,
     declare_act,
     show_act,
+    show_outcomes,
 )
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
-from signet.engine.instances.actions import InstanceState
 from signet.engine.instances.incidents import (
     MAX_NOTE_CHARACTERS,
     Incident,
@@ -77,6 +76,7 @@ class RetryOfIncidents(Strict):
     endpoint: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
     entity_type: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
     reason: Why
+    dry_run: DryRun = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +122,8 @@ def add_incident_routes(routes: Routes) -> None:
         wanted = IncidentFilter(
             True, asked.code, node=asked.node, endpoint=asked.endpoint, entity_type=asked.entity_type
         )
-        outcomes = call.use.incidents.retry_many(call.caller, wanted, asked.reason)
-        items = [
-            InstanceActOutcome(index, instance_id, "done", outcome, None)
-            if isinstance(outcome, InstanceState)
-            else InstanceActOutcome(index, instance_id, "rejected", None, describe_refusal(outcome))
-            for index, (instance_id, outcome) in enumerate(outcomes)
-        ]
-        done = sum(item.status == "done" for item in items)
-        return InstanceActOutcomes(done, len(items) - done, items)
+        outcomes = call.use.incidents.retry_many(call.caller, wanted, asked.reason, dry_run=asked.dry_run)
+        return show_outcomes(outcomes, dry_run=asked.dry_run)
 
     @routes.get("/v1/incidents/<incident_id>", "One incident", Incident)
     def read_incident(call: Call, incident_id: PathId) -> Incident:

@@ -21,13 +21,11 @@ from signet.engine.execution.nodes.handler import (
 
 class WebhookOutHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        return ActionPlan()
+        payload, variables = node.templates["/payload"](context.decision_input(token).env)
+        return ActionPlan(payload, given={"payload": payload, "variables": variables})
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        node = pending.node
-        payload, _ = node.templates["/payload"](
-            context.decision_input(context.execution.token_of(pending.step)).env
-        )
+        node, payload = pending.node, pending.plan
         event, document = node.config.get("event"), context.document
         if event is None:
             return _ask(context, node, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
