@@ -1,6 +1,6 @@
 """What must hold of documents whenever all is quiet, read from the tables alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -104,17 +104,20 @@ def _find_stranded(world: World) -> Iterator[str]:
             continue
         # What comes meanwhile is taken up when the person who has paused it resumes it.
         is_paused_by_hand = state == "paused" and reason == PAUSED_BY_HAND
-        for token in tokens:
-            if is_paused_by_hand and not token.get("hold"):
-                continue
-            problem = _find_problem(world, (instance, token), held, waiting)
-            if problem is not None:
-                yield f"{status}: {problem}"
+        standing = [token for token in tokens if token.get("hold") or not is_paused_by_hand]
+        problems = (_find_problem(world, (instance, token), held, waiting) for token in standing)
+        yield from (f"{status}: {problem}" for problem in problems if problem is not None)
         if state == "paused" and not is_paused_by_hand and document not in documents:
             yield f"{status}: paused, and no incident says why"
-    live = {(row[2], token["id"]) for row in rows for token in row[5] or () if token.get("hold")}
+    yield from _find_stale_incidents(open_ones, rows)
+
+
+def _find_stale_incidents(
+    open_ones: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]
+) -> Iterator[str]:
+    held = {(row[2], token["id"]) for row in rows for token in row[5] or () if token.get("hold")}
     for _, instance, token, code, is_live in open_ones:
-        if token is not None and (instance, token) not in live:
+        if token is not None and (instance, token) not in held:
             yield f"the incident {code} is open, and holds nothing"
         if token is None and not is_live and code != "DOCUMENT_WITHOUT_WORKFLOW":
             yield f"the incident {code} is open, and its instance has ended"

@@ -115,8 +115,6 @@ def bring_on(world: World, document: Made) -> str:
             break
         _bring_on_once(world, document, by_chance=number < 2)
     place = world.scene.describe(document)
-    if place == "approved, held: ORIGINAL_MOVED_ON":
-        return "draft"  # TODO
     assert not list_explained(world, document), place
     return world.stage.status_of(document.id)
 

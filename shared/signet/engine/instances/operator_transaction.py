@@ -24,7 +24,7 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
-from signet.engine.documents.commands import Applied, Correct
+from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -213,6 +213,13 @@ class OperatorTransaction:
     def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
         """Make a new version of the document, held to its contract and rules; raise a refusal."""
         outcome = self._documents.execute(self._caller, Correct(document_id, patch, reason))
+        if not isinstance(outcome, Applied):
+            raise outcome
+        return outcome
+
+    def conclude(self, instance_id: UUID, operation: ConcludeTransition) -> Applied:
+        """End a transition of the instance's document in the name of the operator; raise a refusal."""
+        outcome = self._documents.execute(replace(self._caller, instance_id=instance_id), operation)
         if not isinstance(outcome, Applied):
             raise outcome
         return outcome
