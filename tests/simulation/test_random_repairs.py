@@ -14,16 +14,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, reproduce_failure, seed, settings
 from hypothesis import __version__ as hypothesis_version
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from hypothesis.strategies import booleans, integers, sampled_from
+from hypothesis.strategies import integers, sampled_from
 
-from signet.outbound.connector import Delivery
-from tests.support.core.approval_policies import VOTES
 from tests.support.repair.scene import RepairScene
-from tests.support.repair.strikes import BUSY, GONE
 from tests.support.shared_company import IS_CAMPAIGN
-from tests.support.wandering.acts import ACTS
 from tests.support.wandering.definitions import DEFINITIONS
-from tests.support.wandering.wanderers import CHANGES, STARTS, Wanderers
+from tests.support.wandering.wanderers import STARTS, STEPS, Step, Wanderers
 from tests.support.wandering.world import World
 from tests.support.workflow_stage import WorkflowStage, standing_stage
 
@@ -34,8 +30,6 @@ MAX_STEPS = 12
 PHASES = (Phase.generate, Phase.shrink) if os.environ.get("SIGNET_TEST_SHRINK") else (Phase.generate,)
 # What Hypothesis prints of a failure: `SIGNET_TEST_WANDERING=<blob>` tries the same once more.
 BLOB = os.environ.get("SIGNET_TEST_WANDERING")
-NO_MORE = Delivery(410, "ANSWERED: 410", is_final=True, is_gone=True)
-DELIVERIES = (Delivery(200, None, {"ok": True}), BUSY, GONE, NO_MORE, Delivery(None, "TIMED_OUT: no answer"))
 
 
 class Wanderings(RuleBasedStateMachine):
@@ -44,11 +38,9 @@ class Wanderings(RuleBasedStateMachine):
     # An invariant that has failed says more than the end of its documents.
     is_lost = False
 
-    @initialize(
-        number=integers(0, len(DEFINITIONS) - 1), where=sampled_from(STARTS), chance=integers(0, 9_999)
-    )
-    def begin(self, number: int, where: str, chance: int) -> None:
-        self.world.begin(number, chance)
+    @initialize(where=sampled_from(STARTS), chance=integers(0, 9_999))
+    def begin(self, where: str, chance: int) -> None:
+        self.world.begin(chance)
         self.wanderers = Wanderers(self.world)
         self.wanderers.start(where)
 
@@ -57,29 +49,9 @@ class Wanderings(RuleBasedStateMachine):
         assert self.wanderers is not None
         return self.wanderers
 
-    @rule(name=sampled_from(sorted(ACTS)), which=integers(0, 3))
-    def try_act(self, name: str, which: int) -> None:
-        self.own.act(name, which)
-
-    @rule(which=integers(0, 3))
-    def go_on(self, which: int) -> None:
-        self.own.go_on(which)
-
-    @rule(delivery=sampled_from(DELIVERIES), is_lost=booleans())
-    def deliver(self, delivery: Delivery, is_lost: bool) -> None:
-        self.world.deliver(delivery, is_answer_lost=is_lost)
-
-    @rule(vote=sampled_from(VOTES), which=integers(0, 3))
-    def vote(self, vote: str, which: int) -> None:
-        self.own.vote(vote, which)
-
-    @rule(name=sampled_from(sorted(CHANGES)))
-    def change_surroundings(self, name: str) -> None:
-        self.own.change(name)
-
-    @rule()
-    def be_late(self) -> None:
-        self.world.be_late()
+    @rule(step=sampled_from(STEPS), which=integers(0, 3))
+    def go_a_step(self, step: Step, which: int) -> None:
+        self.own.go(step, which)
 
     @invariant()
     def has_a_way_on(self) -> None:
@@ -101,9 +73,9 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 @pytest.mark.parametrize("number", range(SEEDS))
 def test_no_document_is_ever_without_a_way_on(stage: WorkflowStage, number: int) -> None:
-    """Try the same in each run of a seed, and something else with each seed."""
-    Wanderings.world = World(RepairScene(stage))
-    Wanderings.world.publish_all()
+    """Try the same in each run of a seed, and another workflow with the next seed."""
+    Wanderings.world = World(RepairScene(stage), number % len(DEFINITIONS))
+    Wanderings.world.publish()
     chosen = settings(
         max_examples=EXAMPLES,
         stateful_step_count=MAX_STEPS,

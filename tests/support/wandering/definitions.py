@@ -96,6 +96,6 @@ NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 
 
 def renew(slots: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the slots of the next definition: the first one is left out, and a step stands before gates."""
-    first, *others = slots
-    return {first: slot(NOTE), **{name: slots[name] for name in others}}
+    """Return the slots of the next definition: people are asked as before, another slot holds a step only."""
+    other = next(name for name in slots if name != "approval")
+    return {**slots, other: slot(NOTE)}

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
+from signet.outbound.connector import Delivery
+from tests.support.repair.strikes import BUSY, GONE
 from tests.support.wandering.acts import ACTS, ask_for, vote
 from tests.support.wandering.oracle import find_wrongs
-from tests.support.wandering.way_on import PLACES, find_wrong_explanations, take_home
+from tests.support.wandering.way_on import ACCEPTED, PLACES, find_wrong_explanations, take_home
 from tests.support.wandering.world import World, attempt
 from tests.support.workflow_stage import Made
 
@@ -53,6 +55,25 @@ CHANGES: Mapping[str, Callable[[World], None]] = MappingProxyType(
 )
 
 
+SENDING: LiteralString = (
+    "SELECT count(*)::int FROM workflow_side_effects_outbox"
+    " WHERE status IN ('pending', 'failed') AND held_at IS NULL"
+)
+Step = tuple[str, Any]
+NO_MORE = Delivery(410, "ANSWERED: 410", is_final=True, is_gone=True)
+UNANSWERED = Delivery(None, "TIMED_OUT: no answer")
+DELIVERIES: Mapping[str, Delivery] = MappingProxyType(
+    {"accepted": ACCEPTED, "busy": BUSY, "refused": GONE, "no more": NO_MORE, "unanswered": UNANSWERED}
+)
+# What brings documents on comes often, so that they are met everywhere.
+STEPS: tuple[Step, ...] = (
+    *[("go_on", None)] * 16,
+    *[("vote", vote) for vote in ("rejected", "abstained")],
+    *[("deliver", name) for name in ("busy", "refused", "no more", "unanswered", "answer lost")],
+    *[("late", None)] * 2,
+    *[("act", name) for name in ("retry", "amend", "amend", *sorted(ACTS))],
+    *[("change", name) for name in sorted(CHANGES)],
+)
 STARTS = ("new", "asked for", "in force", "amended", "amendment asked for")
 
 
@@ -66,34 +87,45 @@ class Wanderers:
     def start(self, where: str) -> None:
         """Begin where the author has the document be, without a failure on the way there."""
         if where == "asked for":
-            self.go_on(0)
+            self.go(("go_on", None), 0)
         if where in ("in force", "amended", "amendment asked for"):
             take_home(self.world, self.choose(0))
         if where in ("amended", "amendment asked for"):
-            self.act("amend", 0)
+            self.go(("act", "amend"), 0)
         if where == "amendment asked for":
-            self.go_on(1)
+            self.go(("go_on", None), 1)
 
     def choose(self, which: int) -> Made:
         return self.world.documents[which % len(self.world.documents)]
 
-    def act(self, name: str, which: int) -> None:
-        attempt(lambda: ACTS[name](self.world, self.choose(which)))
+    def go(self, step: Step, which: int) -> None:
+        kind, what = step
+        document = self.choose(which)
+        match kind:
+            case "act":
+                attempt(lambda: ACTS[what](self.world, document))
+            case "change":
+                attempt(lambda: CHANGES[what](self.world))
+            case "vote":
+                vote(self.world, document, what)
+            case "deliver":
+                delivery = DELIVERIES.get(what, ACCEPTED)
+                self.world.deliver(delivery, is_answer_lost=what == "answer lost")
+            case "late":
+                self.world.be_late()
+            case _:
+                self._go_on(document)
         self.world.settle()
 
-    def go_on(self, which: int) -> None:
-        """Do what people do where nothing is wrong: ask for what is next."""
-        document = self.choose(which)
+    def _go_on(self, document: Made) -> None:
+        """Do what is next where nothing is wrong: people decide, the world answers, or people ask."""
+        if vote(self.world, document, "approved"):
+            return
+        if self.world.stage.standing.row(SENDING) != (0,):
+            self.world.deliver(ACCEPTED)
+            return
         asked = _NEXT.get(self.world.stage.status_of(document.id), "submit")
         attempt(lambda: ask_for(asked)(self.world, document))
-        self.world.settle()
-
-    def vote(self, given: Any, which: int) -> None:
-        vote(self.world, self.choose(which), given)
-
-    def change(self, name: str) -> None:
-        attempt(lambda: CHANGES[name](self.world))
-        self.world.settle()
 
     def check(self) -> None:
         wrongs = [*find_wrongs(self.world), *find_wrong_explanations(self.world, self._explained)]

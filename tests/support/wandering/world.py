@@ -24,7 +24,13 @@ LINES = ("A1", "B2", "C3")
 PAUSED_BY_HAND = "by hand"
 CHAIN, CHAIN_TERMS = "brief", {"expire_after": "P14D"}
 ROLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"anna": ("bench", "voter"), "ben": ("bench", "voter"), "carl": ("clerk", "admin")}
+    {
+        "anna": ("bench", "voter"),
+        "ben": ("bench", "voter"),
+        "carl": ("clerk", "admin"),
+        # The tenant keeps an administrator while the others leave.
+        "dora": ("admin",),
+    }
 )
 # The step of what is being delivered, as it is at that moment.
 LEAVING: LiteralString = (
@@ -87,9 +93,9 @@ class Outside:
 @dataclass
 class World:
     scene: RepairScene
-    types: list[str] = field(default_factory=list)
+    number: int
+    entity_type: str = ""
     piece_type: str = ""
-    number: int = 0
     documents: list[Made] = field(default_factory=list)
     bad_lines: set[str] = field(default_factory=set)
     # What was changed around the documents, and is to be changed back for the next example.
@@ -101,40 +107,37 @@ class World:
         self.stage = self.scene.stage
         self.outside = Outside(self.stage)
 
-    def publish_all(self) -> None:
+    def publish(self) -> None:
         self.scene.hire()
         self.scene.seat_bench()
         self.piece_type = self.stage.publish(PIECE)
-        for contract, slots in DEFINITIONS:
-            name = self.stage.publish(contract, **slots)
-            self.types.append(name)
-            self.stage.registry.action(name, "run")(self._run)
-            self.stage.registry.action(name, "make_piece")(self._make_piece)
+        self.entity_type = name = self.stage.publish(self.contract, **self.slots)
+        self.stage.registry.action(name, "run")(self._run)
+        self.stage.registry.action(name, "make_piece")(self._make_piece)
+        self.scene.entity_type, self.scene.contract = name, self.contract
         archives_chain_of(self.scene, CHAIN)
         publishes_chain_of(self.scene, CHAIN, CHAIN_TERMS)
-        for name in ROLES:
-            self.staff(name)
+        for user_id in ROLES:
+            self.staff(user_id)
 
-    def begin(self, number: int, seed: int) -> None:
+    def begin(self, seed: int) -> None:
         """Make the document of an example, in a world where nothing is broken."""
         self.mend()
         if "definition" in self.changed:
-            self.stage.publish_next(self.entity_type, 1, **DEFINITIONS[self.number][1])
+            self.stage.publish_next(self.entity_type, 1, **self.slots)
             self.changed.discard("definition")
-        self.number, self.chance = number, Random(seed)
-        self.scene.entity_type, self.scene.contract = self.entity_type, self.contract
-        self.outside = Outside(self.stage)
+        self.chance, self.outside = Random(seed), Outside(self.stage)
         lines = [{"code": code} for code in LINES]
         self.documents = [self.stage.create(self.entity_type, lines=lines)]
         self.settle()
 
     @property
-    def entity_type(self) -> str:
-        return self.types[self.number]
-
-    @property
     def contract(self) -> Mapping[str, Any]:
         return DEFINITIONS[self.number][0]
+
+    @property
+    def slots(self) -> Mapping[str, Any]:
+        return DEFINITIONS[self.number][1]
 
     @property
     def ids(self) -> list[UUID]:
@@ -219,7 +222,7 @@ class World:
 
     def republish(self) -> None:
         if "definition" not in self.changed:
-            self.stage.publish_next(self.entity_type, 1, **renew(DEFINITIONS[self.number][1]))
+            self.stage.publish_next(self.entity_type, 1, **renew(self.slots))
         self.changed.add("definition")
 
     def _run(self, given: ActionInput) -> ActionResult:
