@@ -28,7 +28,7 @@ EXAMPLES = (2_000 if IS_CAMPAIGN else 104) // SEEDS
 MAX_STEPS = 12
 # Shrinking takes minutes: a failure is shrunk where a person asks for it.
 PHASES = (Phase.generate, Phase.shrink) if os.environ.get("SIGNET_TEST_SHRINK") else (Phase.generate,)
-# What Hypothesis prints of a failure: `SIGNET_TEST_WANDERING=<blob>` tries the same once more.
+# What Hypothesis prints of a failure: with it, the same document alone wanders once more.
 BLOB = os.environ.get("SIGNET_TEST_WANDERING")
 
 
@@ -89,4 +89,17 @@ def test_no_document_is_ever_without_a_way_on(stage: WorkflowStage, number: int)
     machine = seed(number)(Wanderings)
     if BLOB:
         machine = reproduce_failure(hypothesis_version, BLOB.encode())(machine)
-    run_state_machine_as_test(machine, settings=chosen)
+    try:
+        run_state_machine_as_test(machine, settings=chosen)
+    except AssertionError as error:
+        error.add_note(describe_replay(number))
+        raise
+
+
+def describe_replay(number: int) -> str:
+    test = f"tests/simulation/test_random_repairs.py::test_no_document_is_ever_without_a_way_on[{number}]"
+    campaign = "SIGNET_TEST_CAMPAIGN=1 " if IS_CAMPAIGN else ""
+    return (
+        f"Once more: {campaign}.venv/bin/python -m pytest -n 0 '{test}'. Put SIGNET_TEST_WANDERING=<the text"
+        " of reproduce_failure> in front for this document alone, or SIGNET_TEST_SHRINK=1 for fewer steps."
+    )
