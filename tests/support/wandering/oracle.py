@@ -102,12 +102,11 @@ def _find_stranded(world: World) -> Iterator[str]:
             if status not in DONE and document not in documents and not _is_asked_for(world, status):
                 yield f"{status}: there is no workflow, and nobody can ask for one"
             continue
-        # What comes meanwhile is taken up when the person who has paused it resumes it.
-        is_paused_by_hand = state == "paused" and reason == PAUSED_BY_HAND
-        standing = [token for token in tokens if token.get("hold") or not is_paused_by_hand]
-        problems = (_find_problem(world, (instance, token), held, waiting) for token in standing)
+        # What comes meanwhile is taken up when the pause ends.
+        standing = [token for token in tokens if token.get("hold") or state == "running"]
+        problems = (_find_problem((instance, token), held, waiting) for token in standing)
         yield from (f"{status}: {problem}" for problem in problems if problem is not None)
-        if state == "paused" and not is_paused_by_hand and document not in documents:
+        if state == "paused" and reason != PAUSED_BY_HAND and document not in documents:
             yield f"{status}: paused, and no incident says why"
     yield from _find_stale_incidents(open_ones, rows)
 
@@ -131,7 +130,6 @@ def _is_asked_for(world: World, status: str) -> bool:
 
 
 def _find_problem(
-    world: World,
     place: tuple[UUID, Mapping[str, Any]],
     held: set[tuple[UUID, str]],
     waiting: Mapping[tuple[UUID, str], tuple[Any, ...]],
@@ -142,8 +140,7 @@ def _find_problem(
     if token.get("hold"):
         return None if key in held else f"{node} is held, and no incident says so"
     if state == "ready":
-        is_paused = world.stage.instance(instance)["status"] == "paused"
-        return None if is_paused else f"{node} is ready, and nothing runs it"
+        return f"{node} is ready, and nothing runs it"
     if state != "waiting":
         return None
     kind, people, sent = waiting.get(key, ("none", 0, 0))

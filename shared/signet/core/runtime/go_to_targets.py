@@ -110,7 +110,7 @@ def _list_states(workflow: Workflow, token: Token, status: str) -> Iterator[str]
 
     A gate of several states does not say which one its token came from. Then it is the document's own,
     unless amendments have another beginning at the same status. An amendment whose original has moved on may
-    begin again: only there people edit it, so that it stands for the original as it is now.
+    begin again. There people edit it, so that it stands for the original as it is now.
     """
     slot = workflow.content["slot_map"].get(token.node)
     if slot is not None and _is_after_gate(workflow, slot):
@@ -148,6 +148,12 @@ def _find_bar(execution: InstanceExecution, status: str, node_id: str) -> Reject
 def _refuse_passing(sentence: str) -> Rejected:
     remedy = "Have it decided by those who were asked."
     return Rejected("INSTANCE_APPROVAL_AHEAD", sentence, remedy=remedy)
+
+
+def is_done_once(workflow: Workflow, node_id: str, status: str) -> bool:
+    """Return whether the slot of this node does not begin again, because of what was approved."""
+    beginning = slot_in(workflow.content["slot_map"][node_id])
+    return any(_list_repeated(workflow, status, beginning))
 
 
 def _list_repeated(workflow: Workflow, status: str, node_id: str) -> Iterator[str]:
