@@ -128,13 +128,12 @@ def withdraw_request(world: World, document: Made) -> None:
 
 
 def drift(world: World, document: Made) -> None:
-    """Edit in spite of the edit window, as a defect or a server's owner could."""
-    if (live := world.scene.live(document)) is None:
+    """Edit in a stable region in spite of the edit window, as a defect or a server's owner could."""
+    live, status = world.scene.live(document), world.stage.status_of(document.id)
+    if live is None or status != "review" or not world.contract["slots"]["approval"].get("stable"):
         return
-    status = world.stage.status_of(document.id)
-    if world.contract["states"][status]["edit"] == "locked":
-        world.stage.standing.run("UPDATE workflow_instances SET edit_window = 'editable' WHERE id = %s", live)
-        world.stage.edit(document.id, amount=world.chance.randrange(100))
+    world.stage.standing.run("UPDATE workflow_instances SET edit_window = 'editable' WHERE id = %s", live)
+    world.stage.edit(document.id, amount=world.chance.randrange(100))
 
 
 def move_on(world: World, document: Made) -> object:
