@@ -25,7 +25,7 @@ from tests.support.workflow_stage import WorkflowStage, standing_stage
 
 SEEDS = 50 if IS_CAMPAIGN else 8
 EXAMPLES = (2_000 if IS_CAMPAIGN else 104) // SEEDS
-MAX_STEPS = 12
+MAX_STEPS = 12 if IS_CAMPAIGN else 8
 # Shrinking takes minutes: a failure is shrunk where a person asks for it.
 PHASES = (Phase.generate, Phase.shrink) if os.environ.get("SIGNET_TEST_SHRINK") else (Phase.generate,)
 # What Hypothesis prints of a failure: with it, the same document alone wanders once more.
