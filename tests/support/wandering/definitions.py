@@ -36,7 +36,7 @@ HASTY: Mapping[str, Any] = {
     **CALL,
     "config": {**CALL["config"], "retry": {"attempts": 20, "every": "PT1M"}, "timeout": "PT2H"},
 }
-# The answer of this call is read later, so that whoever skips the call gives one.
+# The answer of this call is read later, so that a person who skips the call gives one.
 QUOTE: Mapping[str, Any] = {**CALL, "id": "quote", "config": {**CALL["config"], "save_as": "said"}}
 
 

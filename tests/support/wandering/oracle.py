@@ -1,4 +1,4 @@
-"""What must hold of documents whenever all is quiet, read from the tables alone."""
+"""Rules that hold of documents whenever all is quiet, read from the tables alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, LiteralString

@@ -118,7 +118,7 @@ class Wanderers:
         self.world.settle()
 
     def _go_on(self, document: Made) -> None:
-        """Do what is next where nothing is wrong: people decide, the world answers, or people ask."""
+        """Take the next step where nothing is wrong: people decide, the world answers, or people ask."""
         if vote(self.world, document, "approved"):
             return
         if self.world.stage.standing.row(SENDING) != (0,):

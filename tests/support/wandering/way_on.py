@@ -45,7 +45,7 @@ def list_repairs(incident: ExplainedIncident) -> list[ExplainedAct]:
 def perform(
     world: World, document: Made, incident: ExplainedIncident, act: ExplainedAct, *, dry_run: bool = False
 ) -> None:
-    """Do what an explanation names; a refusal of it is an error of the explanation."""
+    """Perform an act that an explanation names; a refusal is an error of the explanation."""
     if act.name == "restart":
         _restart(world, document, dry_run=dry_run)
         return

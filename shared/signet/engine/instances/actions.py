@@ -195,10 +195,9 @@ class Instances:
         named: tuple[str, str],
         dry_run: bool,
     ) -> InstanceState:
-        """End the instance with its open steps, approvals and requests; approvers are notified.
+        """End the instance with its open steps, approvals and requests, and notify the approvers.
 
         `then` is wanted where nobody can ask for a transition of the document: it begins again, or is left.
-        An approval behind a gate is not left in this way, where the document could go on without it.
         """
         act, control = named
         with self._locked(caller, instance_id, act, dry_run) as transaction:
@@ -206,8 +205,8 @@ class Instances:
             require_version(context, expected_version)
             require_live(context)
             require_reason(reason)
-            execution, document = context.execution, context.document
-            status = document.status if document is not None else None
+            execution = context.execution
+            status = context.document.status if context.document is not None else None
             raise_if(check_approval_ahead(execution))
             raise_if(check_end(execution.workflow, status, then))
             place = transaction.read_last_place(instance_id) if then is not None else None
