@@ -196,7 +196,7 @@ def test_an_original_that_is_not_settled_any_more_is_not_replaced(
 
 @pytest.mark.parametrize("transition", ["reopen", "cancel"])
 def test_an_amendment_that_nobody_can_edit_there_begins_again(stage: WorkflowStage, transition: str) -> None:
-    """Nothing but the end of its workflow would leave the gate otherwise."""
+    """Send it there from a gate that nothing but the end of its workflow would leave."""
     locked = {**AMENDABLE, "states": {**AMENDABLE["states"], "submitted": {"edit": "locked"}}}
     original = settled(stage, locked)
     amendment = amend(stage, original, amount=2)

@@ -324,7 +324,7 @@ def test_what_was_not_called_yet_may_be_left(
 def test_a_token_is_not_cancelled_where_its_gate_would_stay_shut(
     stage: WorkflowStage, operators: Instances
 ) -> None:
-    """Nobody could send it back from there, because its call is made once."""
+    """Refuse it, because the call is made once and no act sends the document back."""
     made = booking(stage)
     with pytest.raises(Rejected) as caught:
         operators.cancel_token(olga(stage), made.instance_id, version_of(stage, made), "T", WHY)
