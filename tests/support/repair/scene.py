@@ -7,6 +7,7 @@ from uuid import UUID
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.compiler.node_configurations import Vote
+from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
 from signet.core.explain.instance import write_instance
 from signet.core.tenants.caller import Caller
@@ -20,7 +21,7 @@ from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.explain import explain
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
-from signet.outbound.connector import Delivery, OutboundMessage
+from signet.outbound.connector import Connector, Delivery, OutboundMessage
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.effects import Answering, come_due, effects
 from tests.support.repair.contract import CONTRACT
@@ -141,13 +142,17 @@ class RepairScene:
     def deliver(self, delivery: Delivery | None = None) -> None:
         """Try everything that is on its way out once, and let the workflows take the answers."""
         self.receiver.delivery = delivery or Delivery(200, None, {"ok": True})
-        come_due(self.stage)
-        self.stage.standing.run("UPDATE endpoints SET rests_until = NULL, failures = 0")
-        worker = effects(self.stage, webhook=self.receiver, email=self.receiver)
-        while worker.work(self.stage.tenant_id):
-            pass
+        self.send(self.receiver)
         self.stage.make_due()
         self.stage.drain()
+
+    def send(self, receiver: Connector) -> None:
+        """Try everything that is on its way out once."""
+        come_due(self.stage)
+        self.stage.standing.run("UPDATE endpoints SET rests_until = NULL, failures = 0")
+        worker = effects(self.stage, webhook=receiver, email=receiver)
+        while worker.work(self.stage.tenant_id):
+            pass
 
     # --- a document ---
 
@@ -178,6 +183,8 @@ class RepairScene:
             return f"{status}, held: {codes}"
         instance_id = self.live(document)
         if instance_id is None:
+            if status == AMENDED:
+                return status
             state = self.contract["states"][status]
             is_over = state.get("final", False) or state.get("settled", False)
             return status if is_over else f"{status}, no workflow"

@@ -369,9 +369,13 @@ class InstanceExecution:
         step = waiting or self._make_step(self.projection.position.tokens[again])
         self.end(step, decision, has_waited=waiting is not None, is_skipped=True)
 
-    def go_to(self, node_id: str, reason: str, actor: Actor) -> None:
-        """Withdraw every token, and begin again at this node in the name of the same person as before."""
-        self.control("gone_to", {"node": node_id, "reason": reason}, actor=actor)
+    def go_to(self, node_id: str, reason: str, actor: Actor, version_after: int | None = None) -> None:
+        """Withdraw every token, and begin again at this node in the name of the same person as before.
+
+        `version_after` is the version of a document that has got another status by it.
+        """
+        data = {"node": node_id, "reason": reason}
+        self.control("gone_to", data, version_after=version_after, actor=actor)
 
     def ask_again(self, token: Token, reason: str, actor: Actor) -> None:
         """End what people are asked at the token's node, and let it ask them again."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.go_to_targets import check_approval_ahead, list_targets
+from signet.core.runtime.go_to_targets import check_approval_ahead, is_done_once, list_targets
 from signet.core.runtime.position import STANDING, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -89,19 +89,28 @@ def _is_at_work(token: Token) -> bool:
 
 
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
-    """Refuse to cancel, unless a gate follows that takes the rejection or stops it."""
+    """Refuse to cancel, unless a gate follows that takes the rejection."""
     node = workflow.nodes[token.node]
     if _takes_rejection(node, token):
         return None
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
-    if why is None and workflow.exit_gate_of(node.id) is None:
+    gate = workflow.exit_gate_of(node.id)
+    if why is None and gate is None:
         why = "no gate follows that could take a rejection", "Cancel the whole instance."
+    if why is None and gate is not None and not node.blocks and _stays_shut(workflow, node, gate):
+        why = f"{gate.id} sends nothing back, and would stay shut", "Retry what is held, or skip it."
     if why is None:
         return None
     sentence, remedy = why
     return Rejected(
         "INSTANCE_TOKEN_NOT_CANCELLABLE", f"the token cannot be cancelled: {sentence}", remedy=remedy
     )
+
+
+def _stays_shut(workflow: Workflow, node: WorkflowNode, gate: WorkflowNode) -> bool:
+    """Return whether a rejection shuts the gate for good: it sends nothing back, and no operator may."""
+    takes_rejection = gate.config["kind"] != "automatic" or "rejected" in gate.edges
+    return not takes_rejection and is_done_once(workflow, node.id, gate.config["from_states"][0])
 
 
 def _takes_rejection(node: WorkflowNode, token: Token) -> bool:

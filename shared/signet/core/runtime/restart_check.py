@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from signet.core.errors import Rejected
 from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
+from signet.core.runtime.operator_actions import only_goes_by_itself
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.resting_states import find_resting_state
 from signet.core.runtime.tokens import ROOT, root_of
@@ -79,6 +80,20 @@ def refuse_repeated(
     sentence = f"what was approved once would be done again by {', '.join(lasting)}"
     remedy = "Ask for a transition that begins there, or amend the document."
     return Rejected("INSTANCE_TARGET_REPEATS", sentence, remedy=remedy)
+
+
+def check_leaving(
+    workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool
+) -> Rejected | None:
+    """Refuse to end an instance where neither a request nor a restart would bring its document on."""
+    if not only_goes_by_itself(workflow, status):
+        return None
+    node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
+    refused = refuse_repeated(workflow, list_repeated(workflow, place, node), status, node)
+    if refused is None:
+        return None
+    sentence = f"nothing would bring the document on: {refused.message}"
+    return Rejected(refused.code, sentence, remedy="Retry what is held, or skip it.")
 
 
 def assess_restart(old: Definition, new: Definition, node_id: str, facts: RestartInput) -> Report:

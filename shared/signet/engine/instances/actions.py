@@ -37,6 +37,7 @@ from signet.engine.instances.act_checks import (
     require_running,
     require_token,
     require_version,
+    require_way_on,
 )
 from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
@@ -182,10 +183,9 @@ class Instances:
         named: tuple[str, str],
         dry_run: bool,
     ) -> InstanceState:
-        """End the instance with its open steps, approvals and requests; approvers are notified.
+        """End the instance with its open steps, approvals and requests, and notify the approvers.
 
         `then` is wanted where nobody can ask for a transition of the document: it begins again, or is left.
-        An approval behind a gate is not left in this way, where the document could go on without it.
         """
         act, control = named
         with self._locked(caller, instance_id, act, dry_run) as transaction:
@@ -193,15 +193,17 @@ class Instances:
             require_version(context, expected_version)
             require_live(context)
             require_reason(reason)
-            execution, document = context.execution, context.document
-            status = document.status if document is not None else None
+            execution = context.execution
+            status = context.document.status if context.document is not None else None
             raise_if(check_approval_ahead(execution))
             raise_if(check_end(execution.workflow, status, then))
-            place = transaction.read_last_place(instance_id) if then == "restart" else None
+            place = transaction.read_last_place(instance_id) if then is not None else None
+            if place is not None:
+                require_way_on(context, place)
             follows = {"then": then} if then is not None else {}
             transaction.end(context, control, reason, then)
             transaction.note(instance_id, act, reason, follows)
-            if place is not None:
+            if place is not None and then == "restart":
                 transaction.begin_act("restart", dry_run=dry_run)
                 plan = plan_restart(transaction, self._caches, context, place)
                 refuse_blocked(plan)

@@ -13,9 +13,10 @@ from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import list_targets
-from signet.core.runtime.operator_actions import list_acts
+from signet.core.runtime.operator_actions import list_acts, only_goes_by_itself
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
+from signet.core.runtime.restart_check import EndedPlace, check_leaving
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.validation.text import find_text_problem
@@ -38,12 +39,14 @@ from signet.store.incidents.incidents import (
 )
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
+from signet.store.instances.moves import list_done
 
 READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
 MAX_NOTE_CHARACTERS = 4_000
 MAX_RETRIED = 100
 MAX_EXPLAINED = 20
+_ENDING = ("cancel", "fail")
 # The subject type of the audit rows.
 INCIDENT = "incident"
 
@@ -218,7 +221,10 @@ def _show_one(
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
         position = parse_position(held.active_tokens)
         projection = Projection(status=held.status, position=position, reason=held.reason)
-        acts = _list_acts(InstanceExecution(workflow, projection), row, held)
+        execution = InstanceExecution(workflow, projection)
+        acts = _list_acts(execution, row, held)
+        if _is_left_for_good(connection, tenant_id, execution, held):
+            acts = [act for act in acts if act.name not in _ENDING]
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)
 
@@ -240,6 +246,18 @@ def _list_acts(execution: InstanceExecution, row: IncidentRow, held: HeldInstanc
     targets = list_targets(execution, status)
     acts = list_acts(execution, token, status, is_paused_by_person=held.is_paused_by_person)
     return [RepairAct(name, permission_of(name), targets if name == "go_to" else ()) for name in acts]
+
+
+def _is_left_for_good(
+    connection: Connection, tenant_id: UUID, execution: InstanceExecution, held: HeldInstanceRow
+) -> bool:
+    """Return whether the document could not go on if its instance ended; only there what was done is read."""
+    workflow, status = execution.workflow, held.document_status or ""
+    if not only_goes_by_itself(workflow, status):
+        return False
+    done = frozenset(list_done(connection, tenant_id, held.id))
+    place = EndedPlace(execution.projection.position.at_work(), done)
+    return check_leaving(workflow, place, status, is_amendment=False) is not None
 
 
 def _make_record(incident: Incident) -> IncidentRecord:

@@ -25,7 +25,7 @@ from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.change import DocumentChange
-from signet.engine.documents.commands import Applied, Correct
+from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -218,6 +218,13 @@ class OperatorTransaction:
         outcome = self._documents.execute(self._caller, operation)
         if not isinstance(outcome, Applied):
             rejected.extend(self._documents.rejected)
+            raise outcome
+        return outcome
+
+    def conclude(self, instance_id: UUID, operation: ConcludeTransition) -> Applied:
+        """End a transition of the instance's document in the name of the operator; raise a refusal."""
+        outcome = self._documents.execute(replace(self._caller, instance_id=instance_id), operation)
+        if not isinstance(outcome, Applied):
             raise outcome
         return outcome
 
