@@ -252,7 +252,8 @@ class _Wave:
 
         A request reaches those that are paused, too: it is answered.
         """
-        left = (c for c in self._contexts.values() if c.row.id not in self.result.failed)
+        failed, contexts = self.result.failed, self._contexts.values()
+        left = [c for c in contexts if c.row.id not in failed] if failed else contexts
         return [c for c in left if c.execution.takes_changes or is_asked(c)]
 
     def _isolate(self, context: InstanceContext, act: Callable[[InstanceContext], _Result]) -> _Result | None:
