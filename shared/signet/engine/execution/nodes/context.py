@@ -187,15 +187,13 @@ class InstanceContext:
     # --- what a node may read ---
 
     def decision_input(self, token: Token) -> DecisionInput:
-        """Return what a decision at this token's node may read; made once for an actor and a version.
-
-        The key is what the node runs as, because a hash of the actor takes longer.
-        """
+        """Return what a decision at this token's node may read; made once for an actor and a version."""
         node = self.execution.workflow.nodes[token.node]
         document = self.document
         if document is not self._seen or self.environment.follows_refs:
             self._forget_inputs(document)
         self._look_up_actor()
+        # A hash of the actor takes longer.
         key = node.run_as, node.config.get("service_account")
         known = self._inputs.get(key)
         if known is None:
