@@ -911,6 +911,20 @@ $_$;
 
 ALTER FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) OWNER TO signet_dispatch;
 
+CREATE FUNCTION public.is_paused_by_person(paused_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN coalesce((SELECT s.run_as = 'actor' FROM workflow_step_executions s
+                     WHERE s.tenant_id = current_tenant_id() AND s.instance_id = paused_id
+                       AND s.node_id = 'sys:control:paused'
+                     ORDER BY s.seq DESC LIMIT 1), false);
+END
+$$;
+
+ALTER FUNCTION public.is_paused_by_person(paused_id uuid) OWNER TO signet_owner;
+
 CREATE PROCEDURE public.isolate_tenant_table(IN tenant_table regclass)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1116,76 +1130,77 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     AS $_$
 #variable_conflict use_column
 BEGIN
-    PERFORM FROM documents d
-    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
-    ORDER BY d.id
-    FOR NO KEY UPDATE;
-    RETURN QUERY
+    IF document_ids <> '{}' THEN
+        PERFORM FROM documents d
+        WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+        ORDER BY d.id
+        FOR NO KEY UPDATE;
+    END IF;
     SELECT clock_timestamp(), t.name, t.settings, (SELECT max(e.epoch) FROM audit_epochs e),
            pg_current_xact_id()::text,
            (SELECT jsonb_object_agg(r.role, r.permissions) FROM roles r
-            WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
-           (SELECT json_agg(found) FROM (
-               SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
-                      d.creator_id, d.editor_ids, d.field_versions, d.created_at, d.updated_at, d.deleted_at,
-                      i.id AS instance_id, i.version AS instance_version,
-                      i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
-                      i.definition_version,
-                      -- A pause of the whole, and not one that follows from held tokens.
-                      CASE WHEN i.status = 'paused' AND NOT (
-                               i.active_tokens @? '$[*] ? (exists(@.hold))'
-                               AND NOT i.active_tokens
-                                       @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
-                           THEN json_build_object('reason', i.reason, 'is_by_person', coalesce((
-                               SELECT s.run_as = 'actor' FROM workflow_step_executions s
-                               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
-                                 AND s.node_id = 'sys:control:paused'
-                               ORDER BY s.seq DESC LIMIT 1), false))
-                      END AS pause,
-                      q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
-                      q.actor_roles AS requester_roles,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible) AS creator_responsible,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible) AS requester_responsible,
-                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
-                                  SELECT h.role FROM member_roles h
-                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
-                       FROM members m WHERE m.tenant_id = q.tenant_id AND m.user_id = q.actor_id) AS requester_member,
-                      h.seq AS audit_seq, h.hash AS audit_hash,
-                      v.id AS snapshot_id, v.hash AS snapshot_hash,
-                      (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
-                       WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
-               FROM documents d
-               -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
-               LEFT JOIN LATERAL (
-                   SELECT * FROM workflow_instances i
-                   WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
-                     AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
-                   LIMIT 1
-               ) i ON true
-               LEFT JOIN LATERAL (
-                   SELECT * FROM transition_requests q
-                   WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
-                   LIMIT 1
-               ) q ON true
-               LEFT JOIN LATERAL (
-                   SELECT v.id, v.hash FROM document_versions v
-                   WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
-                   LIMIT 1
-               ) v ON true
-               LEFT JOIN LATERAL (
-                   SELECT a.seq, a.hash FROM audit_log a
-                   WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
-                     AND a.seq IS NOT NULL
-                   ORDER BY a.seq DESC LIMIT 1
-               ) h ON true
-               WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
-           ) AS found)
+            WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names))
+    INTO now, tenant_name, settings, epoch, xid, permissions
     FROM tenants t
     WHERE t.tenant_id = current_tenant_id() AND t.status = 'active';
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    -- A read names no document: this part is then neither planned nor begun.
+    IF document_ids <> '{}' THEN
+        documents := (SELECT json_agg(found) FROM (
+            SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
+                   d.creator_id, d.editor_ids, d.field_versions, d.created_at, d.updated_at, d.deleted_at,
+                   i.id AS instance_id, i.version AS instance_version,
+                   i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
+                   i.definition_version,
+                   -- A pause of the whole, and not one that follows from held tokens.
+                   CASE WHEN i.status = 'paused' AND NOT (
+                            i.active_tokens @? '$[*] ? (exists(@.hold))'
+                            AND NOT i.active_tokens
+                                    @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
+                        THEN json_build_object('reason', i.reason, 'is_by_person', is_paused_by_person(i.id))
+                   END AS pause,
+                   q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
+                   q.actor_roles AS requester_roles,
+                   (SELECT s.persons FROM responsible_sets s
+                    WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible) AS creator_responsible,
+                   (SELECT s.persons FROM responsible_sets s
+                    WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
+                   read_persons(q.responsible) AS requester_responsible,
+                   read_member(q.actor_id) AS requester_member,
+                   h.seq AS audit_seq, h.hash AS audit_hash,
+                   v.id AS snapshot_id, v.hash AS snapshot_hash,
+                   (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
+                    WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
+            FROM documents d
+            -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
+            LEFT JOIN LATERAL (
+                SELECT * FROM workflow_instances i
+                WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+                  AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
+                LIMIT 1
+            ) i ON true
+            LEFT JOIN LATERAL (
+                SELECT * FROM transition_requests q
+                WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
+                LIMIT 1
+            ) q ON true
+            LEFT JOIN LATERAL (
+                SELECT v.id, v.hash FROM document_versions v
+                WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+                LIMIT 1
+            ) v ON true
+            LEFT JOIN LATERAL (
+                SELECT a.seq, a.hash FROM audit_log a
+                WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
+                  AND a.seq IS NOT NULL
+                ORDER BY a.seq DESC LIMIT 1
+            ) h ON true
+            WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+           ) AS found);
+    END IF;
+    RETURN NEXT;
 END
 $_$;
 
@@ -1308,10 +1323,16 @@ CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigg
 DECLARE
     own_triggers uuid[];
     wanted       uuid[];
+    found_ids    uuid[];
     taken        uuid[];
     entities     uuid[];
     locked       uuid[];
     role_names   text[];
+    members      jsonb;
+    sets         jsonb;
+    open_steps   json;
+    has_effects  boolean;
+    outcomes     json;
 BEGIN
     -- Found by their times, of which there are few; a join would be planned by how large the queue was when the
     -- session began.
@@ -1322,11 +1343,13 @@ BEGIN
         FOR UPDATE
     )
     SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
-    SELECT array_agg(id) INTO taken
-    FROM unnest(wanted) AS id
-    WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
-    SELECT array_agg(i.entity_id) INTO entities FROM workflow_instances i
-    WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken);
+    SELECT array_agg(i.id), array_agg(i.id) FILTER (WHERE i.is_taken), array_agg(i.entity_id) FILTER (WHERE i.is_taken)
+    INTO found_ids, taken, entities
+    FROM (
+        SELECT i.id, i.entity_id, pg_try_advisory_xact_lock(hashtextextended(i.id::text, 0)) AS is_taken
+        FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (wanted)
+    ) AS i;
     WITH held AS MATERIALIZED (
         SELECT d.id FROM documents d
         WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (entities)
@@ -1334,62 +1357,73 @@ BEGIN
         FOR NO KEY UPDATE SKIP LOCKED
     )
     SELECT array_agg(held.id) INTO entities FROM held;
+    -- Most instances of a wave have the same actor, so that each person is read once.
     WITH held AS MATERIALIZED (
-        SELECT i.id FROM workflow_instances i
+        SELECT i.id, i.actor_id, i.actor_roles, i.responsible FROM workflow_instances i
         WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
           AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))
         ORDER BY i.id
         FOR NO KEY UPDATE SKIP LOCKED
-    )
-    SELECT array_agg(held.id) INTO locked FROM held;
-    SELECT array_agg(DISTINCT role) INTO role_names FROM (
+    ), role_name AS (
         SELECT 'service_account' AS role
-        UNION ALL
-        SELECT unnest(i.actor_roles) FROM workflow_instances i
-        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
-        UNION ALL
+        UNION
+        SELECT unnest(held.actor_roles) FROM held
+        UNION
         SELECT unnest(q.actor_roles) FROM transition_requests q
         WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open'
-    ) AS named;
+        UNION
+        -- Who asked acts with the roles that they have now.
+        SELECT h.role
+        FROM (SELECT held.actor_id FROM held
+              UNION
+              SELECT q.actor_id FROM transition_requests q
+              WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open') AS a
+        JOIN member_roles h ON h.tenant_id = current_tenant_id() AND h.user_id = a.actor_id
+    )
+    SELECT (SELECT array_agg(held.id) FROM held),
+           (SELECT array_agg(role_name.role) FROM role_name),
+           (SELECT jsonb_object_agg(a.actor_id, read_member(a.actor_id))
+            FROM (SELECT DISTINCT held.actor_id FROM held) AS a),
+           (SELECT jsonb_object_agg(encode(r.responsible, 'hex'), read_persons(r.responsible))
+            FROM (SELECT DISTINCT held.responsible FROM held WHERE held.responsible IS NOT NULL) AS r)
+    INTO locked, role_names, members, sets;
+    SELECT json_agg(found ORDER BY s.instance_id, s.seq), bool_or(s.node_type IN ('webhook_out', 'notification'))
+    INTO open_steps, has_effects
+    FROM workflow_step_executions s
+    CROSS JOIN LATERAL (
+        SELECT s.id, s.instance_id, s.seq, s.node_id, s.token_id, s.entity_version, s.version_after,
+               s.started_at, s.resume_at, s.waiting_for_event_key
+    ) AS found
+    WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked) AND s.status IN ('pending', 'running');
+    -- Most waves have no open step with an effect: they need not even a plan for its answer.
+    IF has_effects THEN
+        outcomes := (SELECT json_agg(found) FROM (
+            SELECT e.step_execution_id,
+                   CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
+                        THEN 'held' ELSE e.status END AS status,
+                   e.response_json, coalesce(e.withdraw_reason, e.error) AS error
+            FROM workflow_step_executions s
+            JOIN workflow_side_effects_outbox e
+              ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+            WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
+              AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
+              AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
+                   OR e.held_at IS NOT NULL)
+        ) AS found);
+    END IF;
     RETURN QUERY
-    SELECT base.*, own_triggers,
-           ARRAY(SELECT i.id FROM workflow_instances i
-                 WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (wanted)),
+    SELECT base.*, own_triggers, coalesce(found_ids, '{}'),
            (SELECT json_agg(found) FROM (
                SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
                       i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
                       i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
-                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
-                                  SELECT h.role FROM member_roles h
-                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
-                       FROM members m WHERE m.tenant_id = i.tenant_id AND m.user_id = i.actor_id) AS actor_member,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = i.tenant_id AND s.hash = i.responsible) AS responsible
+                      members -> i.actor_id AS actor_member,
+                      sets -> encode(i.responsible, 'hex') AS responsible
                FROM workflow_instances i
                WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
                ORDER BY i.id
            ) AS found),
-           (SELECT json_agg(found) FROM (
-               SELECT s.id, s.instance_id, s.seq, s.node_id, s.token_id, s.entity_version, s.version_after,
-                      s.started_at, s.resume_at, s.waiting_for_event_key
-               FROM workflow_step_executions s
-               WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
-                 AND s.status IN ('pending', 'running')
-               ORDER BY s.instance_id, s.seq
-           ) AS found),
-           (SELECT json_agg(found) FROM (
-               SELECT e.step_execution_id,
-                      CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
-                           THEN 'held' ELSE e.status END AS status,
-                      e.response_json, coalesce(e.withdraw_reason, e.error) AS error
-               FROM workflow_step_executions s
-               JOIN workflow_side_effects_outbox e
-                 ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
-               WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
-                 AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
-                 AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
-                      OR e.held_at IS NOT NULL)
-           ) AS found)
+           open_steps, outcomes
     FROM lock_and_read_documents(coalesce(entities, '{}'), role_names) AS base;
 END
 $$;
@@ -1778,6 +1812,32 @@ $$;
 
 ALTER FUNCTION public.purge_documents(kept interval, at_most integer) OWNER TO signet_owner;
 
+CREATE FUNCTION public.read_member(member_id text) RETURNS json
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                       SELECT h.role FROM member_roles h
+                       WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+            FROM members m WHERE m.tenant_id = current_tenant_id() AND m.user_id = member_id);
+END
+$$;
+
+ALTER FUNCTION public.read_member(member_id text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.read_persons(set_hash bytea) RETURNS text[]
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN (SELECT s.persons FROM responsible_sets s
+            WHERE s.tenant_id = current_tenant_id() AND s.hash = set_hash);
+END
+$$;
+
+ALTER FUNCTION public.read_persons(set_hash bytea) OWNER TO signet_owner;
+
 CREATE FUNCTION public.record_secret_uses() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1912,7 +1972,11 @@ CREATE FUNCTION public.reject_lost_editors() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    RAISE EXCEPTION 'editors of a document are not taken away: %', OLD.id USING ERRCODE = 'SG002';
+    IF NOT OLD.editor_ids <@ NEW.editor_ids
+       OR (OLD.editor_responsible IS NOT NULL AND NEW.editor_responsible IS NULL) THEN
+        RAISE EXCEPTION 'editors of a document are not taken away: %', OLD.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
 END
 $$;
 
@@ -2094,7 +2158,11 @@ CREATE FUNCTION public.reject_unversioned_change() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    RAISE EXCEPTION 'a document changes only with its version: %', OLD.id USING ERRCODE = 'SG002';
+    IF NEW.version < OLD.version
+       OR (NEW.purged_at IS NULL AND (NEW.status, NEW.data) IS DISTINCT FROM (OLD.status, OLD.data)) THEN
+        RAISE EXCEPTION 'a document changes only with its version: %', OLD.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
 END
 $$;
 
@@ -4253,7 +4321,7 @@ CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approv
 
 CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON public.approval_requests FOR EACH ROW WHEN ((new.likeness_hash IS DISTINCT FROM old.likeness_hash)) EXECUTE FUNCTION public.reject_identity_change();
 
-CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
+CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((new.editor_ids <> old.editor_ids) OR (new.editor_responsible IS NULL))) EXECUTE FUNCTION public.reject_lost_editors();
 
 CREATE TRIGGER reject_move BEFORE INSERT ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_id = 'sys:control:moved'::text) AND (CURRENT_USER = ANY (ARRAY['signet_worker'::name, 'signet_janitor'::name])))) EXECUTE FUNCTION public.reject_move();
 
@@ -4323,7 +4391,7 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_execution
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
-CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN (((new.version < old.version) OR ((new.version = old.version) AND (new.purged_at IS NULL) AND ((new.status IS DISTINCT FROM old.status) OR (new.data IS DISTINCT FROM old.data))))) EXECUTE FUNCTION public.reject_unversioned_change();
+CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN ((new.version <= old.version)) EXECUTE FUNCTION public.reject_unversioned_change();
 
 CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -5046,6 +5114,12 @@ REVOKE ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timest
 
 GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) TO signet_owner;
 
+REVOKE ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) TO signet_worker;
+
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.keep_key_owner() FROM PUBLIC;
@@ -5157,6 +5231,18 @@ GRANT ALL ON FUNCTION public.prune_receipts(kept interval, after uuid, at_most i
 REVOKE ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.read_member(member_id text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.read_persons(set_hash bytea) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_persons(set_hash bytea) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_persons(set_hash bytea) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.record_secret_uses() FROM PUBLIC;
 

@@ -96,10 +96,11 @@ class Step:
     given: Mapping[str, Any] | None = None
     # The id of its row; None until that is written.
     id: Any = None
+    # Asked five times of each step, so that it is worked out once.
+    is_control: bool = field(init=False)
 
-    @property
-    def is_control(self) -> bool:
-        return self.node.startswith(CONTROL)
+    def __post_init__(self) -> None:
+        self.is_control = self.node.startswith(CONTROL)
 
     def to_output(self) -> dict[str, Any]:
         """Make `output_json`: the evidence, and all that a rebuild needs beside the columns."""

@@ -52,6 +52,7 @@ class WorkflowNode:
     blocks: tuple[str, ...]
     expressions: Mapping[str, Compiled]
     templates: Mapping[str, Render]
+    run_as: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ class Workflow:
                 for pointer, tree in logic.items()
                 if "template" in tree
             },
+            run_as=_find_run_as(node["type"], node["config"]),
         )
 
     def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> ChosenEdges:
@@ -289,6 +291,12 @@ _STRICTNESS = {"editable": 0, "amend_only": 1, "locked": 2}
 def _load_action(action: Mapping[str, Any]) -> ContractAction:
     render = compile_template(template_from_json(action["set"]))
     return ContractAction(action["kind"], action["entity_type"], render)
+
+
+def _find_run_as(node_type: str, config: Mapping[str, Any]) -> str:
+    if node_type == "lifecycle_gate" and config["kind"] == "automatic":
+        return "system"  # it has no requester
+    return str(config.get("run_as", "actor"))
 
 
 def _load_edge(edge_id: str, edge: Mapping[str, Any]) -> WorkflowEdge:

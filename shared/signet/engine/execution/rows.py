@@ -41,10 +41,10 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     row["node_type"] = node.type.name if node is not None else "control"
     row["token_id"] = step.token
     row["entity_version"] = step.version
-    row["run_as"] = context.run_as(node) if node is not None else _name_channel(step)
+    row["run_as"] = node.run_as if node is not None else _name_channel(step)
     row["actor_id"] = context.actor_of(node).id if node is not None else _name_actor(step)
     actor = step.actor if node is None and step.actor is not None else context.execution.projection.actor
-    row["responsible"] = context.documents.keep_responsible(actor.responsible)
+    row["responsible"] = context.keep_responsible(actor)
     row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
     row["trace_id"] = context.trace_id
     if node is not None and node.type.name == "approval" and context.document is not None:
@@ -217,7 +217,7 @@ def make_history_row(
         "instance_id": context.row.id,
         "entry": entry,
         "actor_id": actor.id or SYSTEM_SUBJECT,
-        "responsible": context.documents.keep_responsible(actor.responsible),
+        "responsible": context.keep_responsible(actor),
         "step_id": context.last_step[1],
         "data": data,
         "trace_id": context.trace_id,

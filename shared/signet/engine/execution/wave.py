@@ -252,7 +252,7 @@ class _Wave:
 
         A request reaches those that are paused, too: it is answered.
         """
-        left = (c for c in self._contexts.values() if c.row.id not in self.result.failed)
+        left = [c for i, c in self._contexts.items() if not self.result.failed or i not in self.result.failed]
         return [c for c in left if c.execution.takes_changes or is_asked(c)]
 
     def _isolate(self, context: InstanceContext, act: Callable[[InstanceContext], _Result]) -> _Result | None:
