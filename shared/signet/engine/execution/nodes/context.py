@@ -249,7 +249,7 @@ class InstanceContext:
                 return actor.present
 
     def present_actor(self) -> Actor:
-        """Return the actor with those of their roles that they still have; who is no member keeps them."""
+        """Return the actor with the roles that they have now."""
         return self._look_up_actor().present
 
     def find_actor_problem(self, node: WorkflowNode) -> str | None:
@@ -263,7 +263,7 @@ class InstanceContext:
         return describe_absence(actor.present.id)
 
     def _look_up_actor(self) -> ActorNow:
-        """Return the actor with the roles that they still have, looked up once for each."""
+        """Return the actor with the roles that they have now, looked up once for each."""
         actor = self.execution.projection.actor
         if self._actor_now is None or self._actor_now.asked is not actor:
             self._actor_now = make_actor_now(actor, self._find_member(actor))
