@@ -268,20 +268,12 @@ class InstanceContext:
         return describe_absence(actor.present.id)
 
     def _look_up_actor(self) -> ActorNow:
-<<<<<<< HEAD
-        """Return the actor with the roles that they still have, looked up once for each."""
+        """Return the actor with the roles that they have now, looked up once for each."""
         actor, now = self.execution.projection.actor, self._actor_now
         if now is None or now.asked is not actor:
             now = self._actor_now = make_actor_now(actor, self._find_member(actor))
             self._inputs.clear()
         return now
-=======
-        """Return the actor with the roles that they have now, looked up once for each."""
-        actor = self.execution.projection.actor
-        if self._actor_now is None or self._actor_now.asked is not actor:
-            self._actor_now = make_actor_now(actor, self._find_member(actor))
-        return self._actor_now
->>>>>>> roles-now
 
     def _find_member(self, actor: Actor) -> Mapping[str, Any] | None:
         """Return the actor's membership as of the opening of this wave; of a key, that of its owner."""
