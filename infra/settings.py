@@ -118,7 +118,7 @@ class EnvironmentSettings:
 
 
 class SettingsRefused(SystemExit):
-    """All mistakes in the settings of an environment, a line each; it ends the command with them."""
+    """The mistakes in the settings of an environment, a line each; it ends the command with them."""
 
     def __init__(self, mistakes: Sequence[str]) -> None:
         super().__init__("\n".join(["The settings are refused:", *(f"  {mistake}" for mistake in mistakes)]))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from signet.core.runtime.execution import HoldChange
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.projection import CONTROL, Step
 
 GATE_HELD = "GATE_HELD"

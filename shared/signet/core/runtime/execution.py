@@ -9,7 +9,8 @@ from typing import Any
 
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import Decision, DecisionInput, decide
-from signet.core.runtime.position import Token, TokenState, find_code
+from signet.core.runtime.hold_change import HoldChange
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
 from signet.core.runtime.tokens import is_item, name_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
@@ -59,29 +60,6 @@ class PendingAction:
     step: Step
     plan: Any
     items: Sequence[Step]
-
-
-@dataclass(frozen=True, slots=True)
-class HoldChange:
-    """A hold that a step has made, or ended. Without a token it is a pause of the whole by the engine."""
-
-    token: Token | None
-    step: Step
-    is_new: bool
-
-    @property
-    def reason(self) -> str:
-        """Return the reason: that of the token's hold, else that of the pause."""
-        if self.token is not None and self.token.hold is not None:
-            return self.token.hold.reason
-        return str(self.step.data.get("reason", ""))
-
-    @property
-    def code(self) -> str | None:
-        """Return the code of the token's hold, else that of the pause."""
-        if self.token is not None and self.token.hold is not None:
-            return self.token.hold.code
-        return find_code(self.reason, self.step.data)
 
 
 ReadDecisionInput = Callable[[Token], DecisionInput]

@@ -6,7 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW, code_of, kind_of, name_closing
-from signet.core.runtime.execution import HoldChange, InstanceExecution
+from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.ids import make_id

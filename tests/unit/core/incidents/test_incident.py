@@ -3,7 +3,7 @@
 import pytest
 
 from signet.core.incidents.incident import Closing, IncidentKind, code_of, kind_of, name_closing
-from signet.core.runtime.execution import HoldChange
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.position import Hold, Token, TokenState, find_code
 from signet.core.runtime.projection import CONTROL, Step
 

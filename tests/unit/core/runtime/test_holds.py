@@ -6,8 +6,9 @@ import pytest
 
 from signet.core.runtime.decisions import Decision, DecisionInput
 from signet.core.runtime.document_changes import find_sending_back
-from signet.core.runtime.execution import Blocked, HoldChange, InstanceExecution
+from signet.core.runtime.execution import Blocked, InstanceExecution
 from signet.core.runtime.go_to_targets import check_go_to, list_targets
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.operator_actions import (
     check_resume,
     check_retry,
