@@ -239,7 +239,7 @@ def test_a_rejection_needs_nobody_who_asked(stage: WorkflowStage, slot: str) -> 
     set_status(stage, "sid", "disabled")
     assert vote(stage, document.id, "app1", "rejected") == "rejected"
     assert stage.status_of(document.id) == "draft"
-    assert state(stage, document) == ("completed", "")
+    assert state(stage, document) == ("running", "")
 
 
 def test_an_automatic_gate_without_an_approval_waits_for_nobody(stage: WorkflowStage) -> None:
