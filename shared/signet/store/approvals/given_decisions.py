@@ -1,0 +1,25 @@
+"""Decisions that people have given about documents, by votes and by requests that decide."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from signet.core.approvals.given_decisions import MOVED_ON, GivenDecision
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+# Documents of which one was made of the other.
+MAX_LINE = 1_000
+_SQL = Statements(__file__)
+
+
+def list_given_decisions(
+    connection: Connection, tenant_id: UUID, document_ids: Sequence[UUID]
+) -> Mapping[UUID, Sequence[GivenDecision]]:
+    """List by document what people have decided about it, and about what actions made it of."""
+    values = {"tenant_id": tenant_id, "ids": list(document_ids), "limit": MAX_LINE, "moved_on": MOVED_ON}
+    found: dict[UUID, list[GivenDecision]] = {}
+    rows: Any = connection.execute(_SQL.list_given_decisions, values)
+    for document_id, *given in rows:
+        found.setdefault(document_id, []).append(GivenDecision(*given))
+    return found
