@@ -96,4 +96,12 @@ CORRECTING = (
         "        is_correctable = True\n",
         (f"{CORRECTED}what_was_approved_for_a_request_is_not_corrected",),
     ),
+    Mutation(
+        "a request that decides outlives a correction",
+        3,
+        f"{SIGNET}/engine/documents/decide.py",
+        "    if row.requested in context.contract.contract.separation_of_duties.deciding:\n",
+        "    if False:\n",
+        (f"{CORRECTED}a_request_that_decides_is_asked_anew_after_a_correction",),
+    ),
 )

@@ -302,6 +302,28 @@ def test_what_was_made_before_the_approval_is_corrected(stage: WorkflowStage) ->
 DECIDING = {**CONTRACT_OF_PAYMENTS, "separation_of_duties": {"deciding": ["release"]}}
 
 
+def test_a_request_that_decides_is_asked_anew_after_a_correction(stage: WorkflowStage) -> None:
+    document = stage.create(stage.publish(DECIDING, checks=PAID), number="DE-OWN")
+    asked(stage, document, "release", "fiona")
+    assert correct_held(stage, document) == DONE
+    assert (stage.requests(document.id), stage.status_of(document.id)) == (
+        [("release", "superseded")],
+        "draft",
+    )
+    assert stage.instance(document.instance_id)["current_nodes"] == ["sys:state:draft"]
+    asked(stage, document, "release", "felix")
+    deliver(stage, document)
+    assert stage.status_of(document.id) == "active"
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_request_that_decides_nothing_stays(stage: WorkflowStage) -> None:
+    document = stage.create(stage.publish(CONTRACT_OF_PAYMENTS, checks=PAID), number="DE-OWN")
+    asked(stage, document, "release", "fiona")
+    assert correct_held(stage, document) == DONE
+    assert stage.requests(document.id) == [("release", "open")]
+
+
 @pytest.mark.parametrize("slot", ["post", "prepay"])
 def test_what_was_decided_by_a_request_is_not_corrected(stage: WorkflowStage, slot: str) -> None:
     document = stage.create(stage.publish(DECIDING, **{slot: PAID}), number="DE-OWN")
