@@ -1,10 +1,11 @@
-"""Faults in corrections: a decision would be used for other content."""
+"""Faults in corrections and erasures: a decision would be used for other content."""
 
 from tests.mutants.mutation import Mutation
 
 SIGNET = "shared/signet"
 GIVEN = f"{SIGNET}/store/approvals/given_decisions.sql"
 CORRECTED = "tests/scenarios/authority/test_corrections_of_what_was_approved.py::test_"
+DECIDING = "tests/scenarios/authority/test_deciding_requests.py::test_"
 
 CORRECTING = (
     Mutation(
@@ -103,5 +104,21 @@ CORRECTING = (
         "    if row.requested in context.contract.contract.separation_of_duties.deciding:\n",
         "    if False:\n",
         (f"{CORRECTED}a_request_that_decides_is_asked_anew_after_a_correction",),
+    ),
+    Mutation(
+        "a request that decides outlives an erasure",
+        3,
+        f"{SIGNET}/engine/documents/erase.py",
+        "        write_batch(connection, tenant_id, WriteBatch(ended_requests=[ended]), now=now)\n",
+        "",
+        (f"{DECIDING}an_erasure_has_the_person_decide_again",),
+    ),
+    Mutation(
+        "the way of an erased document goes on without its request",
+        3,
+        f"{SIGNET}/engine/documents/erase.py",
+        "make_trigger(instance_id, REQUEST_WITHDRAWN, {",
+        'make_trigger(instance_id, "continue", {',
+        (f"{DECIDING}an_erasure_has_the_person_decide_again",),
     ),
 )

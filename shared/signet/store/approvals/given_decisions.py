@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from psycopg.rows import scalar_row
+
 from signet.core.approvals.given_decisions import MOVED_ON, GivenDecision
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -23,3 +25,10 @@ def list_given_decisions(
     for document_id, *given in rows:
         found.setdefault(document_id, []).append(GivenDecision(*given))
     return found
+
+
+def find_deciding(connection: Connection, tenant_id: UUID, document_id: UUID) -> UUID | None:
+    """Find the open request of a document where it decides."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.find_deciding, values).fetchone()

@@ -75,3 +75,12 @@ CROSS JOIN LATERAL (
            END AS has_returned
 ) AS gate
 ORDER BY given.document_id, given.kind, given.made IS NULL, given.is_used, given.is_behind_gate, gate.has_returned
+
+-- name: find_deciding
+-- Find the open request of a document, where it decides about what the document says.
+SELECT t.id
+FROM transition_requests t
+JOIN documents d ON d.tenant_id = t.tenant_id AND d.id = t.document_id
+JOIN contracts c ON c.tenant_id = d.tenant_id AND c.entity_type = d.entity_type AND c.version = d.contract_version
+WHERE t.tenant_id = %(tenant_id)s AND t.document_id = %(document_id)s AND t.status = 'open'
+  AND c.body::jsonb #> '{separation_of_duties,deciding}' ? t.transition
