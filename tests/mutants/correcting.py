@@ -1,4 +1,4 @@
-"""Faults in corrections and erasures: a decision would be used for other content."""
+"""Faults in corrections, and in answers by those who asked: a decision would be used for other content."""
 
 from tests.mutants.mutation import Mutation
 
@@ -6,6 +6,7 @@ SIGNET = "shared/signet"
 GIVEN = f"{SIGNET}/store/approvals/given_decisions.sql"
 CORRECTED = "tests/scenarios/authority/test_corrections_of_what_was_approved.py::test_"
 DECIDING = "tests/scenarios/authority/test_deciding_requests.py::test_"
+ASKED = "tests/scenarios/authority/test_answers_by_those_who_asked.py::test_"
 
 CORRECTING = (
     Mutation(
@@ -120,5 +121,24 @@ CORRECTING = (
         "make_trigger(instance_id, REQUEST_WITHDRAWN, {",
         'make_trigger(instance_id, "continue", {',
         (f"{DECIDING}an_erasure_has_the_person_decide_again",),
+    ),
+    Mutation(
+        "who asked for an earlier transition says where the money goes",
+        3,
+        f"{SIGNET}/engine/instances/hand_answers.py",
+        "        or _find_request(transaction, context, persons)\n",
+        "",
+        (
+            f"{ASKED}who_asked_for_an_earlier_transition_names_no_account",
+            f"{ASKED}who_decided_by_a_request_names_no_account_later",
+        ),
+    ),
+    Mutation(
+        "who decided by a request counts as its requester alone",
+        3,
+        f"{SIGNET}/engine/instances/hand_answers.py",
+        "        if has_decided and _bars_deciding(context, person):\n",
+        "        if False:\n",
+        (f"{ASKED}who_decided_is_no_mere_requester",),
     ),
 )

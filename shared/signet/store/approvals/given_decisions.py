@@ -1,6 +1,6 @@
 """Decisions that people have given about documents, by votes and by requests that decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,15 @@ def list_given_decisions(
     for document_id, *given in rows:
         found.setdefault(document_id, []).append(GivenDecision(*given))
     return found
+
+
+def list_requesters(
+    connection: Connection, tenant_id: UUID, document_id: UUID, persons: Collection[str]
+) -> Mapping[str, bool]:
+    """List who of these persons asked for anything of the document, and whether such a request decides."""
+    values = {"tenant_id": tenant_id, "document_id": document_id, "persons": sorted(persons)}
+    rows: Any = connection.execute(_SQL.list_requesters, values)
+    return dict(rows.fetchall())
 
 
 def find_deciding(connection: Connection, tenant_id: UUID, document_id: UUID) -> UUID | None:

@@ -76,6 +76,23 @@ CROSS JOIN LATERAL (
 ) AS gate
 ORDER BY given.document_id, given.kind, given.made IS NULL, given.is_used, given.is_behind_gate, gate.has_returned
 
+-- name: list_requesters
+-- List which of these persons are behind any request of a document, and whether one of their requests decides.
+SELECT behind.person,
+       bool_or(EXISTS (SELECT FROM contracts c
+                       WHERE c.tenant_id = %(tenant_id)s AND c.entity_type = d.entity_type
+                         AND c.version <= d.contract_version
+                         AND c.body::jsonb #> '{separation_of_duties,deciding}' ? t.transition)) AS is_deciding
+FROM transition_requests t
+JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.id = t.document_id
+CROSS JOIN LATERAL (
+    SELECT t.actor_id AS person
+    UNION
+    SELECT unnest(s.persons) FROM responsible_sets s WHERE s.tenant_id = %(tenant_id)s AND s.hash = t.responsible
+) AS behind
+WHERE t.tenant_id = %(tenant_id)s AND t.document_id = %(document_id)s AND behind.person = ANY (%(persons)s)
+GROUP BY behind.person
+
 -- name: find_deciding
 -- Find the open request of a document, where it decides about what the document says.
 SELECT t.id
