@@ -92,7 +92,7 @@ CORRECTING = (
     ),
     Mutation(
         "a correction is offered where it is refused",
-        2,
+        3,
         f"{SIGNET}/engine/instances/incidents.py",
         "        is_correctable = _is_correctable(workflow, held, given)\n",
         "        is_correctable = True\n",
