@@ -124,8 +124,8 @@ REPAIRING = (
         "what people approved is corrected",
         3,
         f"{SIGNET}/engine/instances/corrections.py",
-        "    if context.execution.workflow.is_approved(document.status):",
-        "    if not context.execution.workflow:",
+        "    raise_if(check_correction(workflow, document.status, decisions, is_amendment=is_amendment))",
+        "    assert check_correction is not None",
         (f"{OF_CORRECTIONS}what_people_approved_is_not_corrected",),
     ),
     Mutation(

@@ -11,6 +11,7 @@ from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.benches import BENCHES
 from tests.mutants.compiling import COMPILING
+from tests.mutants.correcting import CORRECTING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
@@ -57,6 +58,7 @@ MUTATIONS: Sequence[Mutation] = (
     *VOTING,
     *ACTORS,
     *ANSWERING,
+    *CORRECTING,
     *ATTACKED,
     *HOLDING,
     *AMENDING,

@@ -31,7 +31,9 @@ def list_targets(execution: InstanceExecution, status: str) -> list[str]:
     found = _list_candidates(execution, status)
     if execution.projection.has_drifted:
         workflow, tokens = execution.workflow, execution.projection.position.at_work()
-        is_approved = is_behind_gate(workflow, tokens, status) or workflow.is_approved(status)
+        is_approved = is_behind_gate(workflow, tokens, status) or workflow.is_approved(
+            status, is_amendment=False
+        )
         found = [] if is_approved else [node for node in found if node == state_node(status)]
     return [node for node in found if _find_bar(execution, status, node) is None]
 

@@ -159,7 +159,12 @@ def _refuse_skip(why: str, remedy: str) -> Rejected:
 
 
 def list_acts(
-    execution: InstanceExecution, token: Token | None, status: str, *, is_paused_by_person: bool
+    execution: InstanceExecution,
+    token: Token | None,
+    status: str,
+    *,
+    is_paused_by_person: bool,
+    is_correctable: bool,
 ) -> list[str]:
     """List the acts that repair what is held, as the checks would accept them; the gentlest first.
 
@@ -177,7 +182,7 @@ def list_acts(
     found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
-    found += ["correct"] if not execution.workflow.is_approved(status) else []
+    found += ["correct"] if is_correctable else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, *ending]
 

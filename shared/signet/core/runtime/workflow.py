@@ -121,9 +121,14 @@ class Workflow:
     def _states_behind_approvals(self) -> frozenset[str]:
         return list_states_behind(self.content)
 
-    def is_approved(self, status: str) -> bool:
-        """Return whether people approved what a document in this status says."""
-        return status in self._states_behind_approvals
+    @cached_property
+    def _states_behind_approvals_but_amended(self) -> frozenset[str]:
+        return list_states_behind(self.content, but_amended=True)
+
+    def is_approved(self, status: str, *, is_amendment: bool) -> bool:
+        """Return whether a document in this status came there by gates with approvals alone."""
+        behind = self._states_behind_approvals if is_amendment else self._states_behind_approvals_but_amended
+        return status in behind
 
     def is_behind_approvals(self, status: str) -> bool:
         """Return whether an edit in this status asks nobody: it is settled, or approved to come there."""

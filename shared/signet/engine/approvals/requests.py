@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_approving_voices
+from signet.core.approvals.given_decisions import MOVED_ON
 from signet.core.approvals.pins import hash_content, hash_pins, list_changed_variables
 from signet.core.approvals.policy import Policy, Stage, hash_policy
 from signet.core.approvals.proof import LapsedVote
@@ -376,7 +377,7 @@ class ApprovalRequests:
             if request.status == "open" and not is_waited_for:
                 self.void(request, withdrawn.get(request.id, "its step was withdrawn"))
             elif request.is_unused and is_past:
-                self.void(request, withdrawn.get(request.id, "the document went another way, or was edited"))
+                self.void(request, withdrawn.get(request.id, MOVED_ON))
 
     def consume(self, instance_id: UUID) -> list[UUID]:
         """Use up the approvals as the gate's last act, so that they cannot be used again (WF-03)."""

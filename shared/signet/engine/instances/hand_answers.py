@@ -16,6 +16,7 @@ from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction
+from signet.store.approvals.given_decisions import list_requesters
 
 
 def require_answer(context: InstanceContext, node: WorkflowNode, payload: Any) -> Any:
@@ -36,8 +37,10 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     if context.document is None:
         return
     persons = _list_persons(caller)
-    denial = _find_part(transaction, context, persons) or _find_approval(
-        transaction, context, persons, "give the answer"
+    denial = (
+        _find_part(transaction, context, persons)
+        or _find_approval(transaction, context, persons, "give the answer")
+        or _find_request(transaction, context, persons)
     )
     if denial is not None:
         remedy = "Have an operator without a part in it give the answer."
@@ -108,6 +111,25 @@ def _find_part(
         if denial is not None and transaction.has_answered(context, document.id, person):
             others = document.editor_responsible - {person}
             denial = context.make_conflict_check(replace(document, editor_responsible=others))(person)
+        if denial is not None:
+            return denial
+    return None
+
+
+def _find_request(
+    transaction: OperatorTransaction, context: InstanceContext, persons: Iterable[str]
+) -> Denial | None:
+    """Find a request of theirs in any instance of the document, and bar who decided by it like a voter."""
+    document = context.document
+    assert document is not None
+    asked = list_requesters(transaction.connection, context.tenant_id, document.id, list(persons))
+    contract = context.documents.contract_of(document)
+    find_conflict = separation_conflict(contract, PeopleBehind(requesters=frozenset(asked)))
+    for person, has_decided in sorted(asked.items()):
+        if has_decided and _bars_deciding(context, person):
+            sentence = f"{person} has decided about the document by a request, and may not give the answer"
+            return Denial("SEPARATION_OF_DUTIES", sentence)
+        denial = find_conflict(person)
         if denial is not None:
             return denial
     return None

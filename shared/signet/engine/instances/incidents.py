@@ -1,6 +1,6 @@
 """Incidents: lists and groups with the acts that repair each, who looks after them, and bulk retries."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -8,15 +8,18 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.given_decisions import GivenDecision
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
+from signet.core.runtime.correction_check import check_correction
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import list_targets
 from signet.core.runtime.operator_actions import list_acts, only_goes_by_itself
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
 from signet.core.runtime.restart_check import EndedPlace, check_leaving
+from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.validation.text import find_text_problem
@@ -26,6 +29,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
 from signet.engine.instances.operator_transaction import permission_of
+from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (
     HeldInstanceRow,
@@ -204,7 +208,9 @@ def _show(
 ) -> Sequence[Incident]:
     instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
     held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
-    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id)) for row in rows]
+    documents = sorted({row.document_id for row in held.values() if row.document_id is not None})
+    given = list_given_decisions(connection, tenant_id, documents)
+    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id), given) for row in rows]
 
 
 def _show_one(
@@ -213,38 +219,54 @@ def _show_one(
     tenant_id: UUID,
     row: IncidentRow,
     held: HeldInstanceRow | None,
+    given: Mapping[UUID, Sequence[GivenDecision]],
 ) -> Incident:
     acts: Sequence[RepairAct] = ()
-    if row.closed_at is None and row.code == DOCUMENT_WITHOUT_WORKFLOW:
-        acts = _list_acts_on_document(connection, compiled, tenant_id, held)
-    elif held is not None and row.closed_at is None:
+    if row.closed_at is None and held is not None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        position = parse_position(held.active_tokens)
-        projection = Projection(status=held.status, position=position, reason=held.reason)
-        execution = InstanceExecution(workflow, projection)
-        acts = _list_acts(execution, row, held)
-        if _is_left_for_good(connection, tenant_id, execution, held):
-            acts = [act for act in acts if act.name not in _ENDING]
+        is_correctable = _is_correctable(workflow, held, given)
+        if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+            acts = _list_acts_on_document(is_correctable=is_correctable)
+        else:
+            position = parse_position(held.active_tokens)
+            projection = Projection(status=held.status, position=position, reason=held.reason)
+            execution = InstanceExecution(workflow, projection)
+            acts = _list_acts(execution, row, held, is_correctable=is_correctable)
+            if _is_left_for_good(connection, tenant_id, execution, held):
+                acts = [act for act in acts if act.name not in _ENDING]
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)
 
 
-def _list_acts_on_document(
-    connection: Connection, compiled: CompiledCache, tenant_id: UUID, held: HeldInstanceRow | None
-) -> list[RepairAct]:
-    """List the acts on a document without a workflow; `held` is its last instance."""
-    names = ["restart"]
-    if held is not None:
-        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        names += ["correct"] if not workflow.is_approved(held.document_status or "") else []
+def _is_correctable(
+    workflow: Workflow, held: HeldInstanceRow, given: Mapping[UUID, Sequence[GivenDecision]]
+) -> bool:
+    """Return whether the document may be corrected; `held` is its instance, or the last one it had."""
+    if held.document_id is None or held.document_status is None:
+        return False
+    decisions = given.get(held.document_id, ())
+    status, is_amendment = held.document_status, held.is_amendment
+    return check_correction(workflow, status, decisions, is_amendment=is_amendment) is None
+
+
+def _list_acts_on_document(*, is_correctable: bool) -> list[RepairAct]:
+    names = ["restart", "correct"] if is_correctable else ["restart"]
     return [RepairAct(name, permission_of(name)) for name in names]
 
 
-def _list_acts(execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow) -> list[RepairAct]:
+def _list_acts(
+    execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow, *, is_correctable: bool
+) -> list[RepairAct]:
     token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
     status = held.document_status or ""
     targets = list_targets(execution, status)
-    acts = list_acts(execution, token, status, is_paused_by_person=held.is_paused_by_person)
+    acts = list_acts(
+        execution,
+        token,
+        status,
+        is_paused_by_person=held.is_paused_by_person,
+        is_correctable=is_correctable,
+    )
     return [RepairAct(name, permission_of(name), targets if name == "go_to" else ()) for name in acts]
 
 

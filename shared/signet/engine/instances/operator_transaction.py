@@ -232,6 +232,10 @@ class OperatorTransaction:
         return has_open_incident(self._connection, self._tenant_id, document_id)
 
     @property
+    def connection(self) -> Connection:
+        return self._connection
+
+    @property
     def wants_two_people(self) -> bool:
         return read_four_eyes(self._connection, self._tenant_id)
 

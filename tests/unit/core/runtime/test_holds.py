@@ -261,7 +261,7 @@ def test_an_operator_may_send_it_back_but_not_on() -> None:
 def acts_on(
     execution: InstanceExecution, token: Token | None, *, is_paused_by_person: bool = False
 ) -> list[str]:
-    return list_acts(execution, token, "draft", is_paused_by_person=is_paused_by_person)
+    return list_acts(execution, token, "draft", is_paused_by_person=is_paused_by_person, is_correctable=True)
 
 
 def test_the_acts_are_those_that_the_checks_accept() -> None:
