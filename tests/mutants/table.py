@@ -13,6 +13,7 @@ from tests.mutants.benches import BENCHES
 from tests.mutants.compiling import COMPILING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
+from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
 from tests.mutants.going_back import GOING_BACK
 from tests.mutants.granting import GRANTING
@@ -61,6 +62,7 @@ MUTATIONS: Sequence[Mutation] = (
     *AMENDING,
     *REPAIRING,
     *TELLING,
+    *DONE_ONCE,
     *GOING_BACK,
     *ADVICE,
 )

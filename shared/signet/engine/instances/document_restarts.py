@@ -192,7 +192,7 @@ def plan_restart(
     is_in_force = target is None or new.row.id == old.row.id
     facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
     report = assess_restart(old.definition, new.definition, node, facts)
-    repeats = list_repeated(left, place, node)
+    repeats = list_repeated(left, place, node, transaction.list_acted(document))
     rejected = refuse_repeated(left, repeats, document.status, node)
     if rejected is not None:
         raise rejected

@@ -28,6 +28,7 @@ from signet.core.runtime.document_changes import DocumentState, find_sending_bac
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token, parse_position
 from signet.core.runtime.projection import Actor, Projection, Step
+from signet.core.runtime.tokens import ROOT, root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import (
@@ -164,6 +165,19 @@ class InstanceContext:
         found = document.version, document.status, request, deciders, changed, erased, kept, begins
         further = pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN)
         return DocumentState(*found, *further, is_amendment=document.amended_from_id is not None)
+
+    def may_come_again(self, token: Token) -> bool:
+        """Return whether the document may have been at the token's node before, also in another instance."""
+        if self.row.birth not in ("reentered", "restarted") and root_of(token.id) == ROOT:
+            return False
+        changed = self.execution.changed.values()
+        return not self.find_passed_gate() or any(step.node == token.node for step in changed)
+
+    def find_passed_gate(self) -> int:
+        """Return the number of the last step in this wave that has passed a gate; 0 where none has."""
+        nodes, changed = self.execution.workflow.nodes, self.execution.changed.values()
+        passed = (step for step in changed if step.outcome == "passed" and step.node in nodes)
+        return max((s.seq for s in passed if nodes[s.node].type.name == "lifecycle_gate"), default=0)
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
