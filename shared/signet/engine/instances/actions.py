@@ -209,6 +209,7 @@ class Instances:
             status = document.status if document is not None else None
             raise_if(check_approval_ahead(execution))
             raise_if(check_end(execution.workflow, status, then))
+            refuse_part_behind_gate(transaction, context, caller)
             place = transaction.read_last_place(instance_id) if then == "restart" else None
             follows = {"then": then} if then is not None else {}
             transaction.end(context, control, reason, then)
@@ -366,6 +367,8 @@ class Instances:
             resumed = [
                 instance_id for instance_id in sorted(entities) if _take_back(transaction, instance_id, back)
             ]
+            orphans = [trigger.id for trigger in back if not trigger.has_instance]
+            transaction.note_orphans("requeue", None, orphans)
             transaction.write()
         return Requeued(frozenset(done), resumed)
 

@@ -30,6 +30,7 @@ from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.hand_answers import refuse_part_behind_gate
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition
 from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
@@ -67,7 +68,7 @@ class Restarts:
         """Report where a document would begin again; nothing is written, and no quota is used."""
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.permit(RESTART)
-            plan = self._plan(transaction, document_id, instance_id, target)
+            plan = self._plan(caller, transaction, document_id, instance_id, target)
             return plan.describe("safe" if plan.report.is_safe else "blocked")
 
     def restart(
@@ -81,7 +82,7 @@ class Restarts:
         """Begin a new instance where the last one stood, or report why it cannot begin there."""
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.require(RESTART)
-            plan = self._plan(transaction, document_id, instance_id, target)
+            plan = self._plan(caller, transaction, document_id, instance_id, target)
             if plan.document.version != expected_version:
                 raise version_conflict(plan.document, expected_version)
             rejected = check_reason(reason)
@@ -106,6 +107,7 @@ class Restarts:
 
     def _plan(
         self,
+        caller: Caller,
         transaction: OperatorTransaction,
         document_id: UUID,
         instance_id: UUID | None,
@@ -116,6 +118,7 @@ class Restarts:
         context, _ = transaction.peek(instance_id)
         _require_without_workflow(context.document, document_id)
         place = transaction.read_last_place(instance_id)
+        refuse_part_behind_gate(transaction, context, caller, place.tokens)
         return plan_restart(transaction, self._caches, context, place, target)
 
 

@@ -32,7 +32,7 @@ ORDER BY seq
 
 -- name: read_beginning
 -- Read where an instance began, and who began it: a rebuild begins there.
-SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles, begin_pins,
+SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles, begin_pins, begin_context,
        (SELECT s.persons FROM responsible_sets s
         WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.begin_responsible) AS begin_responsible
 FROM workflow_instances
