@@ -31,7 +31,7 @@ from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.hand_answers import refuse_part_behind_gate
-from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition
+from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
 from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
@@ -193,7 +193,10 @@ def plan_restart(
             remedy="Ask for a transition that begins there.",
         )
     is_in_force = target is None or new.row.id == old.row.id
-    facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
+    unpinned = list_unpinned(old, new, document.status)
+    facts = RestartInput(
+        document.version, document.status, transaction.wants_two_people, is_in_force, unpinned
+    )
     report = assess_restart(old.definition, new.definition, node, facts)
     repeats = list_repeated(left, place, node, transaction.list_acted(document))
     rejected = refuse_repeated(left, repeats, document.status, node)
