@@ -140,7 +140,9 @@ class RestartPlan:
             documents.adopt_contract(caller, documents.row(self.document.id), contract, reason)
         row = documents.row(self.document.id)
         context = documents.make_context(caller, documents.contract_of(row), row)
+        changes = {"changes_approvals": True} if self.report.changes_approvals else {}
         detail = {
+            **changes,
             "node": self.node,
             "definition": self.new.definition.to_json(),
             "ended_instance": str(self.context.row.id),
