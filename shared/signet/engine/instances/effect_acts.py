@@ -131,15 +131,17 @@ class EffectActs:
                 return _describe(context, row, act, "possible")
             context = transaction.open(row.instance_id)
             _refuse_part(transaction, context, row, caller)
+            said: dict[str, object] = {"effects": [str(effect_id)]}
             if act == "try_now":
                 try_effect_now(connection, tenant_id, effect_id, row.endpoint)
             else:
                 if _chooses(context, row):
                     take_part_in_answer(transaction, context, caller)
+                    said["is_answer"] = True
                 withdraw_effect(connection, tenant_id, effect_id, reason)
                 if row.status != "processing" and _find_waiting(context, row) is not None:
                     transaction.wake(context)
-            transaction.note(row.instance_id, act, reason, {"effects": [str(effect_id)]})
+            transaction.note(row.instance_id, act, reason, said)
             transaction.write()
             done = _require(find_effect(connection, tenant_id, effect_id), effect_id)
             return _describe(context, done, act, "done")
