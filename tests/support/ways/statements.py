@@ -63,7 +63,7 @@ def _write(**columns: str) -> str:
     return f"SELECT write_edits({rows}, '[]', '[]', '[]', now())"
 
 
-def _begin_again(birth: str) -> str:
+def begin_again(birth: str) -> str:
     """Return a statement that begins an instance of the document at its gate, under the bare envelope."""
     token = (
         "json_build_object('id', 'T', 'node', 'sys:gate:approve', 'state', 'ready',"
@@ -209,9 +209,9 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
             " WHERE entity_id = %(document)s",
             KEPT,
         ),
-        ("has the document restarted before its gate", _begin_again("restarted"), KEPT),
-        ("has a request begin it before its gate", _begin_again("reentered"), KEPT),
-        ("has the document begun a second time before its gate", _begin_again("created"), KEPT),
+        ("has the document restarted before its gate", begin_again("restarted"), KEPT),
+        ("has a request begin it before its gate", begin_again("reentered"), KEPT),
+        ("has the document begun a second time before its gate", begin_again("created"), KEPT),
         (
             "writes the seat approved",
             "UPDATE approval_seats SET status = 'approved', decided_by = 'eve', decided_at = now()"
