@@ -16,6 +16,7 @@ from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
 from tests.mutants.going_back import GOING_BACK
+from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
@@ -64,5 +65,6 @@ MUTATIONS: Sequence[Mutation] = (
     *TELLING,
     *DONE_ONCE,
     *GOING_BACK,
+    *GOING_ON,
     *ADVICE,
 )
