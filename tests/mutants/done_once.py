@@ -24,7 +24,7 @@ DONE_ONCE: Sequence[Mutation] = (
         CONTEXT,
         'if self.row.birth not in ("reentered", "restarted") and ',
         "if ",
-        (f"{ONCE}a_rejected_request_in_a_new_instance_makes_no_call_again",),
+        (f"{ONCE}a_restart_sends_nothing_that_may_have_left",),
     ),
     Mutation(
         "a call that may have arrived is made again",
@@ -53,9 +53,9 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "what was done before a gate counts behind it",
         3,
-        f"{SIGNET}/engine/execution/nodes/done_once.py",
-        "    known = [] if gate else list_earlier(",
-        "    known = list_earlier(",
+        f"{SIGNET}/core/runtime/execution.py",
+        'return step.outcome == "passed" and self',
+        "return step.outcome is step and self",
         (f"{ONCE}a_new_approval_pays_again",),
     ),
 )

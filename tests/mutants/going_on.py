@@ -82,7 +82,7 @@ GOING_ON: Sequence[Mutation] = (
         "a try by hand uses up an attempt",
         3,
         f"{SIGNET}/engine/integrations/effects.py",
-        "    by_hand = end_tries(connection, tenant_id, tries, claimed.id)\n",
+        "    by_hand = end_tries(connection, tenant_id, tries, claimed.id) if tries else set()\n",
         "    by_hand: set[object] = set()\n",
         (f"{EFFECTS}a_try_by_hand_uses_up_no_attempt",),
     ),

@@ -184,6 +184,27 @@ def test_a_restart_looks_at_every_way_since_the_gate(stage: WorkflowStage) -> No
     assert refused.value.code == "INSTANCE_TARGET_REPEATS" and "booking:pay" in refused.value.message
 
 
+def test_a_restart_sends_nothing_that_may_have_left(stage: WorkflowStage) -> None:
+    """It is refused, or its token is held where the call would be made."""
+    slots = {"approval": linear(LOOK), "booking": linear(PAY, SETTLE), "reversal": linear(LOOK)}
+    document = stage.create(stage.publish(BOOKED, **slots), "carl", number="P1")
+    submit(stage, document, "carl")
+    assert vote(stage, document.id, "bea") == APPROVED
+    stage.standing.run(
+        "UPDATE workflow_side_effects_outbox SET attempts = 1 WHERE instance_id = %s", document.instance_id
+    )
+    operators = Instances(stage.standing.company.database, stage.caches(), CompiledCache())
+    operators.cancel(operator(stage), document.instance_id, version(stage, document), "x")
+    stage.drain()
+    restarts = Restarts(stage.standing.company.database, stage.caches(), CompiledCache())
+    try:
+        restarts.restart(operator(stage), document.id, stage.version_of(document.id), "x")
+    except Rejected as refused:
+        assert refused.code == "INSTANCE_TARGET_REPEATS"
+    stage.drain()
+    assert list_paid(stage, document) == ["withdrawn"]
+
+
 def test_a_new_approval_pays_again(stage: WorkflowStage) -> None:
     """The lawful way beside it: people have approved it again."""
     document = booked(stage)
@@ -303,7 +324,7 @@ def test_a_call_that_would_say_something_else_is_held(stage: WorkflowStage) -> N
 
 @pytest.mark.parametrize("items", [None, "[1, 2]"])
 def test_documents_are_made_once(stage: WorkflowStage, items: str | None) -> None:
-    """Nobody can tell of a list what it would make now: it is held."""
+    """A list is held: it cannot be told what it would make now."""
     made_type = stage.publish()
     config = {"action": "make", "run_as": "system", "save_as": "made"}
     if items is not None:

@@ -367,8 +367,7 @@ class Instances:
             resumed = [
                 instance_id for instance_id in sorted(entities) if _take_back(transaction, instance_id, back)
             ]
-            orphans = [trigger.id for trigger in back if not trigger.has_instance]
-            transaction.note_orphans("requeue", None, orphans)
+            transaction.note_orphans("requeue", None, [row.id for row in back if not row.has_instance])
             transaction.write()
         return Requeued(frozenset(done), resumed)
 

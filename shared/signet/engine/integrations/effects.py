@@ -273,7 +273,7 @@ def _note(
     _hold_gone(connection, tenant_id, claimed, mine)
     failed = [(due, delivery) for due, delivery in mine if not delivery.is_delivered and not delivery.is_gone]
     tries = [(due.effect, str(delivery.error)) for due, delivery in failed]
-    by_hand = end_tries(connection, tenant_id, tries, claimed.id)
+    by_hand = end_tries(connection, tenant_id, tries, claimed.id) if tries else set()
     failures = [(effect, error) for effect, error in tries if effect.id not in by_hand]
     final = {due.effect.id for due, delivery in failed if delivery.is_final}
     delays = _plan_delays([due.effect for due, _ in failed])

@@ -88,8 +88,6 @@ def end_tries(
     connection: Connection, tenant_id: UUID, failures: Sequence[tuple[ClaimedEffect, str]], claim_id: UUID
 ) -> set[UUID]:
     """End those of these failed attempts that were made by hand; each goes back to its plan."""
-    if not failures:
-        return set()
     values = {
         **_keys(tenant_id, [effect.id for effect, _ in failures]),
         "errors": [clean_error(error) for _, error in failures],

@@ -235,7 +235,7 @@ PLANNED: LiteralString = (
 
 @pytest.mark.parametrize("is_final", [False, True])
 def test_a_try_by_hand_uses_up_no_attempt(stage: WorkflowStage, is_final: bool) -> None:
-    """Also where the receiver would end the call for good: only its plan ends it."""
+    """Its plan alone ends it, also where the receiver would end the call for good."""
     name = f"tried_{is_final}".lower()
     (made,) = begin(stage, {**CALL, "config": {"endpoint": name}})
     add_endpoint(stage, "https://erp.example/", name, name=name)

@@ -171,13 +171,7 @@ class InstanceContext:
         if self.row.birth not in ("reentered", "restarted") and root_of(token.id) == ROOT:
             return False
         changed = self.execution.changed.values()
-        return not self.find_passed_gate() or any(step.node == token.node for step in changed)
-
-    def find_passed_gate(self) -> int:
-        """Return the number of the last step in this wave that has passed a gate; 0 where none has."""
-        nodes, changed = self.execution.workflow.nodes, self.execution.changed.values()
-        passed = (step for step in changed if step.outcome == "passed" and step.node in nodes)
-        return max((s.seq for s in passed if nodes[s.node].type.name == "lifecycle_gate"), default=0)
+        return not self.execution.passed_gate or any(step.node == token.node for step in changed)
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
@@ -230,17 +224,14 @@ class InstanceContext:
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:
-        return self.environment.make(
-            self.execution.workflow, document, actor, self.execution.projection.context
-        )
+        workflow, projection = self.execution.workflow, self.execution.projection
+        return self.environment.make(workflow, document, actor, projection.context)
 
     def _ask_rules(
         self, document: DocumentRow | None, names: Sequence[str]
     ) -> tuple[bool, Mapping[str, Any]]:
-        projection = self.execution.projection
-        return self.environment.ask_rules(
-            self.execution.workflow, document, projection.actor, projection.context, names
-        )
+        workflow, projection = self.execution.workflow, self.execution.projection
+        return self.environment.ask_rules(workflow, document, projection.actor, projection.context, names)
 
     # --- the actor of a step ---
 

@@ -62,7 +62,7 @@ def _list_earlier(context: InstanceContext, node: WorkflowNode) -> list[EarlierS
     """List the steps of the node since the last passed gate, the newest first, as they are in this wave."""
     document, changed = context.document, context.execution.changed.values()
     assert document is not None
-    gate = context.find_passed_gate()
+    gate = context.execution.passed_gate
     own = [_make_row(context, step) for step in changed if step.node == node.id and step.seq > gate]
     # A gate that was passed in this wave lies behind all that the database knows.
     key = context.documents.connection, context.tenant_id, document.entity_type, document.id
