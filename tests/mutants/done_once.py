@@ -56,6 +56,6 @@ DONE_ONCE: Sequence[Mutation] = (
         f"{SIGNET}/core/runtime/execution.py",
         'return step.outcome == "passed" and self',
         "return step.outcome is step and self",
-        (f"{ONCE}a_new_approval_pays_again",),
+        (f"{ONCE}a_new_approval_after_a_rejection_pays_again",),
     ),
 )

@@ -217,6 +217,17 @@ def test_a_new_approval_pays_again(stage: WorkflowStage) -> None:
     assert list_paid(stage, document) == ["completed", "pending"]
 
 
+def test_a_new_approval_after_a_rejection_pays_again(stage: WorkflowStage) -> None:
+    """The gate is passed in the wave that comes to the call."""
+    document = booked(stage, PAY, CONFIRM)
+    assert vote(stage, document.id, "ben", "rejected") == "rejected"
+    assert stage.status_of(document.id) == "draft"
+    submit(stage, document, "carl")
+    assert vote(stage, document.id, "bea") == APPROVED
+    stage.drain()
+    assert list_paid(stage, document) == ["completed", "pending"]
+
+
 def test_what_may_have_left_is_held(stage: WorkflowStage) -> None:
     """The answer of the call is not known: a person finds out, and says it."""
     slots = {"approval": linear(LOOK), "booking": linear(PAY, SETTLE), "reversal": linear(LOOK)}
