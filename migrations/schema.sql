@@ -1967,6 +1967,22 @@ $$;
 
 ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_later_birth() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NEW.birth IN ('reentered', 'restarted') OR EXISTS (
+        SELECT FROM workflow_instances i
+        WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.entity_id) THEN
+        RAISE EXCEPTION 'people have document % begin again, and no worker', NEW.entity_id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_later_birth() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_lost_editors() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2494,6 +2510,7 @@ CREATE TABLE public.workflow_side_effects_outbox (
     first_id uuid,
     held_at timestamp with time zone,
     withdraw_reason text,
+    planned_at timestamp with time zone,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -3598,6 +3615,8 @@ CREATE TABLE public.workflow_instances (
     responsible bytea,
     pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     begin_pins jsonb DEFAULT '{}'::jsonb NOT NULL,
+    begin_context jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT workflow_instances_begin_context_check CHECK ((jsonb_typeof(begin_context) = 'object'::text)),
     CONSTRAINT workflow_instances_begin_pins_check CHECK ((jsonb_typeof(begin_pins) = 'object'::text)),
     CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text, 'restarted'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
@@ -3651,6 +3670,7 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     first_id uuid,
     held_at timestamp with time zone,
     withdraw_reason text,
+    planned_at timestamp with time zone,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -4259,6 +4279,8 @@ CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secr
 
 CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_begin_context_change BEFORE UPDATE OF begin_context ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_context IS DISTINCT FROM old.begin_context)) EXECUTE FUNCTION public.reject_identity_change();
+
 CREATE TRIGGER reject_begin_pins_change BEFORE UPDATE OF begin_pins ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_pins IS DISTINCT FROM old.begin_pins)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_begun_document BEFORE INSERT ON public.documents FOR EACH ROW WHEN ((CURRENT_USER = 'signet_worker'::name)) EXECUTE FUNCTION public.reject_begun_document();
@@ -4318,6 +4340,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id
 CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
 
 CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approval_requests FOR EACH ROW WHEN ((new.asked_since IS DISTINCT FROM old.asked_since)) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_later_birth BEFORE INSERT ON public.workflow_instances FOR EACH ROW WHEN ((CURRENT_USER = ANY (ARRAY['signet_worker'::name, 'signet_janitor'::name]))) EXECUTE FUNCTION public.reject_later_birth();
 
 CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON public.approval_requests FOR EACH ROW WHEN ((new.likeness_hash IS DISTINCT FROM old.likeness_hash)) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -5262,6 +5286,8 @@ REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_later_birth() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_lost_editors() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_move() FROM PUBLIC;
@@ -5342,6 +5368,8 @@ GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_ap
 
 GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
+GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
 GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
@@ -5383,6 +5411,10 @@ GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_api
 GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
 

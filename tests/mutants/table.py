@@ -14,8 +14,10 @@ from tests.mutants.compiling import COMPILING
 from tests.mutants.correcting import CORRECTING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
+from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
 from tests.mutants.going_back import GOING_BACK
+from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
@@ -65,6 +67,8 @@ MUTATIONS: Sequence[Mutation] = (
     *REPAIRING,
     *RECORDING,
     *TELLING,
+    *DONE_ONCE,
     *GOING_BACK,
+    *GOING_ON,
     *ADVICE,
 )

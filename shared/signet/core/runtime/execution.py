@@ -106,6 +106,11 @@ class InstanceExecution:
         waiting = {(token.id, token.node) for token in tokens if token.state is TokenState.WAITING}
         return waiting == {(step.token, step.node) for step in self.open.values()}
 
+    @property
+    def passed_gate(self) -> int:
+        """Return the number of the last changed step that has passed a gate; 0 where none has."""
+        return max((s.seq for s in self.changed.values() if self._has_passed_gate(s)), default=0)
+
     # --- moving on ---
 
     def run_pure_nodes(self, read_input: ReadDecisionInput, prepare: Prepare) -> list[PendingAction]:
@@ -167,6 +172,9 @@ class InstanceExecution:
             self._begin(token)
         else:
             self.end(self._make_step(token), decision)
+
+    def _has_passed_gate(self, step: Step) -> bool:
+        return step.outcome == "passed" and self.workflow.nodes[step.node].type.name == "lifecycle_gate"
 
     # --- steps ---
 

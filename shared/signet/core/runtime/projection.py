@@ -174,8 +174,11 @@ def start_projection(
     entity_version: int,
     actor: Actor = Actor(""),
     pins: Mapping[str, Any] = MappingProxyType({}),
+    context: Mapping[str, Any] = MappingProxyType({}),
 ) -> Projection:
-    projection = Projection(entity_version=entity_version, actor=actor, pins=dict(pins))
+    projection = Projection(
+        entity_version=entity_version, actor=actor, pins=dict(pins), context=dict(context)
+    )
     begin(projection.position, node, entity_version)
     return projection
 
@@ -189,13 +192,14 @@ def project(
     moved_to: Mapping[int, Workflow] = MappingProxyType({}),
     pins: Mapping[str, Any] = MappingProxyType({}),
     watch: Callable[[Projection], None] | None = None,
+    context: Mapping[str, Any] = MappingProxyType({}),
 ) -> Projection:
     """Apply the whole history, in the order in which steps began and ended.
 
-    `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` are
-    those that it began with. `watch` sees the projection before each event.
+    `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` and
+    `context` are those that it began with. `watch` sees the projection before each event.
     """
-    projection = start_projection(node, entity_version, actor, pins)
+    projection = start_projection(node, entity_version, actor, pins, context)
     events: list[tuple[int, int, Step]] = []
     for step in steps:
         if step.end_seq != step.seq:

@@ -39,6 +39,8 @@ class RestartInput:
     wants_two_people: bool = False
     # The definition is that of the last instance, or the one that new instances begin under.
     is_in_force: bool = False
+    # What the definition reads of other documents that no approval has pinned.
+    unpinned_reads: Sequence[str] = ()
 
 
 def choose_beginning(workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool) -> str:
@@ -61,12 +63,18 @@ def has_nothing_left(workflow: Workflow, node_id: str) -> bool:
     return node is not None and "ended" in node.edges
 
 
-def list_repeated(workflow: Workflow, place: EndedPlace, node_id: str) -> list[str]:
-    """List the nodes that have acted since there, and will act again."""
+def list_repeated(
+    workflow: Workflow, place: EndedPlace, node_id: str, acted: Collection[str] = ()
+) -> list[str]:
+    """List the nodes that have acted since there, and will act again.
+
+    `acted` are those of all instances of the document since its last passed gate. A way may be left; what
+    was done on it stays done.
+    """
     ahead = list_ahead(workflow, node_id)
     roots = {root_of(token.id) for token in place.tokens}
     done = {node for token_id, node in place.done if root_of(token_id) in roots}
-    return sorted(node for node in done & ahead if workflow.nodes[node].type.name in _ACTING)
+    return sorted(node for node in done.union(acted) & ahead if workflow.nodes[node].type.name in _ACTING)
 
 
 def refuse_repeated(
@@ -105,6 +113,7 @@ def assess_restart(old: Definition, new: Definition, node_id: str, facts: Restar
         document_version=version,
         document_status=facts.document_status,
         wants_two_people=facts.wants_two_people,
+        unpinned_reads=facts.unpinned_reads,
         may_be_older=facts.is_in_force,
     )
     report = assess(old, new, position)

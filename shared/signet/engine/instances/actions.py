@@ -197,6 +197,7 @@ class Instances:
             status = context.document.status if context.document is not None else None
             raise_if(check_approval_ahead(execution))
             raise_if(check_end(execution.workflow, status, then))
+            refuse_part_behind_gate(transaction, context, caller)
             place = transaction.read_last_place(instance_id) if then is not None else None
             if place is not None:
                 require_way_on(context, place)
@@ -316,6 +317,7 @@ class Instances:
             resumed = [
                 instance_id for instance_id in sorted(entities) if _take_back(transaction, instance_id, back)
             ]
+            transaction.note_orphans("requeue", None, [row.id for row in back if not row.has_instance])
             transaction.write()
         return Requeued(frozenset(done), resumed)
 

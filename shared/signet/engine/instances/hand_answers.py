@@ -3,7 +3,7 @@
 What they enter may decide about the document like an edit of it, so that they count as its editors.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
 from signet.core.runtime.go_to_targets import is_behind_gate
 from signet.core.runtime.hand_answers import read_answer
+from signet.core.runtime.position import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.engine.execution.nodes.context import InstanceContext
@@ -30,7 +31,14 @@ def require_answer(context: InstanceContext, node: WorkflowNode, payload: Any) -
 
 
 def take_part_in_answer(transaction: OperatorTransaction, context: InstanceContext, caller: Caller) -> None:
-    """Count the caller as an editor of the document, or refuse them for the part that they have already.
+    """Count the caller as an editor of the document, or refuse them for the part that they have already."""
+    refuse_part(transaction, context, caller)
+    if context.document is not None:
+        transaction.add_editors(context.document.id, _list_persons(caller))
+
+
+def refuse_part(transaction: OperatorTransaction, context: InstanceContext, caller: Caller) -> None:
+    """Refuse a caller with a part in the document: they would answer what decides about it.
 
     A command line has the person's part too that it claims to be.
     """
@@ -45,21 +53,25 @@ def take_part_in_answer(transaction: OperatorTransaction, context: InstanceConte
     if denial is not None:
         remedy = "Have an operator without a part in it give the answer."
         raise Rejected(denial.code, denial.sentence, remedy=remedy)
-    transaction.add_editors(context.document.id, persons)
 
 
 def refuse_part_behind_gate(
-    transaction: OperatorTransaction, context: InstanceContext, caller: Caller
+    transaction: OperatorTransaction,
+    context: InstanceContext,
+    caller: Caller,
+    tokens: Sequence[Token] | None = None,
 ) -> None:
     """Refuse a caller with a part in a document that stands behind a gate: it would be done again for them.
 
-    Who approved what is done there would do it again. Before the gate its approvals are asked again.
+    Who approved what is done there would do it again. Before the gate its approvals are asked again. Where
+    the instance has ended, `tokens` are those that it had.
     """
     document = context.document
     if document is None:
         return
     execution = context.execution
-    if not is_behind_gate(execution.workflow, execution.projection.position.at_work(), document.status):
+    tokens = execution.projection.position.at_work() if tokens is None else tokens
+    if not is_behind_gate(execution.workflow, tokens, document.status):
         return
     persons = _list_persons(caller)
     denial = _find_part(transaction, context, persons) or _find_approval(

@@ -44,6 +44,7 @@ from signet.store.incidents.incidents import (
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
 from signet.store.instances.moves import list_done
+from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
@@ -134,7 +135,11 @@ class Incidents:
     def assign(self, caller: Caller, incident_id: UUID, assignee: str | None, note: str | None) -> Incident:
         """Name the person who looks after it, and keep a note for others; null takes either away."""
         _check_note(note)
-        write = partial(care_for_incident, assignee=assignee, note=note)
+
+        def write(connection: Connection, tenant_id: UUID, incident_id: UUID) -> bool:
+            _require_member(connection, tenant_id, assignee)
+            return care_for_incident(connection, tenant_id, incident_id, assignee=assignee, note=note)
+
         return self._care(caller, incident_id, "assign", write)
 
     def retry_many(
@@ -305,10 +310,21 @@ def _require(row: IncidentRow | None, incident_id: UUID) -> IncidentRow:
     return row
 
 
+def _require_member(connection: Connection, tenant_id: UUID, assignee: str | None) -> None:
+    """Require an active member: another name may look like one."""
+    found = find_member(connection, tenant_id, assignee) if assignee is not None else None
+    if assignee is None or (found is not None and found.status == "active"):
+        return
+    mistake = FieldError("/assignee", "MEMBER_NOT_FOUND", "is no active member")
+    raise Rejected("FIELDS_INVALID", "the assignee is no active member", fields=(mistake,))
+
+
 def _check_note(note: str | None) -> None:
     problem = find_text_problem(note) if note is not None else None
     if note is not None and len(note) > MAX_NOTE_CHARACTERS:
         problem = f"has more than {MAX_NOTE_CHARACTERS} characters"
+    elif note is not None and any(not sign.isprintable() and sign not in "\n\t" for sign in note):
+        problem = problem or "holds a character that nobody sees"
     if problem is not None:
         mistake = FieldError("/note", "FIELD_TEXT_INVALID", problem)
         raise Rejected("FIELDS_INVALID", f"the note {problem}", fields=(mistake,))

@@ -45,8 +45,9 @@ from signet.ids import make_id
 from signet.store.approvals.approvers import MAX_LINE, list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
-from signet.store.documents.write import lock_documents
+from signet.store.documents.write import DocumentRow, lock_documents
 from signet.store.incidents.incidents import has_open_incident
+from signet.store.instances.earlier_steps import list_acted
 from signet.store.instances.moves import list_done
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
@@ -131,7 +132,7 @@ class OperatorTransaction:
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
-        self._orphans: list[tuple[UUID, str, str]] = []
+        self._orphans: list[tuple[UUID, str, str | None]] = []
 
     def permit(self, permission: str) -> None:
         """Require a permission before anything is said of the instance."""
@@ -209,6 +210,10 @@ class OperatorTransaction:
         connection, tenant_id = self._connection, self._tenant_id
         tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
         return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
+
+    def list_acted(self, document: DocumentRow) -> frozenset[str]:
+        """List the nodes that have acted since the last gate that the document has passed."""
+        return frozenset(list_acted(self._connection, self._tenant_id, document.entity_type, document.id))
 
     def correct(self, operation: Correct, rejected: list[DocumentChange]) -> Applied:
         """Make a new version of the document, held to its contract and rules; raise a refusal.
@@ -294,7 +299,7 @@ class OperatorTransaction:
     ) -> None:
         self._notes.append(_Note(instance_id, act, reason, detail or {}))
 
-    def note_orphans(self, act: str, reason: str, row_ids: Sequence[UUID]) -> None:
+    def note_orphans(self, act: str, reason: str | None, row_ids: Sequence[UUID]) -> None:
         """Note an act on dead letters that belong to no instance; each has an audit row of its own."""
         self._orphans += [(row_id, act, reason) for row_id in row_ids]
 

@@ -135,7 +135,16 @@ def test_care_is_kept_while_it_is_open(client: Client, stranded: list[Any]) -> N
     assert (cared.body["assignee"], cared.body["note"]) == ("carl", "calls the ledger")
     assert [one["id"] for one in listed(client, assignee="carl")] == [incident["id"]]
     assert client.put(f"{place}/care", {"assignee": None, "note": None}).body["assignee"] is None
-    cancelled = client.post(
+    for wrong in ("nobody", "c\u0430rl", "carl\u200b", "carl ", "a\0"):
+        refused = client.put(f"{place}/care", {"assignee": wrong, "note": None})
+        assert refused.status == 422, wrong
+        assert [error["pointer"] for error in refused.body["errors"]] == ["/assignee"]
+    for wrong in ("a\u202eb", "a\x07"):
+        refused = client.put(f"{place}/care", {"assignee": None, "note": wrong})
+        assert (refused.status, [error["pointer"] for error in refused.body["errors"]]) == (422, ["/note"])
+    assert client.put(f"{place}/care", {"assignee": None, "note": "one\ntwo"}).status == 200
+    # Its creator does not end it behind the gate.
+    cancelled = replace(client, subject="olga").post(
         f"/v1/instances/{incident['instance_id']}/cancel", WHY, if_match=f'"{incident["instance_version"]}"'
     )
     assert cancelled.status == 200

@@ -7,6 +7,7 @@ from typing import Any
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import Decision, conclude, conclude_error
+from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
@@ -14,6 +15,7 @@ from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.done_once import find_done_before
 from signet.engine.execution.nodes.handler import HandlerResult
 
 # The output with its evidence, or the refusal.
@@ -22,6 +24,11 @@ _Run = tuple[Any, Mapping[str, Any]] | Refused
 
 class ActionHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+        done = self._find_done(context, node, token) if context.may_come_again(token) else None
+        if isinstance(done, Blocked):
+            return done
+        if done is not None:
+            return ActionPlan(done)
         env = context.decision_input(token).env
         if node.config["for_each"] is None:
             given = _resolve(node, env, None)
@@ -40,6 +47,15 @@ class ActionHandler:
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
+
+    def _find_done(
+        self, context: InstanceContext, node: WorkflowNode, token: Token
+    ) -> EarlierStep | Blocked | None:
+        """Find a step that has done it behind the gate before. Lists are not compared."""
+        content = None
+        if node.config["for_each"] is None:
+            content, _ = node.templates["/payload"]({**context.decision_input(token).env, "item": None})
+        return find_done_before(context, node, token, content)
 
     def _act_for_each(
         self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]

@@ -28,6 +28,7 @@ from signet.core.runtime.document_changes import DocumentState, find_sending_bac
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token, parse_position
 from signet.core.runtime.projection import Actor, Projection, Step
+from signet.core.runtime.tokens import ROOT, root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import (
@@ -166,6 +167,13 @@ class InstanceContext:
         further = pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN)
         return DocumentState(*found, *further, is_amendment=document.amended_from_id is not None)
 
+    def may_come_again(self, token: Token) -> bool:
+        """Return whether the document may have been at the token's node before, also in another instance."""
+        if self.row.birth not in ("reentered", "restarted") and root_of(token.id) == ROOT:
+            return False
+        changed = self.execution.changed.values()
+        return not self.execution.passed_gate or any(step.node == token.node for step in changed)
+
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
 
@@ -220,17 +228,14 @@ class InstanceContext:
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:
-        return self.environment.make(
-            self.execution.workflow, document, actor, self.execution.projection.context
-        )
+        workflow, projection = self.execution.workflow, self.execution.projection
+        return self.environment.make(workflow, document, actor, projection.context)
 
     def _ask_rules(
         self, document: DocumentRow | None, names: Sequence[str]
     ) -> tuple[bool, Mapping[str, Any]]:
-        projection = self.execution.projection
-        return self.environment.ask_rules(
-            self.execution.workflow, document, projection.actor, projection.context, names
-        )
+        workflow, projection = self.execution.workflow, self.execution.projection
+        return self.environment.ask_rules(workflow, document, projection.actor, projection.context, names)
 
     # --- the actor of a step ---
 
