@@ -24,6 +24,8 @@ from tests.mutants.witness import OUTCOMES
 ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 2
 MAX_RUN_SECONDS = 120.0
+# The tests of all mutations together, before the first of them.
+MAX_BASELINE_SECONDS = 1_800.0
 SHOWN_LINES = 30
 
 
@@ -66,7 +68,7 @@ def copy_working_tree(target: Path) -> None:
 
 def is_baseline_green(root: Path, server_url: str, tests: Sequence[str]) -> bool:
     try:
-        outcomes = run_tests(root, server_url, tests)
+        outcomes = run_tests(root, server_url, tests, MAX_BASELINE_SECONDS)
     except RunFailed as failure:
         print(f"the tests do not run without a mutation:\n{failure}")
         return False
@@ -108,7 +110,9 @@ def sum_up(found: Mapping[str, MutantVerdict]) -> tuple[MutantVerdict, list[str]
     return MutantVerdict.CAUGHT, remarks
 
 
-def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[PhaseOutcome]:
+def run_tests(
+    root: Path, server_url: str, tests: Sequence[str], at_most_seconds: float = MAX_RUN_SECONDS
+) -> list[PhaseOutcome]:
     """Run the tests in a process that finds the sources under `root` first; `witness` makes sure of it."""
     noted = root.parent / f"{root.name}-outcomes"
     environment = {
@@ -125,10 +129,10 @@ def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[PhaseOu
             env=environment,
             capture_output=True,
             text=True,
-            timeout=MAX_RUN_SECONDS,
+            timeout=at_most_seconds,
         )
     except subprocess.TimeoutExpired as expired:
-        raise RunFailed(f"no end within {MAX_RUN_SECONDS:.0f} s") from expired
+        raise RunFailed(f"no end within {at_most_seconds:.0f} s") from expired
     # 0: all passed, 1: some failed; any other code is no proper run, or killed
     if completed.returncode not in (0, 1):
         shown = (completed.stdout + completed.stderr).splitlines()[-SHOWN_LINES:]

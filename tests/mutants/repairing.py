@@ -10,6 +10,7 @@ OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::tes
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
+OF_DRIFTS = "tests/integration/engine/instances/test_repairs.py::test_"
 
 REPAIRING = (
     Mutation(
@@ -27,6 +28,30 @@ REPAIRING = (
         "    if then is not None or not only_goes_by_itself(workflow, status):",
         "    if True:",
         (f"{OF_RESTARTS}r2_cancel_wants_to_know_what_follows",),
+    ),
+    Mutation(
+        "an instance is ended though its document could not go on",
+        9,
+        f"{SIGNET}/engine/instances/actions.py",
+        "                require_way_on(context, place)\n",
+        "                pass\n",
+        (f"{OF_RESTARTS}nobody_ends_what_could_not_begin_again",),
+    ),
+    Mutation(
+        "incidents list ends after which nothing leads on",
+        9,
+        f"{SIGNET}/engine/instances/incidents.py",
+        "        if _is_left_for_good(connection, tenant_id, execution, held):\n",
+        "        if False:\n",
+        (f"{OF_RESTARTS}nobody_ends_what_could_not_begin_again",),
+    ),
+    Mutation(
+        "a token is cancelled though its gate stays shut for good",
+        9,
+        ACTS,
+        "    return not takes_rejection and is_done_once(",
+        "    return takes_rejection and is_done_once(",
+        (f"{OF_RESTARTS}a_token_is_not_cancelled_where_its_gate_would_stay_shut",),
     ),
     Mutation(
         "a document is left without an incident",
@@ -99,8 +124,8 @@ REPAIRING = (
         "what people approved is corrected",
         3,
         f"{SIGNET}/engine/instances/corrections.py",
-        "    if context.execution.workflow.is_approved(document.status):",
-        "    if not context.execution.workflow:",
+        "    raise_if(check_correction(workflow, document.status, decisions, is_amendment=is_amendment))",
+        "    assert check_correction is not None",
         (f"{OF_CORRECTIONS}what_people_approved_is_not_corrected",),
     ),
     Mutation(
@@ -134,5 +159,21 @@ REPAIRING = (
         '    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)',
         "    return TokenChanges()",
         (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
+    ),
+    Mutation(
+        "a document that was approved goes on with what was changed behind its gate",
+        5,
+        f"{SIGNET}/core/runtime/go_to_targets.py",
+        "        found = [] if is_approved else [node",
+        "        found = [node",
+        (f"{OF_DRIFTS}a_drift_of_what_people_approved_sends_nothing_on",),
+    ),
+    Mutation(
+        "an instance is sent elsewhere while a person pauses it",
+        5,
+        f"{SIGNET}/engine/instances/act_checks.py",
+        "    return pause is not None and not pause.is_by_person",
+        "    return pause is not None",
+        (f"{OF_DRIFTS}nobody_goes_anywhere_while_a_person_pauses_it",),
     ),
 )

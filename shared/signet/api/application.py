@@ -47,6 +47,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import READS, WRITES
 from signet.engine.access.quotas import Left, RequestQuotas
 from signet.engine.telemetry import RequestReport, Span
+from signet.settings import SOURCES
 
 # A heading in the reference, and the function that declares the routes below it.
 MoreRoutes = Sequence[tuple[str, Callable[[Routes], None]]]
@@ -76,6 +77,8 @@ class Dependencies:
     origins: Sequence[str] = ()
     # For the operators of the deployment; it belongs to no tenant.
     metrics_token: str | None = None
+    # What runs here: each answer names it, so that anybody can see whether a deployment has arrived.
+    build: str = SOURCES
 
 
 class Application:
@@ -174,6 +177,7 @@ class _ServedRequest:
             headers=self._headers,
             request_id=request_id,
             origins=self._dependencies.origins,
+            build=self._dependencies.build,
         )
         self._report(delivered["statusCode"], request_id, time.perf_counter() - began)
         return delivered
@@ -280,6 +284,7 @@ class _ServedRequest:
             body,
             read_origin(self._event, self._headers),
             read_request_id(self._event, UNKNOWN_REQUEST_ID),
+            self._dependencies.build,
         )
 
 

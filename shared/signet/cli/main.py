@@ -17,8 +17,7 @@ from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.store.schema.server import plain_errors
 
-_ON_A_DATABASE = frozenset({"audit", "effect", "incident", "instance", "migrate", "tenant"})
-_ON_A_DATABASE = frozenset({"audit", "effect", "instance", "migrate", "tenant"})
+ON_A_DATABASE = frozenset({"audit", "effect", "incident", "instance", "migrate", "tenant"})
 
 app = typer.Typer(
     name="signet",
@@ -32,7 +31,6 @@ app.add_typer(contract.app, name="contract")
 app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 app.add_typer(incident.app, name="incident")
-app.add_typer(effect.app, name="effect")
 app.add_typer(effect.app, name="effect")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
@@ -48,7 +46,7 @@ app.command(name="token")(token_command)
 @app.callback()
 def find_database(context: typer.Context) -> None:
     """Contracted document workflows on Postgres."""
-    if context.invoked_subcommand in _ON_A_DATABASE:
+    if context.invoked_subcommand in ON_A_DATABASE:
         use_local_database(sys.argv[1:])
 
 

@@ -149,6 +149,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "NODE_NOT_FOUND": ErrorKind.NOT_FOUND,
         "NOT_DONE": ErrorKind.CONFLICT,
         "ORG_CHART_CYCLE": ErrorKind.CONFLICT,
+        "ORIGINS_TOO_MANY": ErrorKind.CONFLICT,
         "PERMISSION_CONDITION": ErrorKind.FORBIDDEN,
         "PRECONDITION_FAILED": ErrorKind.PRECONDITION,
         "PERMISSION_DENIED": ErrorKind.FORBIDDEN,

@@ -1,10 +1,13 @@
 """The database that commands use where they are told no other."""
 
 import os
+from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
-from signet.cli import local_database
+from signet.cli import local_database, main
 from signet.cli.local_database import use_local_database
 from signet.local.postgres import PostgresFailed
 
@@ -59,3 +62,17 @@ def test_a_password_that_cannot_be_read_is_one_sentence(
     use_local_database(["instance", "list"])
     assert VARIABLE not in os.environ
     assert "password cannot be read" in capsys.readouterr().err
+
+
+def test_each_command_that_takes_a_database_looks_for_the_one_that_runs_here() -> None:
+    group = typer.main.get_command(main.app)
+    assert isinstance(group, TyperGroup)
+    taking = {name for name, command in group.commands.items() if "database_url" in _list_options(command)}
+    # A token is for the local environment alone, and looks by itself.
+    assert taking - {"token"} == main.ON_A_DATABASE
+
+
+def _list_options(command: Any) -> set[str | None]:
+    if isinstance(command, TyperGroup):
+        return {option for inner in command.commands.values() for option in _list_options(inner)}
+    return {option.name for option in command.params}

@@ -31,7 +31,8 @@ _MEMBER = "/patch"
 _SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
 _READABLE = (
     "accept-patch, accept-post, allow, etag, idempotency-replayed, location, preference-applied, ratelimit,"
-    " ratelimit-policy, retry-after, www-authenticate, x-request-id"
+    " ratelimit-policy, retry-after, www-authenticate, x-request-id,"
+    " x-signet-build"
 )
 
 
@@ -146,11 +147,13 @@ def deliver(
     headers: Mapping[str, str],
     request_id: str,
     origins: Sequence[str],
+    build: str,
 ) -> dict[str, Any]:
     """Complete an answer. HEAD keeps the body, whose length is sent; the gateway leaves the rest out."""
     own = {name.lower(): value for name, value in answer["headers"].items()}
     own.setdefault("cache-control", "no-store")
     own["x-request-id"] = request_id
+    own["x-signet-build"] = build
     own["x-content-type-options"] = "nosniff"
     own |= _allow_origin(headers.get("origin"), origins)
     answer["headers"] = own

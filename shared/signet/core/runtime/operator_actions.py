@@ -12,7 +12,7 @@ from typing import Any, Literal
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.go_to_targets import check_approval_ahead, list_targets
+from signet.core.runtime.go_to_targets import check_approval_ahead, is_done_once, list_targets
 from signet.core.runtime.position import STANDING, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -89,19 +89,28 @@ def _is_at_work(token: Token) -> bool:
 
 
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
-    """Refuse to cancel, unless a gate follows that takes the rejection or stops it."""
+    """Refuse to cancel, unless a gate follows that takes the rejection."""
     node = workflow.nodes[token.node]
     if _takes_rejection(node, token):
         return None
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
-    if why is None and workflow.exit_gate_of(node.id) is None:
+    gate = workflow.exit_gate_of(node.id)
+    if why is None and gate is None:
         why = "no gate follows that could take a rejection", "Cancel the whole instance."
+    if why is None and gate is not None and not node.blocks and _stays_shut(workflow, node, gate):
+        why = f"{gate.id} sends nothing back, and would stay shut", "Retry what is held, or skip it."
     if why is None:
         return None
     sentence, remedy = why
     return Rejected(
         "INSTANCE_TOKEN_NOT_CANCELLABLE", f"the token cannot be cancelled: {sentence}", remedy=remedy
     )
+
+
+def _stays_shut(workflow: Workflow, node: WorkflowNode, gate: WorkflowNode) -> bool:
+    """Return whether a rejection shuts the gate for good: it sends nothing back, and no operator may."""
+    takes_rejection = gate.config["kind"] != "automatic" or "rejected" in gate.edges
+    return not takes_rejection and is_done_once(workflow, node.id, gate.config["from_states"][0])
 
 
 def _takes_rejection(node: WorkflowNode, token: Token) -> bool:
@@ -150,7 +159,12 @@ def _refuse_skip(why: str, remedy: str) -> Rejected:
 
 
 def list_acts(
-    execution: InstanceExecution, token: Token | None, status: str, *, is_paused_by_person: bool
+    execution: InstanceExecution,
+    token: Token | None,
+    status: str,
+    *,
+    is_paused_by_person: bool,
+    is_correctable: bool,
 ) -> list[str]:
     """List the acts that repair what is held, as the checks would accept them; the gentlest first.
 
@@ -162,11 +176,13 @@ def list_acts(
     is_retriable = check_retry(execution, is_paused_by_person=is_paused_by_person) is None
     found = ["retry"] if is_retriable else ["resume"] if check_resume(execution) is None else []
     if token is None or not execution.takes_changes:
+        has_drifted = execution.projection.has_drifted and not is_paused_by_person
+        found += ["go_to"] if has_drifted and list_targets(execution, status) else []
         return [*found, *ending]
     found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
-    found += ["correct"] if not execution.workflow.is_approved(status) else []
+    found += ["correct"] if is_correctable else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, *ending]
 

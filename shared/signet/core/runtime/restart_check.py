@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from signet.core.errors import Rejected
 from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
+from signet.core.runtime.operator_actions import only_goes_by_itself
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.resting_states import find_resting_state
 from signet.core.runtime.tokens import ROOT, root_of
@@ -38,6 +39,8 @@ class RestartInput:
     wants_two_people: bool = False
     # The definition is that of the last instance, or the one that new instances begin under.
     is_in_force: bool = False
+    # What the definition reads of other documents that no approval has pinned.
+    unpinned_reads: Sequence[str] = ()
 
 
 def choose_beginning(workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool) -> str:
@@ -60,12 +63,18 @@ def has_nothing_left(workflow: Workflow, node_id: str) -> bool:
     return node is not None and "ended" in node.edges
 
 
-def list_repeated(workflow: Workflow, place: EndedPlace, node_id: str) -> list[str]:
-    """List the nodes that have acted since there, and will act again."""
+def list_repeated(
+    workflow: Workflow, place: EndedPlace, node_id: str, acted: Collection[str] = ()
+) -> list[str]:
+    """List the nodes that have acted since there, and will act again.
+
+    `acted` are those of all instances of the document since its last passed gate. A way may be left; what
+    was done on it stays done.
+    """
     ahead = list_ahead(workflow, node_id)
     roots = {root_of(token.id) for token in place.tokens}
     done = {node for token_id, node in place.done if root_of(token_id) in roots}
-    return sorted(node for node in done & ahead if workflow.nodes[node].type.name in _ACTING)
+    return sorted(node for node in done.union(acted) & ahead if workflow.nodes[node].type.name in _ACTING)
 
 
 def refuse_repeated(
@@ -81,6 +90,20 @@ def refuse_repeated(
     return Rejected("INSTANCE_TARGET_REPEATS", sentence, remedy=remedy)
 
 
+def check_leaving(
+    workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool
+) -> Rejected | None:
+    """Refuse to end an instance where neither a request nor a restart would bring its document on."""
+    if not only_goes_by_itself(workflow, status):
+        return None
+    node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
+    refused = refuse_repeated(workflow, list_repeated(workflow, place, node), status, node)
+    if refused is None:
+        return None
+    sentence = f"nothing would bring the document on: {refused.message}"
+    return Rejected(refused.code, sentence, remedy="Retry what is held, or skip it.")
+
+
 def assess_restart(old: Definition, new: Definition, node_id: str, facts: RestartInput) -> Report:
     """Report whether the document can begin there under this definition, as a move would be judged."""
     version = facts.document_version
@@ -90,6 +113,7 @@ def assess_restart(old: Definition, new: Definition, node_id: str, facts: Restar
         document_version=version,
         document_status=facts.document_status,
         wants_two_people=facts.wants_two_people,
+        unpinned_reads=facts.unpinned_reads,
         may_be_older=facts.is_in_force,
     )
     report = assess(old, new, position)

@@ -30,7 +30,8 @@ from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition
+from signet.engine.instances.hand_answers import refuse_part_behind_gate
+from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
 from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
@@ -67,7 +68,7 @@ class Restarts:
         """Report where a document would begin again; nothing is written, and no quota is used."""
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.permit(RESTART)
-            plan = self._plan(transaction, document_id, instance_id, target)
+            plan = self._plan(caller, transaction, document_id, instance_id, target)
             return plan.describe("safe" if plan.report.is_safe else "blocked")
 
     def restart(
@@ -81,7 +82,7 @@ class Restarts:
         """Begin a new instance where the last one stood, or report why it cannot begin there."""
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.require(RESTART)
-            plan = self._plan(transaction, document_id, instance_id, target)
+            plan = self._plan(caller, transaction, document_id, instance_id, target)
             if plan.document.version != expected_version:
                 raise version_conflict(plan.document, expected_version)
             rejected = check_reason(reason)
@@ -106,6 +107,7 @@ class Restarts:
 
     def _plan(
         self,
+        caller: Caller,
         transaction: OperatorTransaction,
         document_id: UUID,
         instance_id: UUID | None,
@@ -116,6 +118,7 @@ class Restarts:
         context, _ = transaction.peek(instance_id)
         _require_without_workflow(context.document, document_id)
         place = transaction.read_last_place(instance_id)
+        refuse_part_behind_gate(transaction, context, caller, place.tokens)
         return plan_restart(transaction, self._caches, context, place, target)
 
 
@@ -137,7 +140,9 @@ class RestartPlan:
             documents.adopt_contract(caller, documents.row(self.document.id), contract, reason)
         row = documents.row(self.document.id)
         context = documents.make_context(caller, documents.contract_of(row), row)
+        changes = {"changes_approvals": True} if self.report.changes_approvals else {}
         detail = {
+            **changes,
             "node": self.node,
             "definition": self.new.definition.to_json(),
             "ended_instance": str(self.context.row.id),
@@ -190,9 +195,12 @@ def plan_restart(
             remedy="Ask for a transition that begins there.",
         )
     is_in_force = target is None or new.row.id == old.row.id
-    facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
+    unpinned = list_unpinned(old, new, document.status)
+    facts = RestartInput(
+        document.version, document.status, transaction.wants_two_people, is_in_force, unpinned
+    )
     report = assess_restart(old.definition, new.definition, node, facts)
-    repeats = list_repeated(left, place, node)
+    repeats = list_repeated(left, place, node, transaction.list_acted(document))
     rejected = refuse_repeated(left, repeats, document.status, node)
     if rejected is not None:
         raise rejected

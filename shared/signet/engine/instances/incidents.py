@@ -1,6 +1,6 @@
 """Incidents: lists and groups with the acts that repair each, who looks after them, and bulk retries."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -8,22 +8,28 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.given_decisions import GivenDecision
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
+from signet.core.runtime.correction_check import check_correction
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import list_targets
-from signet.core.runtime.operator_actions import list_acts
+from signet.core.runtime.operator_actions import list_acts, only_goes_by_itself
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
+from signet.core.runtime.restart_check import EndedPlace, check_leaving
+from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.read import LAST, reading
 from signet.engine.cache import CompiledCache
-from signet.engine.instances.actions import Instances, InstanceState, Seen
+from signet.engine.instances.actions import Instances, InstanceState
+from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
 from signet.engine.instances.operator_transaction import permission_of
+from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (
     HeldInstanceRow,
@@ -37,12 +43,15 @@ from signet.store.incidents.incidents import (
 )
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
+from signet.store.instances.moves import list_done
+from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
 MAX_NOTE_CHARACTERS = 4_000
 MAX_RETRIED = 100
 MAX_EXPLAINED = 20
+_ENDING = ("cancel", "fail")
 # The subject type of the audit rows.
 INCIDENT = "incident"
 
@@ -126,11 +135,15 @@ class Incidents:
     def assign(self, caller: Caller, incident_id: UUID, assignee: str | None, note: str | None) -> Incident:
         """Name the person who looks after it, and keep a note for others; null takes either away."""
         _check_note(note)
-        write = partial(care_for_incident, assignee=assignee, note=note)
+
+        def write(connection: Connection, tenant_id: UUID, incident_id: UUID) -> bool:
+            _require_member(connection, tenant_id, assignee)
+            return care_for_incident(connection, tenant_id, incident_id, assignee=assignee, note=note)
+
         return self._care(caller, incident_id, "assign", write)
 
     def retry_many(
-        self, caller: Caller, wanted: IncidentFilter, reason: str
+        self, caller: Caller, wanted: IncidentFilter, reason: str, *, dry_run: bool = False
     ) -> list[tuple[UUID, InstanceState | Rejected | Transient]]:
         """Retry the instances of open incidents with one cause, the oldest of a page of them first."""
         with self._reading(caller.principal) as connection:
@@ -138,7 +151,8 @@ class Incidents:
             rows = list_incidents(connection, tenant_id, wanted, before=LAST, limit=MAX_RETRIED)
             held = read_held_instances(connection, tenant_id, sorted({row.instance_id for row in rows}))
         seen = [Seen(row.id, row.version) for row in sorted(held, key=lambda row: row.id)]
-        outcomes = self._instances.act_on_many(caller, "retry", seen, reason)
+        order = BulkOrder("retry", seen, reason, dry_run=dry_run)
+        outcomes = act_on_many(self._instances, caller, order)
         return [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]
 
     def _care(
@@ -199,7 +213,9 @@ def _show(
 ) -> Sequence[Incident]:
     instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
     held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
-    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id)) for row in rows]
+    documents = sorted({row.document_id for row in held.values() if row.document_id is not None})
+    given = list_given_decisions(connection, tenant_id, documents)
+    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id), given) for row in rows]
 
 
 def _show_one(
@@ -208,35 +224,67 @@ def _show_one(
     tenant_id: UUID,
     row: IncidentRow,
     held: HeldInstanceRow | None,
+    given: Mapping[UUID, Sequence[GivenDecision]],
 ) -> Incident:
     acts: Sequence[RepairAct] = ()
-    if row.closed_at is None and row.code == DOCUMENT_WITHOUT_WORKFLOW:
-        acts = _list_acts_on_document(connection, compiled, tenant_id, held)
-    elif held is not None and row.closed_at is None:
+    if row.closed_at is None and held is not None:
         workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        projection = Projection(status=held.status, position=parse_position(held.active_tokens))
-        acts = _list_acts(InstanceExecution(workflow, projection), row, held)
+        is_correctable = _is_correctable(workflow, held, given)
+        if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+            acts = _list_acts_on_document(is_correctable=is_correctable)
+        else:
+            position = parse_position(held.active_tokens)
+            projection = Projection(status=held.status, position=position, reason=held.reason)
+            execution = InstanceExecution(workflow, projection)
+            acts = _list_acts(execution, row, held, is_correctable=is_correctable)
+            if _is_left_for_good(connection, tenant_id, execution, held):
+                acts = [act for act in acts if act.name not in _ENDING]
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)
 
 
-def _list_acts_on_document(
-    connection: Connection, compiled: CompiledCache, tenant_id: UUID, held: HeldInstanceRow | None
-) -> list[RepairAct]:
-    """List the acts on a document without a workflow; `held` is its last instance."""
-    names = ["restart"]
-    if held is not None:
-        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        names += ["correct"] if not workflow.is_approved(held.document_status or "") else []
+def _is_correctable(
+    workflow: Workflow, held: HeldInstanceRow, given: Mapping[UUID, Sequence[GivenDecision]]
+) -> bool:
+    """Return whether the document may be corrected; `held` is its instance, or the last one it had."""
+    if held.document_id is None or held.document_status is None:
+        return False
+    decisions = given.get(held.document_id, ())
+    status, is_amendment = held.document_status, held.is_amendment
+    return check_correction(workflow, status, decisions, is_amendment=is_amendment) is None
+
+
+def _list_acts_on_document(*, is_correctable: bool) -> list[RepairAct]:
+    names = ["restart", "correct"] if is_correctable else ["restart"]
     return [RepairAct(name, permission_of(name)) for name in names]
 
 
-def _list_acts(execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow) -> list[RepairAct]:
+def _list_acts(
+    execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow, *, is_correctable: bool
+) -> list[RepairAct]:
     token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
     status = held.document_status or ""
     targets = list_targets(execution, status)
-    acts = list_acts(execution, token, status, is_paused_by_person=held.is_paused_by_person)
+    acts = list_acts(
+        execution,
+        token,
+        status,
+        is_paused_by_person=held.is_paused_by_person,
+        is_correctable=is_correctable,
+    )
     return [RepairAct(name, permission_of(name), targets if name == "go_to" else ()) for name in acts]
+
+
+def _is_left_for_good(
+    connection: Connection, tenant_id: UUID, execution: InstanceExecution, held: HeldInstanceRow
+) -> bool:
+    """Return whether the document could not go on if its instance ended; only there what was done is read."""
+    workflow, status = execution.workflow, held.document_status or ""
+    if not only_goes_by_itself(workflow, status):
+        return False
+    done = frozenset(list_done(connection, tenant_id, held.id))
+    place = EndedPlace(execution.projection.position.at_work(), done)
+    return check_leaving(workflow, place, status, is_amendment=False) is not None
 
 
 def _make_record(incident: Incident) -> IncidentRecord:
@@ -262,10 +310,21 @@ def _require(row: IncidentRow | None, incident_id: UUID) -> IncidentRow:
     return row
 
 
+def _require_member(connection: Connection, tenant_id: UUID, assignee: str | None) -> None:
+    """Require an active member: another name may look like one."""
+    found = find_member(connection, tenant_id, assignee) if assignee is not None else None
+    if assignee is None or (found is not None and found.status == "active"):
+        return
+    mistake = FieldError("/assignee", "MEMBER_NOT_FOUND", "is no active member")
+    raise Rejected("FIELDS_INVALID", "the assignee is no active member", fields=(mistake,))
+
+
 def _check_note(note: str | None) -> None:
     problem = find_text_problem(note) if note is not None else None
     if note is not None and len(note) > MAX_NOTE_CHARACTERS:
         problem = f"has more than {MAX_NOTE_CHARACTERS} characters"
+    elif note is not None and any(not sign.isprintable() and sign not in "\n\t" for sign in note):
+        problem = problem or "holds a character that nobody sees"
     if problem is not None:
         mistake = FieldError("/note", "FIELD_TEXT_INVALID", problem)
         raise Rejected("FIELDS_INVALID", f"the note {problem}", fields=(mistake,))

@@ -24,7 +24,8 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
-from signet.engine.documents.commands import Applied, Correct
+from signet.engine.documents.change import DocumentChange
+from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -41,12 +42,12 @@ from signet.engine.execution.rows import (
 from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
-from signet.store.approvals.approvers import list_approvers
-from signet.store.approvals.voters import list_used_voices
+from signet.store.approvals.approvers import MAX_LINE, list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
-from signet.store.documents.write import lock_documents
+from signet.store.documents.write import DocumentRow, lock_documents
 from signet.store.incidents.incidents import has_open_incident
+from signet.store.instances.earlier_steps import list_acted
 from signet.store.instances.moves import list_done
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
@@ -131,7 +132,7 @@ class OperatorTransaction:
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
-        self._orphans: list[tuple[UUID, str, str]] = []
+        self._orphans: list[tuple[UUID, str, str | None]] = []
 
     def permit(self, permission: str) -> None:
         """Require a permission before anything is said of the instance."""
@@ -210,15 +211,34 @@ class OperatorTransaction:
         tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
         return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
 
-    def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
-        """Make a new version of the document, held to its contract and rules; raise a refusal."""
-        outcome = self._documents.execute(self._caller, Correct(document_id, patch, reason))
+    def list_acted(self, document: DocumentRow) -> frozenset[str]:
+        """List the nodes that have acted since the last gate that the document has passed."""
+        return frozenset(list_acted(self._connection, self._tenant_id, document.entity_type, document.id))
+
+    def correct(self, operation: Correct, rejected: list[DocumentChange]) -> Applied:
+        """Make a new version of the document, held to its contract and rules; raise a refusal.
+
+        `rejected` takes what a rule has stopped: it is kept when this transaction is rolled back.
+        """
+        outcome = self._documents.execute(self._caller, operation)
+        if not isinstance(outcome, Applied):
+            rejected.extend(self._documents.rejected)
+            raise outcome
+        return outcome
+
+    def conclude(self, instance_id: UUID, operation: ConcludeTransition) -> Applied:
+        """End a transition of the instance's document in the name of the operator; raise a refusal."""
+        outcome = self._documents.execute(replace(self._caller, instance_id=instance_id), operation)
         if not isinstance(outcome, Applied):
             raise outcome
         return outcome
 
     def has_open_incident(self, document_id: UUID) -> bool:
         return has_open_incident(self._connection, self._tenant_id, document_id)
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
 
     @property
     def wants_two_people(self) -> bool:
@@ -261,12 +281,15 @@ class OperatorTransaction:
         return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
 
     def list_approvers(self, document_id: UUID) -> frozenset[str]:
-        """List the persons who have approved the document, and the persons they voted for."""
-        return list_approvers(self._connection, self._tenant_id, document_id)
-
-    def list_used_voices(self, document_id: UUID) -> frozenset[str]:
-        """List who has approved the document for a gate that used it, and the people they voted for."""
-        return list_used_voices(self._connection, self._tenant_id, document_id)
+        """List who has approved the document, or one that it comes from, and the persons they voted for."""
+        approvers = list_approvers(self._connection, self._tenant_id, document_id)
+        if approvers is None:
+            raise Rejected(
+                "ORIGINS_TOO_MANY",
+                f"document {document_id} comes from more than {MAX_LINE} others, one after the other",
+                remedy="Nobody can say who has approved it: cancel its instance, and enter a new document.",
+            )
+        return approvers
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))
@@ -276,7 +299,7 @@ class OperatorTransaction:
     ) -> None:
         self._notes.append(_Note(instance_id, act, reason, detail or {}))
 
-    def note_orphans(self, act: str, reason: str, row_ids: Sequence[UUID]) -> None:
+    def note_orphans(self, act: str, reason: str | None, row_ids: Sequence[UUID]) -> None:
         """Note an act on dead letters that belong to no instance; each has an audit row of its own."""
         self._orphans += [(row_id, act, reason) for row_id in row_ids]
 

@@ -18,6 +18,7 @@ from signet.core.explain.instance_record import (
     ExplainedStep,
     ExplainedTransitionRequest,
     InstanceRecords,
+    RejectionRecord,
     TriggerRecord,
     TurnRecord,
 )
@@ -26,6 +27,7 @@ from signet.store.statements import Statements
 
 MAX_STEPS = 100
 MAX_OTHERS = 20
+MAX_REJECTIONS = 5
 # In the order of the class's fields.
 _DELEGATION = (
     "delegation_id",
@@ -65,6 +67,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
         _read(connection, TurnRecord, _SQL.list_turns, key),
         approvals,
         _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
+        rejections=_read(connection, RejectionRecord, _SQL.list_rejections, key | {"limit": MAX_REJECTIONS}),
     )
 
 

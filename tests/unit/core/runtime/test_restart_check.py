@@ -1,5 +1,7 @@
 """Restarts: where a document without a workflow begins again, what repeats, and what blocks it."""
 
+from typing import Any
+
 import pytest
 
 from signet.core.runtime.move_check import Report
@@ -69,6 +71,12 @@ def test_what_has_acted_since_there_acts_again(workflow: Workflow) -> None:
     assert list_repeated(workflow, EndedPlace([token], done), BEHIND) == []
 
 
+def test_what_has_acted_on_a_way_that_was_left_acts_again(workflow: Workflow) -> None:
+    acted = {"usr:approval:credit", REVIEW}
+    assert list_repeated(workflow, EndedPlace(), REVIEW, acted) == ["usr:approval:credit"]
+    assert list_repeated(workflow, EndedPlace(), BEHIND, acted) == []
+
+
 def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow) -> None:
     """Refuse calls and actions that make documents; before a gate, people are asked again."""
     call = next(name for name, node in workflow.nodes.items() if node.type.name == "webhook_out")
@@ -79,7 +87,7 @@ def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow)
     assert refuse_repeated(workflow, [call], "draft", "sys:state:draft") is None
 
 
-def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: bool) -> Report:
+def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: Any) -> Report:
     facts = RestartInput(1, "submitted", **more)
     return assess_restart(define(old, 2), define(new, 1), node, facts)
 
@@ -120,3 +128,9 @@ def test_who_ends_an_instance_says_what_follows(
 def test_a_state_with_a_request_is_no_dead_end(workflow: Workflow) -> None:
     assert CONTRACT["transitions"]["approve"]["kind"] == "automatic"
     assert only_goes_by_itself(workflow, "submitted") and not only_goes_by_itself(workflow, "draft")
+
+
+def test_what_no_approval_has_pinned_is_not_read(workflow: Workflow) -> None:
+    report = judge(workflow, workflow, is_in_force=True, unpinned_reads=["vendor.iban"])
+    assert [obstacle.code for obstacle in report.obstacles] == ["READS_UNPINNED"]
+    assert "vendor.iban" in report.obstacles[0].sentence

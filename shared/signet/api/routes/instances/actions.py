@@ -17,7 +17,8 @@ from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.operator_actions import Sequel
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import MAX_REASON_CHARACTERS
-from signet.engine.instances.actions import MAX_IN_BULK, BulkAct, InstanceState, Seen
+from signet.engine.instances.actions import InstanceState
+from signet.engine.instances.bulk_acts import MAX_IN_BULK, BulkAct, BulkOrder, Seen, act_on_many
 
 MAX_TOKEN_CHARACTERS = 1_000
 Why = Annotated[
@@ -27,6 +28,12 @@ Why = Annotated[
         max_length=MAX_REASON_CHARACTERS,
         description="The reason, for people and the audit trail.",
     ),
+]
+
+
+# Of acts on many.
+DryRun = Annotated[
+    bool, Field(description="Only check each, and answer the state that it would have: nothing is written.")
 ]
 
 
@@ -83,6 +90,7 @@ class BulkActs(Strict):
     act: BulkAct
     reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
     then: Annotated[Sequel | None, Field(description="Of `cancel` and `fail`: what follows.")] = None
+    dry_run: DryRun = False
     items: Annotated[
         tuple[InstanceAndVersion, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)
     ]
@@ -191,9 +199,10 @@ def add_token_acts(routes: Routes) -> None:
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> BulkOutcomes[InstanceState]:
         """OperatorAct on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
-        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason, asked.then)
+        order = BulkOrder(asked.act, seen, asked.reason or "", asked.then, asked.dry_run)
+        outcomes = act_on_many(call.use.instances, call.caller, order)
         return show_outcomes(
-            show_outcome(call, index, one.id, outcome)
+            show_outcome(call, index, one.id, outcome, is_dry_run=asked.dry_run)
             for index, (one, outcome) in enumerate(zip(seen, outcomes, strict=True))
         )
 

@@ -1,8 +1,0 @@
--- phase: expand
--- transaction: on
-
--- up
-SELECT 1;
-
--- down
-SELECT 1;
