@@ -31,8 +31,7 @@ _MEMBER = "/patch"
 _SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
 _READABLE = (
     "accept-patch, accept-post, allow, etag, idempotency-replayed, location, preference-applied, ratelimit,"
-    " ratelimit-policy, retry-after, www-authenticate, x-request-id,"
-    " x-signet-build"
+    " ratelimit-policy, retry-after, www-authenticate, x-request-id, x-signet-build"
 )
 
 

@@ -18,6 +18,7 @@ def _header(description: str, *, is_required: bool = True, pattern: str | None =
 
 HEADERS: Mapping[str, Any] = {
     "X-Request-Id": _header("The id of the request, as it is logged."),
+    "X-Signet-Build": _header("The build that answers."),
     "RateLimit-Policy": _header("The quota of such requests, and its seconds.", is_required=False),
     "RateLimit": _header("What is left of the quota.", is_required=False),
     "ETag": _header(f"The version, such as {write_etag(3)}.", pattern='^"[0-9]{1,10}"$'),
@@ -28,7 +29,7 @@ HEADERS: Mapping[str, Any] = {
     "Allow": _header("The methods of this path."),
     "Retry-After": _header("Seconds to wait before the next attempt."),
 }
-_ALWAYS = ("X-Request-Id", "RateLimit-Policy", "RateLimit")
+_ALWAYS = ("X-Request-Id", "X-Signet-Build", "RateLimit-Policy", "RateLimit")
 _OF_PROBLEMS: Mapping[int, tuple[str, ...]] = {
     STATUSES[ErrorKind.UNAUTHENTICATED]: ("WWW-Authenticate",),
     STATUSES[ErrorKind.METHOD]: ("Allow",),
