@@ -24,6 +24,7 @@ from signet.engine.execution.nodes.context import InstanceContext, StepWait, mak
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
+from signet.engine.execution.nodes.variable_sources import read_input
 from signet.engine.execution.rows import (
     has_ready_tokens,
     is_asked,
@@ -383,7 +384,7 @@ class _Wave:
 
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:
-    return context.execution.run_pure_nodes(context.decision_input, partial(prepare, context))
+    return context.execution.run_pure_nodes(partial(read_input, context), partial(prepare, context))
 
 
 def _by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:

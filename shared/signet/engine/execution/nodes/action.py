@@ -115,9 +115,12 @@ class ActionHandler:
         row = context.document
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
-        saved = context.execution.projection.context
-        sources = context.execution.workflow.followed_by(context.documents.contract_of(row), node)
-        operation = RunAction(row.id, None, node.config["action"], payload, context=saved, sources=sources)
+        workflow, saved = context.execution.workflow, context.execution.projection.context
+        read = {
+            "sources": workflow.followed_by(context.documents.contract_of(row), node),
+            "reads_variables": workflow.reads_variables(node),
+        }
+        operation = RunAction(row.id, None, node.config["action"], payload, context=saved, **read)
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
             return outcome

@@ -13,6 +13,7 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.variable_sources import keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
 HANDLERS: Mapping[str, NodeHandler] = {
@@ -34,6 +35,7 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
+    keep_sources(context, node)
     return handler.prepare(context, node, token)
 
 

@@ -1,0 +1,38 @@
+"""Rules of values on their way to a payment, and of who stands behind them, each broken on purpose."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+PERSONS = "tests/scenarios/authority/test_persons_of_variables.py::test_"
+
+CARRYING: Sequence[Mutation] = (
+    Mutation(
+        "a variable hides who wrote what a script has read",
+        3,
+        f"{SIGNET}/engine/execution/nodes/variable_sources.py",
+        "    keep_sources(context, context.execution.workflow.nodes[token.node])\n",
+        "",
+        (
+            f"{PERSONS}who_wrote_what_a_script_has_read_does_not_approve_what_reads_the_variable",
+            f"{PERSONS}who_wrote_what_a_script_has_read_does_not_approve_what_is_made",
+        ),
+    ),
+    Mutation(
+        "the answer to a call hides who wrote what it was told",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    keep_sources(context, node)\n",
+        "",
+        (f"{PERSONS}who_wrote_what_a_payload_has_told_does_not_approve_what_reads_the_answer",),
+    ),
+    Mutation(
+        "a field that is filled from a variable names nobody behind it",
+        3,
+        f"{SIGNET}/engine/documents/authorship.py",
+        "if context.row is None or not operation.reads_variables:",
+        "if True:",
+        (f"{PERSONS}who_wrote_what_a_script_has_read_stands_behind_the_field_that_it_fills",),
+    ),
+)
