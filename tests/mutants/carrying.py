@@ -6,8 +6,33 @@ from tests.mutants.mutation import Mutation
 
 SIGNET = "shared/signet"
 PERSONS = "tests/scenarios/authority/test_persons_of_variables.py::test_"
+NEWER = "tests/scenarios/authority/test_newer_definitions.py::test_"
 
 CARRYING: Sequence[Mutation] = (
+    Mutation(
+        "a script of a newer definition reads what nobody has approved",
+        3,
+        f"{SIGNET}/engine/execution/nodes/variable_sources.py",
+        "    if unpinned is not None:",
+        "    if False:",
+        (f"{NEWER}a_newer_definition_reads_nothing_that_was_not_approved",),
+    ),
+    Mutation(
+        "a call of a newer definition reads what nobody has approved",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    problem = find_unpinned_read(context, node)\n    if problem is not None:",
+        "    problem = find_unpinned_read(context, node)\n    if False:",
+        (f"{NEWER}a_newer_definition_reads_nothing_that_was_not_approved",),
+    ),
+    Mutation(
+        "a definition that nobody has approved by counts as the approved one",
+        3,
+        f"{SIGNET}/store/approvals/requests.sql",
+        "WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.applied\n",
+        "WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.applied AND false\n",
+        (f"{NEWER}a_third_definition_does_not_take_the_second_for_approved",),
+    ),
     Mutation(
         "a variable hides who wrote what a script has read",
         3,

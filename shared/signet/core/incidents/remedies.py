@@ -64,6 +64,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " that compares it with the original of now."
         ),
         "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
+        "READS_UNPINNED": (
+            "Nobody has approved what it would read. Publish a definition that does not read it, and move the"
+            " instance there. Or cancel it, and amend the document: people then decide on what it reads."
+        ),
         "RULE_REJECTED": _GATE,
         "RULE_UNKNOWN": "Add the rule, then retry.",
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",

@@ -169,6 +169,14 @@ class Workflow:
             self._followed_by_node[key] = contract.find_followed(self._list_parts(node))
         return self._followed_by_node[key]
 
+    def read_by(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+        """Return what a node, the action that it runs and the edges behind it read behind refs."""
+        listed = (edge.condition for edges in node.edges.values() for edge in edges)
+        conditions = [condition.expression for condition in listed if condition is not None]
+        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
+        read = self.followed_by(contract, node) | by_action
+        return read | contract.find_followed(conditions) if conditions else read
+
     def sources_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
         """Return what the node reads behind refs of its document, where it sets a variable."""
         if not node.sets_variables:

@@ -106,7 +106,8 @@ class DocumentUnitOfWork:
     ) -> None:
         self._actions = caches.actions
         self._rules = caches.rules
-        self._connection = connection
+        self.compiled = caches.compiled
+        self.connection = connection
         self._tenant_id = tenant_id
         self._rows = dict(rows)
         self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
@@ -124,7 +125,7 @@ class DocumentUnitOfWork:
 
     @cached_property
     def originals(self) -> Originals:
-        return Originals(self._connection, self._tenant_id, self._rows)
+        return Originals(self.connection, self._tenant_id, self._rows)
 
     @property
     def batch(self) -> WriteBatch:
@@ -140,7 +141,7 @@ class DocumentUnitOfWork:
         return contract
 
     def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
-        return self._rules.read(self._connection, self._tenant_id, contract, self.transaction)
+        return self._rules.read(self.connection, self._tenant_id, contract, self.transaction)
 
     def make_context(
         self,
@@ -184,7 +185,7 @@ class DocumentUnitOfWork:
         decided = [self.decide(caller, operation) for operation in operations]
         if mode == "all" and (refused := find_refused(decided)):
             return refuse_all(decided, refused)
-        decided = reserve_keys(self._connection, self._tenant_id, decided, mode)
+        decided = reserve_keys(self.connection, self._tenant_id, decided, mode)
         if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
             return refuse_all(decided, refused)
@@ -199,7 +200,7 @@ class DocumentUnitOfWork:
         change = self.decide(caller, operation)
         if not isinstance(change, DocumentChange):
             return change
-        lost = reserve(self._connection, self._tenant_id, [change], undo=True, checkpoint=self._checkpoint)
+        lost = reserve(self.connection, self._tenant_id, [change], undo=True, checkpoint=self._checkpoint)
         return lost.get(change.document_id) or self.apply(change)
 
     def begin_undoable(self) -> None:
@@ -208,7 +209,7 @@ class DocumentUnitOfWork:
     def end_undoable(self, *, undo: bool) -> None:
         checkpoint, self._checkpoint = self._checkpoint, None
         if undo and checkpoint is not None:
-            checkpoint.restore(self._connection)
+            checkpoint.restore(self.connection)
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)
@@ -264,7 +265,7 @@ class DocumentUnitOfWork:
 
     def apply(self, change: DocumentChange) -> Applied:
         """Apply a decided change: the rest of this transaction sees it."""
-        if change.replaces is not None and reserve(self._connection, self._tenant_id, [change], undo=True):
+        if change.replaces is not None and reserve(self.connection, self._tenant_id, [change], undo=True):
             raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
         self._rows |= advance(self._maker.add(change), self.transaction.now)
         for part in change.parts:
@@ -300,14 +301,12 @@ class DocumentUnitOfWork:
     def widen_editors(self, document_id: UUID, persons: ResponsiblePersons) -> None:
         """Count persons as editors of a document whose workflow has read what they wrote."""
         row = self._rows[document_id]
-        self._rows[document_id] = self._maker.widen_editors(self._connection, row, persons)
+        self._rows[document_id] = self._maker.widen_editors(self.connection, row, persons)
 
     def write(self, pipeline: PipelinedTransaction | None = None) -> None:
         if self.batch.is_empty:
             return
-        write_batch(
-            self._connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline
-        )
+        write_batch(self.connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline)
 
     def _row_of(self, operation: Operation) -> DocumentRow | None:
         return self._rows.get(operation.id) if operation.id else None

@@ -38,6 +38,12 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "Publish a patch that puts an approval into the slot '{slot}' before documents are created."
         " A document keeps the definition that it begins with.",
     ),
+    "READS_UNPINNED_LATER": (
+        "warning",
+        "It reads {read}, which no approval under {named} has pinned.",
+        "A step that reads it is held for documents approved before (READS_UNPINNED). Have its slot ask"
+        " people, or read what the document says itself.",
+    ),
     "OLDER_RUN_ON": (
         "warning",
         "{count} live document(s) of '{entity_type}' go on under older definitions, which ask for other"

@@ -116,11 +116,15 @@ class ActionHandler:
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
         workflow, saved = context.execution.workflow, context.execution.projection.context
-        read = {
-            "sources": workflow.followed_by(context.documents.contract_of(row), node),
-            "reads_variables": workflow.reads_variables(node),
-        }
-        operation = RunAction(row.id, None, node.config["action"], payload, context=saved, **read)
+        operation = RunAction(
+            row.id,
+            None,
+            node.config["action"],
+            payload,
+            context=saved,
+            sources=workflow.followed_by(context.documents.contract_of(row), node),
+            reads_variables=workflow.reads_variables(node),
+        )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
             return outcome

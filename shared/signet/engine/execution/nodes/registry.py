@@ -13,6 +13,7 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
@@ -33,6 +34,9 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
         return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
     # A member must stand behind what acts. People are asked for anybody; a gate asks for itself.
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
+    if problem is not None:
+        return Blocked(problem)
+    problem = find_unpinned_read(context, node)
     if problem is not None:
         return Blocked(problem)
     keep_sources(context, node)
