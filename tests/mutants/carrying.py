@@ -7,8 +7,21 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 PERSONS = "tests/scenarios/authority/test_persons_of_variables.py::test_"
 NEWER = "tests/scenarios/authority/test_newer_definitions.py::test_"
+MOVED = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
+SLOTS = "tests/unit/core/runtime/test_deciding_slots.py::test_"
 
 CARRYING: Sequence[Mutation] = (
+    Mutation(
+        "one person moves a document to where a variable leads past its approval",
+        3,
+        f"{SIGNET}/core/runtime/deciding_slots.py",
+        "        if not new:\n",
+        "        if True:\n",
+        (
+            f"{MOVED}nobody_moves_a_document_to_another_way_to_its_approval_alone",
+            f"{SLOTS}a_slot_that_sets_a_field_of_the_way_to_an_approval_decides",
+        ),
+    ),
     Mutation(
         "a script of a newer definition reads what nobody has approved",
         3,
