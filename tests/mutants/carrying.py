@@ -9,8 +9,17 @@ PERSONS = "tests/scenarios/authority/test_persons_of_variables.py::test_"
 NEWER = "tests/scenarios/authority/test_newer_definitions.py::test_"
 MOVED = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
 SLOTS = "tests/unit/core/runtime/test_deciding_slots.py::test_"
+RULED = "tests/scenarios/authority/test_rules_behind_gates.py::test_"
 
 CARRYING: Sequence[Mutation] = (
+    Mutation(
+        "a rule changes behind the gate what people have approved",
+        3,
+        f"{SIGNET}/engine/documents/rules.py",
+        "                    if change.is_approved:\n",
+        "                    if False:\n",
+        (f"{RULED}a_rule_sets_nothing_behind_the_gate_that_people_have_approved",),
+    ),
     Mutation(
         "one person moves a document to where a variable leads past its approval",
         3,

@@ -245,7 +245,7 @@ PINNING: Sequence[Mutation] = (
         f"{SIGNET}/core/approvals/pins.py",
         ".union(*actions, *conditions, *writing)",
         ".union(*actions, *conditions)",
-        (f"{TAKEN}an_account_that_a_rule_sets_is_the_approved_one",),
+        (f"{TAKEN}an_account_that_a_rule_sets_is_pinned_and_not_set_behind_the_gate",),
     ),
     Mutation(
         "a rule that rejects reads old values",

@@ -53,6 +53,8 @@ class RunAction:
     context: Mapping[str, Any] = field(default_factory=dict)
     sources: frozenset[FollowedField] = frozenset()
     reads_variables: bool = False
+    # A step runs it where people have approved what the document says.
+    is_approved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

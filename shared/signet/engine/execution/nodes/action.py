@@ -124,6 +124,7 @@ class ActionHandler:
             context=saved,
             sources=workflow.followed_by(context.documents.contract_of(row), node),
             reads_variables=workflow.reads_variables(node),
+            is_approved=workflow.is_approved(row.status),
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
