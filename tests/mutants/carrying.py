@@ -10,8 +10,25 @@ NEWER = "tests/scenarios/authority/test_newer_definitions.py::test_"
 MOVED = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
 SLOTS = "tests/unit/core/runtime/test_deciding_slots.py::test_"
 RULED = "tests/scenarios/authority/test_rules_behind_gates.py::test_"
+MADE = "tests/scenarios/authority/test_derived_documents.py::test_"
 
 CARRYING: Sequence[Mutation] = (
+    Mutation(
+        "a pin is lost where a document between has no ref",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        '    others = (pin for pin in pins.values() if pin["document_id"] not in known)\n',
+        "    others = (pin for pin in pins.values() if False)\n",
+        (f"{MADE}a_payment_takes_what_was_approved_also_where_a_document_between_keeps_the_id_as_text",),
+    ),
+    Mutation(
+        "a gate forgets the pins that its document carries on",
+        3,
+        f"{SIGNET}/core/approvals/pins.py",
+        "    return {**carried, **used}\n",
+        "    return used\n",
+        (f"{MADE}a_payment_takes_what_was_approved_also_where_a_document_between_keeps_the_id_as_text",),
+    ),
     Mutation(
         "a rule changes behind the gate what people have approved",
         3,

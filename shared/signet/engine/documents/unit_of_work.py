@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
-from signet.core.approvals.pins import inherit_pins, list_pinned_persons
+from signet.core.approvals.pins import inherit_pins, list_inherited_persons
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
@@ -377,7 +377,7 @@ class DocumentUnitOfWork:
         rejected = self._apply_rules(context, new)
         if isinstance(new.instance, InstanceStart):
             new.instance.pins = inherit_pins(pins, origin, contract, new.after.data)
-            new.content_responsible |= list_pinned_persons(new.instance.pins)
+            new.content_responsible |= list_inherited_persons(new.instance.pins)
         return rejected or new
 
     def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
