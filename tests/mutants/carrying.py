@@ -11,8 +11,17 @@ MOVED = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
 SLOTS = "tests/unit/core/runtime/test_deciding_slots.py::test_"
 RULED = "tests/scenarios/authority/test_rules_behind_gates.py::test_"
 MADE = "tests/scenarios/authority/test_derived_documents.py::test_"
+FREE = "tests/unit/core/compiler/test_free_ways.py::test_"
 
 CARRYING: Sequence[Mutation] = (
+    Mutation(
+        "nobody is told of a way that asks nobody",
+        3,
+        f"{SIGNET}/core/compiler/compiler.py",
+        "        yield from check_free_ways(graph, asked, source.names.contract)\n",
+        "",
+        (f"{FREE}an_amendment_that_asks_nobody_is_found",),
+    ),
     Mutation(
         "a pin is lost where a document between has no ref",
         3,

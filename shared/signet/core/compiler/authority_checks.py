@@ -3,11 +3,12 @@
 And of who goes around it: actions that people may run by hand before the approval.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from signet.core.compiler.approval_paths import Weight, follow_paths
-from signet.core.compiler.envelope import START, EnvelopeSlot
+from signet.core.compiler.envelope import EnvelopeSlot
+from signet.core.compiler.free_ways import list_asking_gates, list_free_nodes
 from signet.core.compiler.graph import Graph, Node
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.compiler.slot_graph import slot_in, slot_out
@@ -116,9 +117,7 @@ def check_open_actions(
     status. Of an action that no step runs nothing says when it is meant to be run.
     """
     paths = follow_paths(graph, blocks, order, lambda _: Weight(1))
-    filled = [slot for slot in slots.values() if slot_out(slot.id) in graph.nodes]
-    asked = {slot.exit for slot in filled if paths.count_fewest(slot_out(slot.id))}
-    free = _list_free_nodes(graph, asked)
+    free = list_free_nodes(graph, list_asking_gates(graph, blocks, order, slots))
     for name, action in contract.actions.items():
         permission = action.permission or f"{contract.contract}:{name}"
         if action.kind == "update" or _reads_status(contract.conditions.get(permission)):
@@ -132,20 +131,6 @@ def check_open_actions(
 
 def _is_policy_of(node: Node, action: str) -> bool:
     return node.type == "policy_gate" and node.config["action"] == action
-
-
-def _list_free_nodes(graph: Graph, asked: Collection[str]) -> set[str]:
-    """List the nodes that a document reaches without passing one of the gates that use an approval."""
-    free: set[str] = set()
-    ahead = [START]
-    while ahead:
-        node_id = ahead.pop()
-        if node_id in free:
-            continue
-        free.add(node_id)
-        edges = graph.outgoing[node_id]
-        ahead += [edge.target for edge in edges if node_id not in asked or edge.on != "passed"]
-    return free
 
 
 def _reads_status(condition: str | None) -> bool:

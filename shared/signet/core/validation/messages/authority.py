@@ -38,6 +38,11 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "Publish a patch that puts an approval into the slot '{slot}' before documents are created."
         " A document keeps the definition that it begins with.",
     ),
+    "APPROVAL_ON_ONE_WAY": (
+        "warning",
+        "'{state}' is reached by {free} without an approval, and by {asking} with one.",
+        "Put an approval on each way, if nobody is to go around it: an amendment has a slot of its own.",
+    ),
     "READS_UNPINNED_LATER": (
         "warning",
         "It reads {read}, which no approval under {named} has pinned.",
