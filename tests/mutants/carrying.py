@@ -60,8 +60,8 @@ CARRYING: Sequence[Mutation] = (
     Mutation(
         "a script of a newer definition reads what nobody has approved",
         3,
-        f"{SIGNET}/engine/execution/nodes/variable_sources.py",
-        "    if unpinned is not None:",
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    if problem:",
         "    if False:",
         (f"{NEWER}a_newer_definition_reads_nothing_that_was_not_approved",),
     ),
@@ -69,8 +69,8 @@ CARRYING: Sequence[Mutation] = (
         "a call of a newer definition reads what nobody has approved",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    problem = find_unpinned_read(context, node)\n    if problem is not None:",
-        "    problem = find_unpinned_read(context, node)\n    if False:",
+        "    if unpinned is not None:",
+        "    if False:",
         (f"{NEWER}a_newer_definition_reads_nothing_that_was_not_approved",),
     ),
     Mutation(
@@ -84,8 +84,8 @@ CARRYING: Sequence[Mutation] = (
     Mutation(
         "a variable hides who wrote what a script has read",
         3,
-        f"{SIGNET}/engine/execution/nodes/variable_sources.py",
-        "    keep_sources(context, context.execution.workflow.nodes[token.node])\n",
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    keep_sources(context, deciding)\n",
         "",
         (
             f"{PERSONS}who_wrote_what_a_script_has_read_does_not_approve_what_reads_the_variable",

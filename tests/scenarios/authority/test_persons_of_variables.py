@@ -136,7 +136,7 @@ def test_who_wrote_what_a_script_has_read_does_not_approve_what_is_made(stage: W
 
 
 def test_who_wrote_what_a_script_has_read_stands_behind_the_field_that_it_fills(stage: WorkflowStage) -> None:
-    """Another document reads the field by a ref: a second hop hides nobody either."""
+    """A further document reads the field by a ref: a second hop hides nobody either."""
     checks = in_turn(COPY, fill({"account": "{context.account}"}))
     vendor, payment = publish(stage, checks=checks)
     _, made = submitted(stage, vendor, payment)

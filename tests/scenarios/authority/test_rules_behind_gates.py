@@ -84,7 +84,7 @@ def incidents(stage: WorkflowStage, document: Made) -> list[str]:
 def test_a_rule_sets_nothing_behind_the_gate_that_people_have_approved(
     stage: WorkflowStage, window: str
 ) -> None:
-    """Rudi approves before his rule has fired; then it takes the stamp of a step as its sign."""
+    """Rudi approves before the rule has fired; then it takes the stamp of a step as its sign."""
     entity_type = publish(stage, window, approval={"nodes": [LOOK]}, posting=POSTING)
     save(stage, entity_type, "entity.is_posted == true", "DE-FRAUD")
     made = submitted(stage, entity_type)

@@ -11,9 +11,14 @@ from functools import partial
 from typing import Any
 
 from signet.core.compiler.artifact import Artifact, make_artifact
-from signet.core.compiler.authority_checks import check_actor_conditions, check_open_actions, check_seats
+from signet.core.compiler.authority_checks import (
+    check_actor_conditions,
+    check_free_ways,
+    check_open_actions,
+    check_seats,
+    list_asking_gates,
+)
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
-from signet.core.compiler.free_ways import check_free_ways, list_asking_gates
 from signet.core.compiler.graph import Edge, Graph, Node, make_graph
 from signet.core.compiler.graph_json import CheckedGraph, make_condition_json, make_graph_json
 from signet.core.compiler.lost_approvals import (

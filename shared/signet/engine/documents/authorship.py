@@ -88,8 +88,8 @@ def derive_caller(change: DocumentChange) -> Caller:
 def find_sources_of(operation: Operation, context: MutationContext) -> ResponsiblePersons:
     """Find who stands behind the values that an action takes from other documents and from variables.
 
-    Whoever wrote what the steps before have read is an editor of the document. So all of its editors count
-    where a value comes from a variable.
+    Each person who wrote what the steps before have read is an editor of the document. So all of its editors
+    count where a value comes from a variable.
     """
     if not isinstance(operation, RunAction):
         return NOBODY

@@ -22,9 +22,8 @@ from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
+from signet.engine.execution.nodes.registry import HANDLERS, prepare, read_input, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
-from signet.engine.execution.nodes.variable_sources import read_input
 from signet.engine.execution.rows import (
     has_ready_tokens,
     is_asked,

@@ -1,7 +1,7 @@
-"""What a new instance reads of other documents although the content was approved under another definition.
+"""The fields of other documents that a new instance reads, and no approval of its document has pinned.
 
 Nobody has seen such a value. It is not read: the token is held, until a definition without it is in force, or
-people decide anew.
+people decide again.
 """
 
 from dataclasses import replace

@@ -1,23 +1,8 @@
 """The persons behind variables: who wrote what the nodes that set them read of other documents."""
 
-from dataclasses import replace
-
-from signet.core.runtime.decisions import DecisionInput
-from signet.core.runtime.position import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.authorship import find_sources
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
-
-
-def read_input(context: InstanceContext, token: Token) -> DecisionInput:
-    """Return what the decision of a step reads, and keep who stands behind it."""
-    node, found = context.execution.workflow.nodes[token.node], context.decision_input(token)
-    unpinned = find_unpinned_read(context, node)
-    if unpinned is not None:
-        return replace(found, problem=unpinned)
-    keep_sources(context, node)
-    return context.decision_input(token)
 
 
 def keep_sources(context: InstanceContext, node: WorkflowNode) -> None:
