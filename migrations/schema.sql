@@ -2485,6 +2485,16 @@ END;
 
 ALTER FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.widen_editors(document_id uuid, responsible bytea) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    BEGIN ATOMIC
+ UPDATE public.documents SET editor_responsible = widen_editors.responsible
+   WHERE ((documents.tenant_id = public.current_tenant_id()) AND (documents.id = widen_editors.document_id));
+END;
+
+ALTER FUNCTION public.widen_editors(document_id uuid, responsible bytea) OWNER TO signet_owner;
+
 CREATE TABLE public.workflow_side_effects_outbox (
     tenant_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
@@ -5343,6 +5353,10 @@ REVOKE ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone,
 GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 

@@ -161,6 +161,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "ROLE_TOO_MANY": ErrorKind.CONFLICT,
         "ROUTE_NOT_FOUND": ErrorKind.NOT_FOUND,
         "RULE_REJECTED": ErrorKind.INVALID,
+        "RULE_SETS_APPROVED": ErrorKind.CONFLICT,
         "RULE_TOO_MANY": ErrorKind.CONFLICT,
         "RULE_UNKNOWN": ErrorKind.NOT_FOUND,
         "RULE_VERSION_CONFLICT": ErrorKind.PRECONDITION,

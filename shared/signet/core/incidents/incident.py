@@ -53,6 +53,8 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "GATE_HELD": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,
+        "READS_UNPINNED": IncidentKind.CONFIGURATION,
+        "RULE_SETS_APPROVED": IncidentKind.CONFIGURATION,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
         "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
     }

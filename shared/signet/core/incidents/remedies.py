@@ -68,7 +68,12 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " that compares it with the original of now."
         ),
         "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
+        "READS_UNPINNED": (
+            "Nobody has approved what it would read. Publish a definition that does not read it, and move the"
+            " instance there. Or cancel it, and amend the document: people then decide on what it reads."
+        ),
         "RULE_REJECTED": _GATE,
+        "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
         "RULE_UNKNOWN": "Add the rule, then retry.",
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",

@@ -42,6 +42,8 @@ class DecisionInput:
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
     # Why the one that the node runs as cannot act now: they have left, or the account cannot be used.
     actor_problem: str | None = None
+    # Why the node may not read what it reads.
+    problem: str | None = None
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
 
@@ -77,6 +79,8 @@ NOT_APPROVED = "what leads here was rejected or cancelled, and the gate has no w
 
 def decide(workflow: Workflow, token: Token, decision_input: DecisionInput) -> Decision:
     node = workflow.nodes[token.node]
+    if decision_input.problem is not None:
+        return Decision(None, reason=decision_input.problem)
     decider = _DECIDERS.get(node.type.name)
     if decider is None:
         raise Defect(

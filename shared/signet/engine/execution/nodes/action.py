@@ -137,10 +137,16 @@ class ActionHandler:
         row = context.document
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
-        saved = context.execution.projection.context
-        sources = context.execution.workflow.followed_by(context.documents.contract_of(row), node)
+        workflow, saved = context.execution.workflow, context.execution.projection.context
         operation = RunAction(
-            row.id, None, node.config["action"], given["payload"], context=saved, sources=sources
+            row.id,
+            None,
+            node.config["action"],
+            given["payload"],
+            context=saved,
+            sources=workflow.followed_by(context.documents.contract_of(row), node),
+            reads_variables=workflow.reads_variables(node),
+            is_approved=workflow.is_approved(row.status, is_amendment=row.amended_from_id is not None),
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):

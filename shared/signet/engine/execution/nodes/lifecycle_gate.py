@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
-from signet.core.approvals.pins import Pins
+from signet.core.approvals.pins import Pins, carry_pins
 from signet.core.approvals.proof import LapsedVote
 from signet.core.documents.amendments import ORIGINAL_MOVED_ON
 from signet.core.errors import Defect, Rejected
@@ -77,7 +77,8 @@ class LifecycleGateHandler:
             checked = _check_requests(context, node, requests)
             if isinstance(checked, Blocked) or checked:
                 return checked if isinstance(checked, Blocked) else ActionPlan(_VotesLapsed(checked))
-            decision = replace(decision, pins=_join_pins(requests))
+            before = context.execution.projection.pins
+            decision = replace(decision, pins=carry_pins(before, _join_pins(requests)))
         return self._plan_passage(context, node, decision)
 
     def _plan_passage(
