@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.documents.asking import AskedDocument, check_asking
-from signet.core.explain.incidents import WHY, ExplainedAct, write_command, write_request
+from signet.core.explain.incidents import ENDED, WHY, ExplainedAct, write_command, write_request
 from signet.core.explain.instance_record import ApprovalRecord, EffectRecord, InstanceRecords
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import name_transition
@@ -19,8 +19,6 @@ from signet.core.explain.vocabulary import describe_list, escape
 from signet.core.explain.waits import is_paused_by_person, list_asked_gates, may_ask
 from signet.core.integrations.effect_acts import EffectState, check_try_now
 from signet.core.runtime.position import parse_position
-
-ENDED = ("completed", "failed", "cancelled")
 
 
 def explain_ways_on(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:

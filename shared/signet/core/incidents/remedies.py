@@ -27,8 +27,8 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ACTION_UNKNOWN": "Its contract does not declare the action. Skip it, or go to an earlier node.",
         "ACTOR_NOT_ACTIVE": "Make the person who asked an active member again, then retry.",
         "APPROVAL_ALL_ABSTAINED": (
-            "Everybody abstained, so that a retry alone ends the same way. Go to an earlier node: people are"
-            " asked again. Or reject it by cancel_token, where that is listed."
+            "Everybody abstained, so that a retry alone ends the same way. Use ask_again: people are asked at"
+            " the same node. Or go to an earlier node. Or reject it by cancel_token, where that is listed."
         ),
         "APPROVAL_APPROVER_MISSING": _DECIDERS,
         "APPROVAL_CHAIN_UNKNOWN": "Publish the approval chain, then retry.",
@@ -83,8 +83,24 @@ _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
         IncidentKind.DEFECT: "Read the log for the cause, mend it, then retry.",
     }
 )
+_LOCKED_GATE = (
+    "The document is locked: correct it, which tries again by itself. Or change the rule or the setting that"
+    " it reads, then retry."
+)
+_LOCKED = (
+    "The document is locked: correct what the message names, which tries again by itself. Or change its"
+    " rules, then retry."
+)
 
 
-def find_remedy(code: str, kind: str) -> str:
-    """Find what removes the cause of incidents with this code, else of those of its kind."""
-    return _REMEDIES.get(code) or _OF_KIND[IncidentKind(kind)]
+def find_remedy(code: str, kind: str, *, is_correctable: bool = False) -> str:
+    """Find what removes the cause of incidents with this code, else of those of its kind.
+
+    `is_correctable` says that nobody may edit the document, and that the server accepts `correct`.
+    """
+    found = _REMEDIES.get(code)
+    if is_correctable and found is _GATE:
+        return _LOCKED_GATE
+    if is_correctable and found is None and kind == IncidentKind.BUSINESS.value:
+        return _LOCKED
+    return found or _OF_KIND[IncidentKind(kind)]
