@@ -16,6 +16,7 @@ _GATE = (
     "Change what it reads: the rule, the setting, or the document where it can be edited. Then retry."
     " Where the document is locked, go to an earlier node at which people may edit or ask again."
 )
+_SECOND = " With four eyes, the change waits until a second person confirms it."
 _PROOF = (
     "The votes on record do not prove the approval. Keep the database as it is, and find the writer first."
     " Then go to an earlier node, so that people decide again."
@@ -44,16 +45,19 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "DOCUMENT_WITHOUT_WORKFLOW": "A person has ended its workflow, and left it. Restart it.",
         "EFFECT_DEAD": (
             "Have the other system answer again, then retry: it knows the call by its webhook-id. Where it"
-            " has taken the call, skip it with the answer."
+            " has taken the call, skip it; with the answer where the node saves one."
         ),
         "EFFECT_TIMEOUT": (
             "No answer came in the time that its author gives. Have the other system answer, then retry."
-            " Where it has taken the call, skip it with the answer."
+            " Where it has taken the call, skip it; with the answer where the node saves one."
         ),
         "EFFECT_WITHDRAWN": (
             "A person has withdrawn what the step was to send. Retry to send it after all, or skip the step."
         ),
-        "ENDPOINT_DISABLED": "Switch the endpoint on again: what it holds goes on by itself.",
+        "ENDPOINT_DISABLED": (
+            "Switch the endpoint on again: read it by GET /v1/endpoints/{name}, and send it back by PUT with"
+            ' "status": "active". What it holds goes on by itself.' + _SECOND
+        ),
         GATE_HELD: _GATE,
         "NODE_TYPE_NOT_RUN": (
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
@@ -63,9 +67,12 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "The document that it amends has changed since. Go to an earlier node and edit the amendment:"
             " that compares it with the original of now."
         ),
-        "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
+        "PERMISSION_DENIED": (
+            "Give the one who asked a role with the permission (PUT /v1/members/{user_id}, with member:edit)."
+            " Or give it to a role of theirs (PUT /v1/roles/{role}, with role:edit). Then retry."
+        ),
         "RULE_REJECTED": _GATE,
-        "RULE_UNKNOWN": "Add the rule, then retry.",
+        "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",
         "WORKFLOW_VERSION_DRIFT": (
