@@ -88,8 +88,8 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "a suspended document goes on",
         3,
-        f"{SIGNET}/engine/documents/amendments.py",
-        "(not _is_suspended(context) or _interrupts(operation, context))",
+        f"{SIGNET}/core/documents/asking.py",
+        'amendment.while_open != "suspended"',
         "True",
         (f"{AMENDMENTS}a_contract_may_suspend_the_original",),
     ),

@@ -43,6 +43,17 @@ class ExplainedDocument:
     editor_responsible: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OpenAmendment:
+    """The open amendment of the document, with its live instance, where it has one."""
+
+    document_id: UUID
+    status: str
+    version: int
+    instance_id: UUID | None
+    is_paused: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedStep:
     id: UUID
@@ -311,5 +322,6 @@ class InstanceRecords:
     # The newest changes that rules have stopped, the newest first.
     rejections: Sequence[RejectionRecord] = ()
     tenant_id: UUID | None = None
+    amendment: OpenAmendment | None = None
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

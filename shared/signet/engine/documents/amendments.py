@@ -16,6 +16,7 @@ from signet.core.documents.amendments import (
     keeps_original,
     settles,
 )
+from signet.core.documents.asking import refuse_amended, suspends
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.personal_data import MASK
 from signet.core.errors import Rejected
@@ -111,15 +112,12 @@ def refuse_while_open(operation: OfEdit, context: MutationContext, row: Document
     is_second = isinstance(operation, Amend) or (
         isinstance(operation, Update) and decide_edit(window_of(context, row)) is EditEffect.AMEND
     )
-    if not is_second and (not _is_suspended(context) or _interrupts(operation, context)):
+    asked = operation.transition if isinstance(operation, RequestTransition) else None
+    if not is_second and not suspends(context.contract.contract, row.status, asked):
         return None
+    assert context.open_amendment is not None
     why = "which is one at a time" if is_second else "and suspended until that settles"
-    return Rejected(
-        "AMENDMENT_OPEN",
-        f"the document is amended by {context.open_amendment}, {why}",
-        remedy="Edit that document, or give it up: delete or cancel it.",
-        details={"amendment_open": str(context.open_amendment)},
-    )
+    return refuse_amended(context.open_amendment, why)
 
 
 def is_edit_of_amendment(change: DocumentChange) -> bool:
@@ -133,13 +131,6 @@ def is_edit_of_amendment(change: DocumentChange) -> bool:
 def _is_suspended(context: MutationContext) -> bool:
     amendment = context.contract.contract.amendment
     return amendment is not None and amendment.while_open == "suspended"
-
-
-def _interrupts(operation: OfEdit, context: MutationContext) -> bool:
-    if not isinstance(operation, RequestTransition):
-        return False
-    transition = context.contract.contract.transitions.get(operation.transition)
-    return transition is not None and transition.kind == "interrupting"
 
 
 def _refuse_under_way(row: DocumentRow) -> Rejected:

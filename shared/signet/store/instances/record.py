@@ -18,6 +18,7 @@ from signet.core.explain.instance_record import (
     ExplainedStep,
     ExplainedTransitionRequest,
     InstanceRecords,
+    OpenAmendment,
     RejectionRecord,
     TriggerRecord,
     TurnRecord,
@@ -55,6 +56,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
     key |= {"after": instance.version - MAX_STEPS, "document_id": instance.entity_id}
     documents = _read(connection, ExplainedDocument, _SQL.read_document, key)
     requests = _read(connection, ExplainedTransitionRequest, _SQL.read_open_request, key)
+    amendments = _read(connection, OpenAmendment, _SQL.read_open_amendment, key)
     approvals = _read_approvals(connection, key)
     key |= {"since": min((approval.document_version for approval in approvals), default=0)}
     return InstanceRecords(
@@ -68,6 +70,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
         approvals,
         _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
         rejections=_read(connection, RejectionRecord, _SQL.list_rejections, key | {"limit": MAX_REJECTIONS}),
+        amendment=amendments[0] if amendments else None,
     )
 
 
