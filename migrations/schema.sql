@@ -731,9 +731,23 @@ CREATE FUNCTION public.give_up_amendment() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
+DECLARE
+    free uuid;
 BEGIN
     UPDATE amendments a SET closed_at = NEW.updated_at, closing = 'given_up'
-    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL;
+    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL
+    RETURNING a.original_id INTO free;
+    IF free IS NOT NULL THEN
+        UPDATE amendments a SET closed_at = NULL, closing = NULL
+        WHERE a.tenant_id = NEW.tenant_id
+          AND a.document_id = (SELECT o.document_id FROM amendments o
+                               JOIN workflow_instances i ON i.tenant_id = o.tenant_id AND i.entity_id = o.document_id
+                                   AND i.entity_type = NEW.entity_type AND i.kind = 'envelope'
+                                   AND i.status IN ('running', 'paused')
+                               WHERE o.tenant_id = NEW.tenant_id AND o.original_id = free AND o.closing = 'given_up'
+                               ORDER BY o.opened_at, o.document_id
+                               LIMIT 1);
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -4395,7 +4409,7 @@ CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version 
 
 CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
-CREATE TRIGGER reopen_amendment AFTER INSERT ON public.workflow_instances FOR EACH ROW WHEN (((new.birth = 'reentered'::text) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.reopen_amendment();
+CREATE TRIGGER reopen_amendment AFTER INSERT ON public.workflow_instances FOR EACH ROW WHEN (((new.birth = ANY (ARRAY['reentered'::text, 'restarted'::text])) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.reopen_amendment();
 
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
 

@@ -59,9 +59,13 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
             " that it waits for, or go to an earlier node."
         ),
+        "ORIGINAL_GONE": (
+            "The document that it amends will never be replaced by it. Withdraw the amendment for good: ask"
+            " for the transition that cancels it. Where there is none, cancel its workflow and leave it."
+        ),
         "ORIGINAL_MOVED_ON": (
-            "The document that it amends has changed since. Go to an earlier node and edit the amendment:"
-            " that compares it with the original of now."
+            "The document that it amends has changed since. Go to an earlier node, and edit the amendment"
+            " before people decide: that compares it with the original of now. Or correct it, where that is listed."
         ),
         "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
         "RULE_REJECTED": _GATE,

@@ -10,7 +10,6 @@ from uuid import UUID
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.documents.amendments import (
-    ORIGINAL_MOVED_ON,
     OriginalState,
     find_movement,
     keeps_original,
@@ -117,7 +116,7 @@ def refuse_while_open(operation: OfEdit, context: MutationContext, row: Document
     return Rejected(
         "AMENDMENT_OPEN",
         f"the document is amended by {context.open_amendment}, {why}",
-        remedy="Edit that document, or give it up: delete or cancel it.",
+        remedy="Edit that document and have it decided, or have it given up: delete it, or ask for its end.",
         details={"amendment_open": str(context.open_amendment)},
     )
 
@@ -127,7 +126,9 @@ def is_edit_of_amendment(change: DocumentChange) -> bool:
     before = change.before
     if before is None or before.amended_from_id is None or change.caller.instance_id is not None:
         return False
-    return change.note.action == "update" and not settles(change.contract.contract, before.status)
+    return change.note.action in ("update", "correct") and not settles(
+        change.contract.contract, before.status
+    )
 
 
 def _is_suspended(context: MutationContext) -> bool:
@@ -211,8 +212,7 @@ class Originals:
         made_of = OriginalState(amendment.original_version, amendment.original_status)
         is_deleted = original.deleted_at is not None
         now = OriginalState(original.version, original.status, is_deleted, amendment.has_other)
-        movement = find_movement(of_original.contract.contract, made_of, now)
-        return None if movement is None else Rejected(ORIGINAL_MOVED_ON, movement)
+        return find_movement(of_original.contract.contract, made_of, now)
 
     def _find_settling(
         self, contract: CompiledContract, row: DocumentRow, to: str | None

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.core.approvals.pins import Pins
 from signet.core.approvals.proof import LapsedVote
-from signet.core.documents.amendments import ORIGINAL_MOVED_ON
+from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
@@ -87,7 +87,7 @@ class LifecycleGateHandler:
         if not _holds_original(context, operation):
             return ActionPlan(_OriginalHeld())
         change = context.documents.decide(context.caller_of(node), operation)
-        if isinstance(change, Rejected) and change.code == ORIGINAL_MOVED_ON:
+        if isinstance(change, Rejected) and change.code in MOVEMENTS:
             return Blocked(change.message, {**decision.evidence, "code": change.code})
         if not isinstance(change, DocumentChange) and decision.outcome == "passed":
             decision = refuse_gate(node, change.message, {**decision.evidence, "code": change.code})
