@@ -55,6 +55,11 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "ENDPOINT_DISABLED": "Switch the endpoint on again: what it holds goes on by itself.",
         GATE_HELD: _GATE,
+        "LIST_TOO_LONG": (
+            "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"
+            " where people may edit it. Or publish the workflow with a larger `max_items`, move the instance"
+            " to it, and retry."
+        ),
         "NODE_TYPE_NOT_RUN": (
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
             " that it waits for, or go to an earlier node."
@@ -65,7 +70,8 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "ORIGINAL_MOVED_ON": (
             "The document that it amends has changed since. Go to an earlier node, and edit the amendment"
-            " before people decide: that compares it with the original of now. Or correct it, where that is listed."
+            " before people decide: that compares it with the original of now. Or correct it, where that is"
+            " listed."
         ),
         "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
         "RULE_REJECTED": _GATE,
@@ -81,7 +87,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
 )
 _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
     {
-        IncidentKind.BUSINESS: "Change what the message names, in the document or its rules. Then retry.",
+        IncidentKind.BUSINESS: (
+            "Have what the message names changed: correct the document, or go to an earlier node where people"
+            " may edit it, where these are listed. Else change its rule or the other document. Then retry."
+        ),
         IncidentKind.CONFIGURATION: "Set up what the message names, then retry.",
         IncidentKind.OUTSIDE: "Have the other system answer again, then retry.",
         IncidentKind.DEFECT: "Read the log for the cause, mend it, then retry.",
