@@ -157,9 +157,18 @@ class LifecycleGateHandler:
         if row is None:
             raise Defect("DOCUMENT_ABSENT", f"{node.id} is a gate of an instance without a document")
         has_passed = decision.outcome == "passed"
-        reason = None if has_passed else decision.reason or str(decision.outcome)
+        reason = None if has_passed else decision.reason or _name_end(context, decision)
         status: Literal["performed", "refused"] = "performed" if has_passed else "refused"
         return ConcludeTransition(row.id, node.config["transition"], target, status, reason)
+
+
+def _name_end(context: InstanceContext, decision: Decision) -> str:
+    """Name what sends the document back: a person who said no, or the time in which nobody said anything."""
+    version = context.document.version if context.document is not None else 0
+    ends = {r.status for r in context.approvals.list_live(context.row.id) if r.document_version == version}
+    if "expired" in ends and "rejected" not in ends:
+        return "expired: nobody decided in time"
+    return str(decision.outcome)
 
 
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
