@@ -9,6 +9,7 @@ from psycopg.rows import class_row, dict_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.explain.instance_record import (
+    PASSED_BY,
     ApprovalRecord,
     DecisionRecord,
     EditRecord,
@@ -57,6 +58,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
     requests = _read(connection, ExplainedTransitionRequest, _SQL.read_open_request, key)
     approvals = _read_approvals(connection, key)
     key |= {"since": min((approval.document_version for approval in approvals), default=0)}
+    counted = connection.execute(_SQL.count_ended_steps, key | {"passed_by": sorted(PASSED_BY)}).fetchone()
     return InstanceRecords(
         instance,
         documents[0] if documents else None,
@@ -68,6 +70,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
         approvals,
         _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
         rejections=_read(connection, RejectionRecord, _SQL.list_rejections, key | {"limit": MAX_REJECTIONS}),
+        ended_steps=counted[0] if counted is not None else 0,
     )
 
 
