@@ -2374,7 +2374,7 @@ BEGIN
         NEW.tenant_id, 'approval_' || NEW.status, NEW.id,
         jsonb_build_object('node', NEW.node_id, 'document_id', NEW.document_id, 'instance_id', NEW.instance_id,
                            'reason', NEW.outcome),
-        NEW.requester_id, NEW.responsible, people, roles, NEW.ended_at);
+        NEW.requester_id, NEW.responsible, people, roles, coalesce(NEW.ended_at, now()));
     RETURN NULL;
 END
 $$;
@@ -2456,7 +2456,7 @@ BEGIN
     PERFORM tell_of_end(
         NEW.tenant_id, 'request_superseded', NULL,
         jsonb_build_object('transition', NEW.transition, 'document_id', NEW.document_id, 'reason', NEW.outcome),
-        NEW.actor_id, NEW.responsible, '{}', '{}', NEW.ended_at);
+        NEW.actor_id, NEW.responsible, '{}', '{}', coalesce(NEW.ended_at, now()));
     RETURN NULL;
 END
 $$;
