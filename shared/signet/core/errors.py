@@ -137,6 +137,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "INSTANCE_TOKEN_NOT_SKIPPABLE": ErrorKind.CONFLICT,
         "INSTANCE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
         "KEY_TAKEN": ErrorKind.CONFLICT,
+        "LIST_TOO_LONG": ErrorKind.INVALID,
         "LAST_ADMINISTRATOR": ErrorKind.CONFLICT,
         "MEMBER_HAS_DEPENDENTS": ErrorKind.CONFLICT,
         "MEMBER_ID_LOOKS_ALIKE": ErrorKind.CONFLICT,

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, InstanceRecords
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence
@@ -176,7 +177,7 @@ def _list_body(
     if act.name == "correct":
         yield "patch", _make_patch(outline, record, incident)
     if act.name in ("cancel", "fail") and _only_goes_by_itself(outline, record):
-        yield "then", "restart"
+        yield "then", "leave" if incident.code == ORIGINAL_GONE else "restart"
     if act.name == "skip":
         yield from _list_answer(outline, incident)
 

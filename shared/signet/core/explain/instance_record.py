@@ -9,6 +9,8 @@ from uuid import UUID
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.tenants.machine_label import MachineLabel
 
+# Steps that only pass a token on: no explanation names them.
+PASSED_BY = frozenset({"slot_in", "slot_out"})
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 
 
@@ -323,5 +325,7 @@ class InstanceRecords:
     rejections: Sequence[RejectionRecord] = ()
     tenant_id: UUID | None = None
     amendment: OpenAmendment | None = None
+    # How many steps have ended in all, also those that are not among these.
+    ended_steps: int = 0
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

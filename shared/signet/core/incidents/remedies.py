@@ -63,13 +63,23 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             ' "status": "active". What it holds goes on by itself.' + _SECOND
         ),
         GATE_HELD: _GATE,
+        "LIST_TOO_LONG": (
+            "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"
+            " where people may edit it. Or publish the workflow with a larger `max_items`, move the instance"
+            " to it, and retry."
+        ),
         "NODE_TYPE_NOT_RUN": (
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
             " that it waits for, or go to an earlier node."
         ),
+        "ORIGINAL_GONE": (
+            "The document that it amends will never be replaced by it. Withdraw the amendment for good: ask"
+            " for the transition that cancels it. Where there is none, cancel its workflow and leave it."
+        ),
         "ORIGINAL_MOVED_ON": (
-            "The document that it amends has changed since. Go to an earlier node and edit the amendment:"
-            " that compares it with the original of now."
+            "The document that it amends has changed since. Go to an earlier node, and edit the amendment"
+            " before people decide: that compares it with the original of now. Or correct it, where that is"
+            " listed."
         ),
         "PERMISSION_DENIED": (
             "Give the one who asked a role with the permission (PUT /v1/members/{user_id}, with member:edit)."
@@ -93,7 +103,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
 )
 _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
     {
-        IncidentKind.BUSINESS: "Change what the message names, in the document or its rules. Then retry.",
+        IncidentKind.BUSINESS: (
+            "Have what the message names changed: correct the document, or go to an earlier node where people"
+            " may edit it, where these are listed. Else change its rule or the other document. Then retry."
+        ),
         IncidentKind.CONFIGURATION: "Set up what the message names, then retry.",
         IncidentKind.OUTSIDE: "Have the other system answer again, then retry.",
         IncidentKind.DEFECT: "Read the log for the cause, mend it, then retry.",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from signet.core.errors import Defect
+from signet.core.errors import Defect, Rejected
 from signet.core.expressions import Compiled, Environment, list_variables
 from signet.core.expressions.actors import (
     PersonsBehind,
@@ -124,6 +124,18 @@ def conclude_error(
 ) -> Decision:
     """Conclude with an error. The token is held where no edge takes errors."""
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
+
+
+def check_length(node: WorkflowNode, items: Sequence[Any]) -> Rejected | None:
+    """Refuse a list that is longer than its node takes: all items are acted on, or none."""
+    limit = node.config["max_items"]
+    if len(items) <= limit:
+        return None
+    sentence = f"the list has {len(items)} items, and {node.id} takes at most {limit} (max_items)"
+    remedy = (
+        "Shorten the list, or publish the workflow with a larger `max_items` and move the instance to it."
+    )
+    return Rejected("LIST_TOO_LONG", sentence, remedy=remedy)
 
 
 def _decide_start(

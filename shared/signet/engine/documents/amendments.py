@@ -10,7 +10,6 @@ from uuid import UUID
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.documents.amendments import (
-    ORIGINAL_MOVED_ON,
     OriginalState,
     find_movement,
     keeps_original,
@@ -125,7 +124,9 @@ def is_edit_of_amendment(change: DocumentChange) -> bool:
     before = change.before
     if before is None or before.amended_from_id is None or change.caller.instance_id is not None:
         return False
-    return change.note.action == "update" and not settles(change.contract.contract, before.status)
+    return change.note.action in ("update", "correct") and not settles(
+        change.contract.contract, before.status
+    )
 
 
 def _is_suspended(context: MutationContext) -> bool:
@@ -202,8 +203,7 @@ class Originals:
         made_of = OriginalState(amendment.original_version, amendment.original_status)
         is_deleted = original.deleted_at is not None
         now = OriginalState(original.version, original.status, is_deleted, amendment.has_other)
-        movement = find_movement(of_original.contract.contract, made_of, now)
-        return None if movement is None else Rejected(ORIGINAL_MOVED_ON, movement)
+        return find_movement(of_original.contract.contract, made_of, now)
 
     def _find_settling(
         self, contract: CompiledContract, row: DocumentRow, to: str | None

@@ -49,6 +49,12 @@ FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND node_id = 'sys:control:moved'
 ORDER BY seq, end_seq
 
+-- name: count_ended_steps
+-- Count the steps that have ended, but for those that only pass a token on.
+SELECT count(*)::int
+FROM workflow_step_executions
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND end_seq IS NOT NULL AND node_type <> ALL (%(passed_by)s)
+
 -- name: read_open_request
 -- Read the open transition request of a document.
 SELECT id, transition, actor_id, reason, created_at,
