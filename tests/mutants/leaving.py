@@ -132,7 +132,7 @@ LEAVING = (
         "of a list whose item failed the others stay done",
         2,
         "shared/signet/engine/documents/unit_of_work.py",
-        "checkpoint.restore(self._connection)",
+        "checkpoint.restore(self.connection)",
         "pass",
         (f"{LISTS}where_one_item_fails_none_is_done",),
     ),

@@ -12,7 +12,28 @@ OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
 OF_DRIFTS = "tests/integration/engine/instances/test_repairs.py::test_"
 
+OF_LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_"
+
 REPAIRING = (
+    Mutation(
+        "items of a list are dropped in silence",
+        9,
+        f"{SIGNET}/core/runtime/decisions.py",
+        "    if len(items) <= limit:\n",
+        "    if True:\n",
+        (f"{OF_LISTS}a_list_that_is_longer_than_the_node_takes_is_held_as_a_whole",),
+    ),
+    Mutation(
+        "an incident does not name the item that failed",
+        9,
+        f"{SIGNET}/engine/execution/nodes/action.py",
+        "    if index is None:\n        return",
+        "    if True:\n        return",
+        (
+            f"{OF_LISTS}the_item_that_is_wrong_is_named",
+            f"{OF_LISTS}the_item_whose_key_is_taken_is_named",
+        ),
+    ),
     Mutation(
         "a refused request restarts an automatic way",
         9,
@@ -41,8 +62,8 @@ REPAIRING = (
         "incidents list ends after which nothing leads on",
         9,
         f"{SIGNET}/engine/instances/incidents.py",
-        "        if _is_left_for_good(connection, tenant_id, execution, held):\n",
-        "        if False:\n",
+        "        elif _is_left_for_good(connection, tenant_id, execution, held):\n",
+        "        elif False:\n",
         (f"{OF_RESTARTS}nobody_ends_what_could_not_begin_again",),
     ),
     Mutation(

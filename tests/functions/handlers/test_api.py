@@ -91,6 +91,7 @@ def test_health(application: Application, tenant: TenantFile) -> None:
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "x-request-id": "JKJaXmPLvHcESHA=",
+        "x-signet-build": "sources",
     }
     body = json.loads(answer["body"])
     assert body["status"] == "ok"

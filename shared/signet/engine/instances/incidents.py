@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.given_decisions import GivenDecision
+from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
@@ -237,7 +238,9 @@ def _show_one(
             projection = Projection(status=held.status, position=position, reason=held.reason)
             execution = InstanceExecution(workflow, projection)
             acts = _list_acts(execution, row, held, is_correctable=is_correctable)
-            if _is_left_for_good(connection, tenant_id, execution, held):
+            if row.code == ORIGINAL_GONE:
+                acts = [act for act in acts if act.name in _ENDING]
+            elif _is_left_for_good(connection, tenant_id, execution, held):
                 acts = [act for act in acts if act.name not in _ENDING]
     version = held.version if held is not None else None
     return Incident(**asdict(row), instance_version=version, acts=acts)

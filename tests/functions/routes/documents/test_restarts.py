@@ -107,9 +107,11 @@ def test_a_blocked_restart_changes_nothing(
     end(client, admin, waiting, "cancel", then="leave")
     envelope = {"workflow": "invoice", "version": 1}
     blocked = restart(client, waiting, definition=envelope)
-    assert (blocked.status, blocked.body["outcome"]) == (200, "blocked")
+    assert (blocked.status, blocked.code) == (409, "RESTART_NOT_POSSIBLE")
     [obstacle] = blocked.body["report"]["obstacles"]
-    assert (obstacle["code"], blocked.body["instance_id"]) == ("DEFINITION_NOT_NEWER", None)
+    assert obstacle["code"] == "DEFINITION_NOT_NEWER"
+    [last] = client.get("/v1/instances", query={"document_id": str(waiting.document_id)}).body["items"]
+    assert last["status"] == "cancelled"
     unknown = restart(client, waiting, definition={"version": 9})
     assert (unknown.status, unknown.code) == (404, "DEFINITION_NOT_FOUND")
 
