@@ -193,16 +193,23 @@ _PROBLEM: Mapping[str, Any] = {
         },
         "code": {"type": "string", "pattern": "^[A-Z][A-Z0-9_]*$"},
         "remedy": {"type": "string"},
+        "current_version": {"type": "integer", "description": "The present version, where it is another."},
+        "index": {"type": "integer", "description": "Of what is `NOT_DONE`: which one was at fault."},
+        "outcome": {"type": "string", "description": "What became of the request that was refused."},
+        "request_id": {"type": "string", "format": "uuid", "description": "The request that was refused."},
+        "report": {"$ref": "#/components/schemas/MoveReport"},
         "errors": {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": ["pointer", "code", "detail"],
+                "required": ["code", "detail"],
                 "properties": {
                     "pointer": {
                         "type": "string",
-                        "description": "The place in the request, as a JSON pointer (RFC 6901).",
+                        "description": "The place in the body, as a JSON pointer (RFC 6901).",
                     },
+                    "in": {"type": "string", "description": "Where the parameter is, which has no pointer."},
+                    "name": {"type": "string", "description": "The name of the parameter."},
                     "code": {"type": "string"},
                     "detail": {"type": "string"},
                     "remedy": {"type": "string"},
