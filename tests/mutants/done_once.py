@@ -45,7 +45,7 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "a restart looks at its last way alone",
         3,
-        f"{SIGNET}/core/runtime/restart_check.py",
+        f"{SIGNET}/core/repair/restart_check.py",
         "done.union(acted) & ahead",
         "done & ahead",
         (f"{ONCE}a_restart_looks_at_every_way_since_the_gate",),

@@ -80,8 +80,9 @@ GOING_BACK: Sequence[Mutation] = (
         "people with a part cancel a token behind a gate",
         3,
         f"{SIGNET}/engine/instances/actions.py",
-        "            refuse_part_behind_gate(transaction, context, caller)\n",
-        "",
+        "            refuse_part_behind_gate(transaction, context, caller)\n"
+        "            context.execution.cancel_token(",
+        "            context.execution.cancel_token(",
         (f"{BACK}people_with_a_part_cancel_no_token_behind_a_gate",),
     ),
     Mutation(

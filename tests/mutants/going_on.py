@@ -41,7 +41,7 @@ GOING_ON: Sequence[Mutation] = (
     Mutation(
         "a restart reads what no approval has pinned",
         3,
-        f"{SIGNET}/core/runtime/restart_check.py",
+        f"{SIGNET}/core/repair/restart_check.py",
         "        unpinned_reads=facts.unpinned_reads,\n",
         "",
         (f"{RESTARTS}a_restart_reads_nothing_that_no_approval_pinned",),

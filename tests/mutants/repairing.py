@@ -5,7 +5,7 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 ACTS, CHANGES = f"{SIGNET}/core/runtime/operator_actions.py", f"{SIGNET}/core/runtime/document_changes.py"
 EXECUTION = f"{SIGNET}/core/runtime/execution.py"
-RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
+RESTART_CHECK = f"{SIGNET}/core/repair/restart_check.py"
 OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"

@@ -20,7 +20,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
-from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
+from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -344,7 +344,7 @@ class _Wave:
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:
-            context.waits[step.token] = StepWait(result.resume_at, result.waiting_for_event_key)
+            context.begin_wait(step, result.resume_at, result.waiting_for_event_key)
             context.execution.mark_changed(step)
 
     # --- the end ---

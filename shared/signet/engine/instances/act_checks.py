@@ -1,9 +1,9 @@
 """Checks that come before an act of an operator on an instance, each with its remedy."""
 
 from signet.core.errors import FieldError, Rejected
+from signet.core.repair.restart_check import EndedPlace, check_leaving
 from signet.core.runtime.operator_actions import check_retry, find_token
 from signet.core.runtime.position import Token
-from signet.core.runtime.restart_check import EndedPlace, check_leaving
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction

@@ -39,9 +39,10 @@ from signet.engine.instances.act_checks import (
     require_version,
     require_way_on,
 )
+from signet.engine.instances.act_names import permission_of
 from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
-from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
+from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
-from signet.core.runtime.move_check import Definition, Report
-from signet.core.runtime.restart_check import (
+from signet.core.repair.move_check import Definition, Report
+from signet.core.repair.restart_check import (
     EndedPlace,
     RestartInput,
     assess_restart,
@@ -30,10 +30,11 @@ from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.act_names import permission_of
 from signet.engine.instances.hand_answers import refuse_part_behind_gate
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
 from signet.engine.instances.moves import MoveTarget
-from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
+from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Database
 from signet.store.documents.write import DocumentRow, WorkflowOfType, find_workflow
 from signet.store.instances.moves import find_last_instance

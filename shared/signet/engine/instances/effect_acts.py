@@ -28,8 +28,9 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.rebuild import instance_not_found
 from signet.engine.instances.act_checks import raise_if, require_reason
+from signet.engine.instances.act_names import permission_of
 from signet.engine.instances.hand_answers import refuse_part, take_part_in_answer
-from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
+from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.ids import has_created_at
 from signet.store.database import Connection, Database
 from signet.store.instances.write import find_entity

@@ -13,13 +13,13 @@ from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
-from signet.core.runtime.correction_check import check_correction
+from signet.core.repair.correction_check import check_correction
+from signet.core.repair.restart_check import EndedPlace, check_leaving
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import list_targets
 from signet.core.runtime.operator_actions import list_acts, only_goes_by_itself
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
-from signet.core.runtime.restart_check import EndedPlace, check_leaving
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -27,9 +27,9 @@ from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.read import LAST, reading
 from signet.engine.cache import CompiledCache
+from signet.engine.instances.act_names import permission_of
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
-from signet.engine.instances.operator_transaction import permission_of
 from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (

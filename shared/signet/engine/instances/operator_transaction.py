@@ -11,11 +11,11 @@ from uuid import UUID
 
 from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
+from signet.core.repair.restart_check import EndedPlace
 from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.operator_actions import Sequel, only_goes_by_itself
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
-from signet.core.runtime.restart_check import EndedPlace
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -40,6 +40,7 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.instances.act_names import DEAD_LETTER, ENTRIES, INSTANCE, permission_of
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.approvers import MAX_LINE, list_approvers
@@ -64,36 +65,6 @@ from signet.store.instances.write import (
     write_projection,
 )
 from signet.store.outbox.queue import EVENTS, requeue_dead
-
-# The subject types of the audit rows.
-INSTANCE = "instance"
-DEAD_LETTER = "dead_letter"
-# The word of the history for each act; the audit row and the permission name the act itself.
-ENTRIES: Mapping[str, str] = {
-    "pause": "paused",
-    "resume": "resumed",
-    "cancel": "cancelled",
-    "cancel_token": "token_cancelled",
-    "advance": "advanced",
-    "retry": "retried",
-    "skip": "skipped",
-    "go_to": "gone_to",
-    "fail": "failed",
-    "wake": "woken",
-    "rebuild": "rebuilt",
-    "requeue": "requeued",
-    "discard": "discarded",
-    "try_now": "tried_now",
-    "withdraw": "effect_withdrawn",
-    "move": "moved",
-    "correct": "corrected",
-    "ask_again": "renewed",
-}
-
-
-def permission_of(act: str) -> str:
-    """Return the permission for an act; `workflow:*` grants all of them."""
-    return f"workflow:{act}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from signet.api.http.parameters import (
     require_version,
 )
 from signet.api.http.routing import Routes
-from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
+from signet.core.repair.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.instances.bulk_acts import MAX_IN_BULK

@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from signet.core.runtime.move_check import Report
-from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
-from signet.core.runtime.position import Token, TokenState
-from signet.core.runtime.restart_check import (
+from signet.core.repair.move_check import Report
+from signet.core.repair.restart_check import (
     EndedPlace,
     RestartInput,
     assess_restart,
@@ -16,9 +14,11 @@ from signet.core.runtime.restart_check import (
     list_repeated,
     refuse_repeated,
 )
+from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from tests.support.core.valid_workflow import CONTRACT
-from tests.unit.core.runtime.test_move_check import codes, define, load, without_block
+from tests.unit.core.repair.test_move_check import codes, define, load, without_block
 
 REVIEW, BEHIND = "sys:state:submitted", "sys:slot:posting:in"
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from signet.core.errors import Rejected
+from signet.core.repair.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
 from signet.core.runtime.go_to_targets import has_lasting_effect
-from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
 from signet.core.runtime.operator_actions import only_goes_by_itself
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.resting_states import find_resting_state
