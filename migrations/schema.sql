@@ -1260,6 +1260,12 @@ $_$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((status = ANY (ARRAY['completed'::text, 'processing'::text])) OR (attempts > 0) OR (response IS NOT NULL) OR COALESCE(starts_with(error, 'LEASE_EXPIRED'::text), false));
+
+ALTER FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) OWNER TO signet_owner;
+
 CREATE FUNCTION public.measure_incidents(codes text[], long interval) RETURNS TABLE(code text, open_count bigint, unattended_count bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -5064,6 +5070,12 @@ REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.measure_incidents(codes text[], long interval) FROM PUBLIC;
 

@@ -9,6 +9,8 @@ RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
 OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
+MOVES_SQL = f"{SIGNET}/store/instances/moves.sql"
+SENT_TWICE = "tests/scenarios/repair/test_sent_twice.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
 
 REPAIRING = (
@@ -134,5 +136,45 @@ REPAIRING = (
         '    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)',
         "    return TokenChanges()",
         (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
+    ),
+    Mutation(
+        "a call that is under way is sent again behind its approval",
+        10,
+        MOVES_SQL,
+        "AND (sent.is_done OR effect.is_sent)",
+        "AND sent.is_done",
+        (f"{SENT_TWICE}a_call_that_may_have_left_is_not_sent_again_behind_its_approval",),
+    ),
+    Mutation(
+        "a second restart forgets what the first one knew",
+        10,
+        MOVES_SQL,
+        "    WHERE l.birth = 'restarted' AND l.seq IS NULL AND l.depth < 100",
+        "    WHERE l.birth = 'never'",
+        (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),
+    ),
+    Mutation(
+        "a call that is sent again by a restart has an id of its own",
+        10,
+        f"{SIGNET}/engine/execution/wave.py",
+        'if origin is not None or context.row.birth == "restarted":',
+        "if origin is not None:",
+        (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),
+    ),
+    Mutation(
+        "a document is left where it can neither go on nor begin again",
+        9,
+        RESTART_CHECK,
+        '    remedy = "Retry what is held, or skip it with the answer. What waits',
+        '    return None\n    remedy = "Retry what is held, or skip it with the answer. What waits',
+        (f"{SENT_TWICE}a_call_that_may_have_left_is_not_sent_again_behind_its_approval",),
+    ),
+    Mutation(
+        "a move sends again what a cancelled branch has sent",
+        10,
+        MOVES_SQL,
+        "OR s.status = 'cancelled' AND EXISTS (",
+        "OR s.status = 'never' AND EXISTS (",
+        (f"{SENT_TWICE}a_move_counts_the_call_of_a_branch_that_was_cancelled",),
     ),
 )

@@ -8,25 +8,21 @@ receipt, so that a rebuild finds the same row. It also leaves a line in the hist
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.errors import Rejected, Transient
-from signet.core.explain.instance_record import InstanceStatus
-from signet.core.runtime.go_to_targets import check_approval_ahead
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import (
     Sequel,
     check_advance,
     check_cancel,
-    check_end,
     check_resume,
     decide_advance,
 )
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
@@ -38,7 +34,9 @@ from signet.engine.instances.act_checks import (
     require_token,
     require_version,
 )
-from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
+from signet.engine.instances.act_reports import InstanceState as InstanceState
+from signet.engine.instances.act_reports import state_of
+from signet.engine.instances.document_restarts import check_ending, plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
@@ -53,15 +51,6 @@ MAX_IN_BULK = 100
 BulkAct = Literal["pause", "resume", "retry", "cancel", "fail", "wake", "rebuild"]
 # An error of these codes for one of many refuses them all.
 _FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceState:
-    """An instance after an act; `version` is what the next act must match."""
-
-    id: UUID
-    status: InstanceStatus
-    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +105,7 @@ class Instances:
             require_reason(reason)
             transaction.control(context, "paused", reason)
             transaction.note(instance_id, "pause", reason)
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def resume(self, caller: Caller, instance_id: UUID, expected_version: int) -> InstanceState:
         """Lift the pause. What is held stays so until it is retried, and a lasting cause pauses it again."""
@@ -127,7 +116,7 @@ class Instances:
             transaction.control(context, "resumed")
             transaction.wake(context)
             transaction.note(instance_id, "resume")
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def retry(
         self,
@@ -154,7 +143,7 @@ class Instances:
             transaction.note(
                 instance_id, "retry", reason, {"triggers": [str(trigger_id) for trigger_id in back]}
             )
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def fail(
         self,
@@ -205,20 +194,17 @@ class Instances:
             require_version(context, expected_version)
             require_live(context)
             require_reason(reason)
-            execution, document = context.execution, context.document
-            status = document.status if document is not None else None
-            raise_if(check_approval_ahead(execution))
-            raise_if(check_end(execution.workflow, status, then))
-            place = transaction.read_last_place(instance_id) if then == "restart" else None
             follows = {"then": then} if then is not None else {}
-            transaction.end(context, control, reason, then)
+            place = check_ending(transaction, context, then)
+            transaction.end(context, control, reason)
             transaction.note(instance_id, act, reason, follows)
-            if place is not None:
+            if then == "restart":
                 transaction.begin_act("restart", dry_run=dry_run)
                 plan = plan_restart(transaction, self._caches, context, place)
                 refuse_blocked(plan)
                 plan.perform(caller, reason)
-        return state_of(context)
+                transaction.report.repeats = plan.repeats
+        return state_of(context, transaction.report)
 
     def cancel_token(
         self,
@@ -246,7 +232,7 @@ class Instances:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "cancel_token", reason, {"token": chosen.id, "node": chosen.node})
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def advance(
         self,
@@ -284,7 +270,7 @@ class Instances:
             transaction.wake(context)
             said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
             transaction.note(instance_id, "advance", reason, said)
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:
         """Wake the instance, so that it goes on where it can."""
@@ -293,7 +279,7 @@ class Instances:
             require_running(context, "woken")
             transaction.wake(context)
             transaction.note(instance_id, "wake")
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def rebuild(self, caller: Caller, instance_id: UUID) -> Rebuilt:
         """Rebuild the row from the steps, then wake the instance."""
@@ -303,7 +289,7 @@ class Instances:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "rebuild", detail={"was_other": was_other})
-        return Rebuilt(state_of(context), was_other)
+        return Rebuilt(state_of(context, transaction.report), was_other)
 
     def act_on_many(
         self,
@@ -390,8 +376,3 @@ def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequen
     transaction.control(context, "resumed")
     transaction.note(instance_id, "resume")
     return True
-
-
-def state_of(context: InstanceContext) -> InstanceState:
-    projection = context.execution.projection
-    return InstanceState(context.row.id, cast(InstanceStatus, projection.status), projection.version)

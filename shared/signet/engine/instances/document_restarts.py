@@ -12,14 +12,19 @@ from uuid import UUID
 
 from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
+from signet.core.runtime.go_to_targets import check_approval_ahead
 from signet.core.runtime.move_check import Definition, Report
+from signet.core.runtime.operator_actions import Sequel, check_end
 from signet.core.runtime.restart_check import (
     EndedPlace,
     RestartInput,
     assess_restart,
+    check_left,
     choose_beginning,
+    foresee_end,
     has_nothing_left,
     list_repeated,
+    list_undone,
     refuse_repeated,
 )
 from signet.core.tenants.caller import Caller
@@ -30,6 +35,7 @@ from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.act_checks import raise_if
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition
 from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
@@ -192,11 +198,28 @@ def plan_restart(
     is_in_force = target is None or new.row.id == old.row.id
     facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
     report = assess_restart(old.definition, new.definition, node, facts)
-    repeats = list_repeated(left, place, node)
-    rejected = refuse_repeated(left, repeats, document.status, node)
+    repeats = list_repeated(left, place.acted, node)
+    rejected = refuse_repeated(left, place.acted, document.status, node)
     if rejected is not None:
         raise rejected
     return RestartPlan(context, document, new, node, repeats, report)
+
+
+def check_ending(
+    transaction: OperatorTransaction, context: InstanceContext, then: Sequel | None
+) -> EndedPlace:
+    """Refuse to end an instance whose document would be left without a way on; note what follows for it."""
+    execution, document = context.execution, context.document
+    workflow, status = execution.workflow, document.status if document is not None else None
+    raise_if(check_approval_ahead(execution))
+    raise_if(check_end(workflow, status, then))
+    place = transaction.read_last_place(context.row.id)
+    is_amendment = document is not None and document.amended_from_id is not None
+    if then != "restart" and status is not None:
+        raise_if(check_left(workflow, place, status, is_amendment=is_amendment))
+    transaction.report.undone = list_undone(workflow, place)
+    transaction.report.follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
+    return place
 
 
 def refuse_blocked(plan: RestartPlan) -> None:

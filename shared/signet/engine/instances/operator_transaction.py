@@ -12,7 +12,6 @@ from uuid import UUID
 from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
-from signet.core.runtime.operator_actions import Sequel, only_goes_by_itself
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.restart_check import EndedPlace
@@ -39,6 +38,7 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.instances.act_reports import ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.approvers import list_approvers
@@ -47,7 +47,7 @@ from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
 from signet.store.incidents.incidents import has_open_incident
-from signet.store.instances.moves import list_done
+from signet.store.instances.moves import list_acted, lock_unsent
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -131,6 +131,8 @@ class OperatorTransaction:
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
+        # What the act says beside the instance.
+        self.report = ActReport()
         self._orphans: list[tuple[UUID, str, str]] = []
 
     def permit(self, permission: str) -> None:
@@ -155,6 +157,8 @@ class OperatorTransaction:
 
     def write_act(self, *, dry_run: bool = False) -> None:
         """Write everything, or undo all of a dry run; its caller leaves the transaction within `undoing`."""
+        for context in self._contexts.values():
+            self.report.note_left(self._connection, context)
         if dry_run:
             raise _DryRun
         self.write()
@@ -208,7 +212,12 @@ class OperatorTransaction:
         """Read where the tokens of an ended instance stood, and what it had done."""
         connection, tenant_id = self._connection, self._tenant_id
         tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
-        return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
+        return EndedPlace(tokens, self.read_acted(instance_id))
+
+    def read_acted(self, instance_id: UUID) -> Mapping[str, bool]:
+        """Read which nodes have acted where the document is; nothing more leaves meanwhile."""
+        lock_unsent(self._connection, self._tenant_id, instance_id)
+        return list_acted(self._connection, self._tenant_id, [instance_id]).get(instance_id, {})
 
     def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
         """Make a new version of the document, held to its contract and rules; raise a refusal."""
@@ -233,11 +242,9 @@ class OperatorTransaction:
         data = {"reason": reason} if reason is not None else {}
         context.execution.control(name, data, actor=self.actor)
 
-    def end(self, context: InstanceContext, name: str, reason: str, then: Sequel | None) -> None:
-        """End the instance; what follows for its document is on record where a person says it."""
-        document = context.document
-        status = document.status if document is not None else None
-        if then == "leave" and only_goes_by_itself(context.execution.workflow, status):
+    def end(self, context: InstanceContext, name: str, reason: str) -> None:
+        """End the instance; an incident opens on its document where nothing else leads on."""
+        if self.report.follows == "incident":
             context.execution.leave_document(name, {"reason": reason}, self.actor)
         else:
             self.control(context, name, reason)

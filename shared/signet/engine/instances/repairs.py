@@ -10,6 +10,7 @@ from uuid import UUID
 from signet.core.runtime.go_to_targets import check_go_to
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
+from signet.core.runtime.restart_check import list_repeated
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -22,7 +23,7 @@ from signet.engine.instances.act_checks import (
     require_token,
     require_version,
 )
-from signet.engine.instances.actions import InstanceState, state_of
+from signet.engine.instances.act_reports import InstanceState, state_of
 from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.store.database import Database
@@ -68,7 +69,7 @@ class Repairs:
             transaction.wake(context)
             said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
             transaction.note(instance_id, "skip", reason, said)
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def go_to(
         self,
@@ -90,11 +91,13 @@ class Repairs:
             status = context.document.status if context.document is not None else ""
             raise_if(check_go_to(context.execution, status, node))
             refuse_part_behind_gate(transaction, context, caller)
+            acted = transaction.read_acted(context.row.id)
+            transaction.report.repeats = list_repeated(context.execution.workflow, acted, node)
             context.execution.go_to(node, reason, transaction.actor)
             context.adopt_changes()
             transaction.wake(context)
             transaction.note(instance_id, "go_to", reason, {"node": node})
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def ask_again(
         self,
@@ -123,7 +126,7 @@ class Repairs:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "ask_again", reason, {"token": chosen.id, "node": chosen.node})
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def _locked(
         self, caller: Caller, instance_id: UUID, act: str, dry_run: bool

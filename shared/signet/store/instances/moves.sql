@@ -30,11 +30,74 @@ ORDER BY id
 LIMIT %(limit)s
 
 -- name: list_done
--- List each step that an instance has executed to its end.
-SELECT DISTINCT token_id, node_id
-FROM workflow_step_executions
-WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_type <> 'control'
-  AND status IN ('completed', 'failed', 'skipped')
+-- List each step that an instance has executed to its end, or whose call may have left although it was cancelled.
+SELECT DISTINCT s.token_id, s.node_id
+FROM workflow_step_executions s
+WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_type <> 'control'
+  AND (s.status IN ('completed', 'failed', 'skipped')
+       OR s.status = 'cancelled' AND EXISTS (
+           SELECT FROM workflow_side_effects_outbox e
+           WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+             AND may_have_left(e.status, e.attempts, e.response_json, e.error)))
+
+-- name: lock_unsent
+-- Lock what waits to be sent, so that no worker claims it before the act on its instance has ended.
+SELECT FROM workflow_side_effects_outbox
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status IN ('pending', 'failed')
+ORDER BY created_at, id
+FOR UPDATE
+
+-- name: list_acted
+-- List by instance the nodes that have acted since a gate let the document pass, or a person sent it elsewhere. An
+-- instance that was restarted goes on from the one before it. A call counts from its first attempt on, however its step
+-- has ended. An action whose step failed has done nothing. What a person answered by hand counts as done.
+WITH RECURSIVE line AS (
+    SELECT i.id AS instance_id, i.id, i.entity_type, i.entity_id, i.birth, 1 AS depth, since.seq
+    FROM workflow_instances i
+    CROSS JOIN LATERAL (
+        SELECT max(s.seq) AS seq FROM workflow_step_executions s
+        WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
+          AND (s.node_type = 'lifecycle_gate' AND s.status = 'completed' OR s.node_id = 'sys:control:sent_to')
+    ) since
+    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
+    UNION ALL
+    SELECT l.instance_id, p.id, p.entity_type, p.entity_id, p.birth, l.depth + 1, since.seq
+    FROM line l
+    CROSS JOIN LATERAL (
+        SELECT i.id, i.tenant_id, i.entity_type, i.entity_id, i.birth FROM workflow_instances i
+        WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = l.entity_type AND i.entity_id = l.entity_id
+          AND i.kind = 'envelope' AND i.id < l.id
+        ORDER BY i.id DESC
+        LIMIT 1
+    ) p
+    CROSS JOIN LATERAL (
+        SELECT max(s.seq) AS seq FROM workflow_step_executions s
+        WHERE s.tenant_id = p.tenant_id AND s.instance_id = p.id
+          AND (s.node_type = 'lifecycle_gate' AND s.status = 'completed' OR s.node_id = 'sys:control:sent_to')
+    ) since
+    WHERE l.birth = 'restarted' AND l.seq IS NULL AND l.depth < 100
+)
+SELECT l.instance_id, s.node_id, bool_or(sent.is_done) AS is_certain
+FROM line l
+JOIN workflow_step_executions s
+  ON s.tenant_id = %(tenant_id)s AND s.instance_id = l.id AND s.seq > coalesce(l.seq, 0)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS effects, coalesce(bool_or(e.status = 'completed'), false) AS is_delivered,
+           coalesce(bool_or(may_have_left(e.status, e.attempts, e.response_json, e.error)
+                            -- What waits to be sent is sent although its step has ended.
+                            OR e.status = 'pending' AND s.status <> 'running'), false) AS is_sent
+    FROM workflow_side_effects_outbox e
+    WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+) effect
+CROSS JOIN LATERAL (
+    SELECT CASE
+        WHEN s.status = 'skipped' OR s.output_json #> '{evidence,advanced_by}' IS NOT NULL THEN position('#' IN s.token_id) = 0
+        WHEN s.node_type = 'action' THEN s.status = 'completed'
+        ELSE effect.is_delivered OR s.status = 'completed' AND effect.effects = 0
+    END AS is_done
+) sent
+WHERE s.node_type IN ('action', 'webhook_out', 'notification') AND (sent.is_done OR effect.is_sent)
+GROUP BY l.instance_id, s.node_id
 
 -- name: find_last_instance
 -- Find the newest instance of a document; every document has begun one.

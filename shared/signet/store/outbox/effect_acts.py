@@ -142,6 +142,23 @@ def list_withdrawn(connection: Connection, tenant_id: UUID, ids: Collection[UUID
     return _change(connection, _SQL.list_withdrawn, _keys(tenant_id, list(ids)))
 
 
+def list_left(
+    connection: Connection,
+    tenant_id: UUID,
+    instance_id: UUID,
+    steps: Sequence[UUID],
+    holds: Sequence[int],
+) -> list[str]:
+    """List the nodes whose effect may have left: of these steps, and of those behind these holds."""
+    values = {
+        "tenant_id": tenant_id,
+        "instance_id": instance_id,
+        "steps": list(steps),
+        "holds": list(holds),
+    }
+    return connection.cursor(row_factory=scalar_row).execute(_SQL.list_left, values).fetchall()
+
+
 def _change(connection: Connection, statement: str, values: dict[str, Any]) -> list[ChangedEffect]:
     with connection.cursor(row_factory=class_row(ChangedEffect)) as cursor:
         return cursor.execute(statement, values).fetchall()

@@ -92,3 +92,15 @@ FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at,
 JOIN workflow_side_effects_outbox q
   ON q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
 WHERE q.withdraw_reason IS NOT NULL AND q.claim_id IS NULL
+
+-- name: list_left
+-- List the nodes whose effect may have left: of these steps, and of those that held their tokens by these numbers.
+SELECT DISTINCT s.node_id
+FROM workflow_side_effects_outbox e
+JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(instance_id)s
+  AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+  AND (s.id = ANY (%(steps)s)
+       OR s.id IN (SELECT i.step_id FROM incidents i
+                   WHERE i.tenant_id = e.tenant_id AND i.instance_id = e.instance_id AND i.seq = ANY (%(holds)s)))
+ORDER BY s.node_id

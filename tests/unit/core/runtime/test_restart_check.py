@@ -63,20 +63,24 @@ def test_a_settled_state_has_nothing_left(workflow: Workflow) -> None:
 
 
 def test_what_has_acted_since_there_acts_again(workflow: Workflow) -> None:
-    token = Token("T/b7", "usr:approval:told", TokenState.WAITING, 1)
-    done = frozenset({("T/b7", REVIEW), ("T/b7/9.1", "usr:approval:credit"), ("T", "usr:approval:told")})
-    assert list_repeated(workflow, EndedPlace([token], done), REVIEW) == ["usr:approval:credit"]
-    assert list_repeated(workflow, EndedPlace([token], done), BEHIND) == []
+    acted = {"usr:approval:told": True, "usr:posting:task": False}
+    assert list_repeated(workflow, acted, REVIEW) == ["usr:approval:told", "usr:posting:task"]
+    assert list_repeated(workflow, acted, BEHIND) == ["usr:posting:task"]
 
 
 def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow) -> None:
     """Refuse calls and actions that make documents; before a gate, people are asked again."""
-    call = next(name for name, node in workflow.nodes.items() if node.type.name == "webhook_out")
+    call, task = "usr:approval:credit", "usr:posting:task"
     told = next(name for name, node in workflow.nodes.items() if node.type.name == "notification")
-    refused = refuse_repeated(workflow, [call, told], "active", BEHIND)
-    assert refused is not None and refused.code == "INSTANCE_TARGET_REPEATS" and call in refused.message
-    assert refuse_repeated(workflow, [told], "active", BEHIND) is None
-    assert refuse_repeated(workflow, [call], "draft", "sys:state:draft") is None
+    refused = refuse_repeated(workflow, {call: True, told: True, task: True}, "active", BEHIND)
+    assert refused is not None and refused.code == "INSTANCE_TARGET_REPEATS"
+    assert task in refused.message and call not in refused.message, "only what lies ahead acts again"
+    assert "may have left" not in refused.message
+    on_its_way = refuse_repeated(workflow, {task: False}, "active", BEHIND)
+    assert on_its_way is not None
+    assert f"may have left already, and would be sent again by {task}" in on_its_way.message
+    assert refuse_repeated(workflow, {told: True}, "active", BEHIND) is None
+    assert refuse_repeated(workflow, {call: True}, "draft", "sys:state:draft") is None
 
 
 def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: bool) -> Report:
