@@ -11,6 +11,9 @@ HELD = "tests/integration/engine/integrations/test_held_effects.py::test_"
 LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_r5_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
+ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
+ARRIVALS = "migrations/0052_tell_of_what_arrived.sql"
+
 LEAVING = (
     Mutation(
         "what the outside answered is kept by nobody",
@@ -53,6 +56,30 @@ LEAVING = (
         "AND (NEW.status IN ('cancelled', 'skipped') OR",
         "AND (NEW.status IN ('cancelled') OR",
         (f"{HELD}what_is_held_is_skipped_and_not_sent_later",),
+    ),
+    Mutation(
+        "what was withdrawn on its way arrives, and nobody is told",
+        10,
+        ARRIVALS,
+        "WHEN (NEW.status = 'completed' AND OLD",
+        "WHEN (NEW.status = 'failed' AND OLD",
+        (f"{ON_ITS_WAY}a_void_names_what_may_have_left_and_tells_when_it_arrived",),
+    ),
+    Mutation(
+        "an answer that a step still takes is told as one too many",
+        10,
+        ARRIVALS,
+        "OR about_step.status IN ('pending', 'running') THEN",
+        "THEN",
+        (f"{ON_ITS_WAY}an_answer_that_a_step_still_takes_is_told_to_nobody",),
+    ),
+    Mutation(
+        "an act does not say what may have left",
+        10,
+        "shared/signet/engine/instances/operator_transaction.py",
+        "            self.report.note_left(self._connection, context)",
+        "            pass",
+        (f"{ON_ITS_WAY}an_act_of_an_operator_names_what_may_have_left",),
     ),
     Mutation(
         "a step is not told of what was withdrawn on its way",

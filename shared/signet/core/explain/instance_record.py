@@ -107,6 +107,18 @@ class EffectRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftRecord:
+    """An effect that was withdrawn, and that has left or may have left before."""
+
+    node_id: str
+    effect_type: str
+    endpoint: str | None
+    status: str
+    withdrawn_at: datetime
+    completed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRecord:
     created_at: datetime
     entry: str
@@ -292,6 +304,8 @@ class InstanceRecords:
     stuck_stages: Sequence[StuckStageRecord] = ()
     # Open incidents, the oldest first.
     incidents: Sequence[IncidentRecord] = ()
+    # What was withdrawn, and has left or may have left, the oldest first.
+    left: Sequence[LeftRecord] = ()
     tenant_id: UUID | None = None
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

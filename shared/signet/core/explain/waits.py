@@ -8,6 +8,7 @@ from signet.core.explain.instance_record import (
     EffectRecord,
     ExplainedStep,
     InstanceRecords,
+    LeftRecord,
     TriggerRecord,
 )
 from signet.core.explain.node_sentences import describe_step
@@ -97,7 +98,7 @@ def _describe_effects(outline: Outline, record: InstanceRecords, step: Explained
         yield f"{_name_effect(effect)} {_describe_delivery(effect)}"
 
 
-def _name_effect(effect: EffectRecord) -> str:
+def _name_effect(effect: EffectRecord | LeftRecord) -> str:
     if effect.endpoint:
         return f'The call to the endpoint "{escape(effect.endpoint)}"'
     return "The event for other systems" if effect.effect_type == "integration" else "The message"
@@ -121,6 +122,23 @@ def _describe_delivery(effect: EffectRecord | TriggerRecord) -> str:
             return "has been delivered; the workflow has not taken the answer yet."
         case _:
             return f"was given up after {tried}.{last}"
+
+
+# --- what was withdrawn ---
+
+
+def describe_left(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    """Describe what was withdrawn, and has left or may have left before."""
+    for left in record.left:
+        is_known = left.node_id in outline.workflow.nodes
+        where = describe_node(outline, left.node_id) if is_known else escape(left.node_id)
+        what = f"{_name_effect(left)} of {where} was withdrawn at {describe_time(left.withdrawn_at)}"
+        if left.status == "completed" and left.completed_at is not None:
+            yield f"{what}, and was delivered at {describe_time(left.completed_at)}."
+        elif left.status == "processing":
+            yield f"{what} on its way: it may still arrive."
+        else:
+            yield f"{what} after an attempt: it may have arrived."
 
 
 # --- what moves it ---

@@ -18,6 +18,7 @@ from signet.core.explain.instance_record import (
     ExplainedStep,
     ExplainedTransitionRequest,
     InstanceRecords,
+    LeftRecord,
     TriggerRecord,
     TurnRecord,
 )
@@ -65,6 +66,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
         _read(connection, TurnRecord, _SQL.list_turns, key),
         approvals,
         _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
+        left=_read(connection, LeftRecord, _SQL.list_left, key),
     )
 
 
