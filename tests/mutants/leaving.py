@@ -14,6 +14,8 @@ SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
 ARRIVALS = "migrations/0052_tell_of_what_arrived.sql"
 
+PAUSED = "tests/scenarios/repair/test_held_by_a_pause.py::test_"
+
 LEAVING = (
     Mutation(
         "what the outside answered is kept by nobody",
@@ -80,6 +82,30 @@ LEAVING = (
         "            self.report.note_left(self._connection, context)",
         "            pass",
         (f"{ON_ITS_WAY}an_act_of_an_operator_names_what_may_have_left",),
+    ),
+    Mutation(
+        "what a person has paused is sent",
+        10,
+        EFFECTS,
+        "if due.effect.instance_id in claimed.paused:",
+        "if False:",
+        (f"{PAUSED}nothing_leaves_before_a_person_resumes",),
+    ),
+    Mutation(
+        "what a pause has held is not sent when it ends",
+        10,
+        "shared/signet/engine/instances/actions.py",
+        "            transaction.free_effects(context)\n",
+        "",
+        (f"{PAUSED}nothing_leaves_before_a_person_resumes",),
+    ),
+    Mutation(
+        "an operator sends what a person has paused",
+        10,
+        "shared/signet/core/integrations/effect_acts.py",
+        "if state.is_paused_by_person and",
+        "if not state.status and",
+        (f"{PAUSED}no_operator_has_it_tried_meanwhile",),
     ),
     Mutation(
         "a step is not told of what was withdrawn on its way",

@@ -94,8 +94,16 @@ def _describe_effects(outline: Outline, record: InstanceRecords, step: Explained
     own = [effect for effect in record.effects if effect.step_execution_id == step.id]
     if not own:
         yield "Nothing was sent for it: that should not be."
+    is_paused = _rests_by_person(record)
     for effect in own:
-        yield f"{_name_effect(effect)} {_describe_delivery(effect)}"
+        waits = is_paused and effect.status in ("pending", "failed")
+        yield f"{_name_effect(effect)} {_describe_paused(effect) if waits else _describe_delivery(effect)}"
+
+
+def _describe_paused(effect: EffectRecord) -> str:
+    """Describe an effect that a person's pause holds, and whether an attempt was made before."""
+    tried = " An attempt was made before: it may have arrived." if effect.attempts > 0 else ""
+    return f"waits until the instance is resumed; then it goes on by itself.{tried}"
 
 
 def _name_effect(effect: EffectRecord | LeftRecord) -> str:
@@ -182,8 +190,9 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: fail it, then ask for the transition again."
         return
-    if not parse_position(record.instance.active_tokens).is_held and _is_paused_by_person(record):
+    if _rests_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
+        yield "What it has not sent waits meanwhile."
         return
     yield "Nothing wakes it while it is paused: one of the acts of its incident brings it on."
     if (record.instance.reason or "").startswith("ACTOR_NOT_ACTIVE"):
@@ -213,6 +222,12 @@ def _is_sent_back(outline: Outline, node_id: str) -> bool:
         and workflow.config_of(node_id)["kind"] == "automatic"
         and any(workflow.edges_from(node_id, "rejected"))
     )
+
+
+def _rests_by_person(record: InstanceRecords) -> bool:
+    """Return whether a person's pause is what it rests for, and not that all of its tokens are held."""
+    is_held = parse_position(record.instance.active_tokens).is_held
+    return record.instance.status == "paused" and not is_held and _is_paused_by_person(record)
 
 
 def _is_paused_by_person(record: InstanceRecords) -> bool:

@@ -1,6 +1,6 @@
 """The answer to an act: the instance afterwards, what acts again, what may have left, and what follows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
@@ -10,6 +10,28 @@ from signet.core.runtime.restart_check import Follows
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.database import Connection
 from signet.store.outbox.effect_acts import list_left
+
+# The word of the history for each act; the audit row and the permission name the act itself.
+ENTRIES: Mapping[str, str] = {
+    "pause": "paused",
+    "resume": "resumed",
+    "cancel": "cancelled",
+    "cancel_token": "token_cancelled",
+    "advance": "advanced",
+    "retry": "retried",
+    "skip": "skipped",
+    "go_to": "gone_to",
+    "fail": "failed",
+    "wake": "woken",
+    "rebuild": "rebuilt",
+    "requeue": "requeued",
+    "discard": "discarded",
+    "try_now": "tried_now",
+    "withdraw": "effect_withdrawn",
+    "move": "moved",
+    "correct": "corrected",
+    "ask_again": "renewed",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ class Instances:
         *,
         dry_run: bool = False,
     ) -> InstanceState:
-        """Pause the instance where it is.
+        """Pause the instance where it is; what it has not sent waits until it is resumed.
 
         Triggers that arrive meanwhile are completed at once, because resuming reads the tables.
         """
@@ -103,6 +103,7 @@ class Instances:
             require_version(context, expected_version)
             require_running(context, "paused")
             require_reason(reason)
+            transaction.lock_effects(context.row.id)
             transaction.control(context, "paused", reason)
             transaction.note(instance_id, "pause", reason)
         return state_of(context, transaction.report)
@@ -114,6 +115,7 @@ class Instances:
             require_version(context, expected_version)
             raise_if(check_resume(context.execution))
             transaction.control(context, "resumed")
+            transaction.free_effects(context)
             transaction.wake(context)
             transaction.note(instance_id, "resume")
         return state_of(context, transaction.report)

@@ -38,7 +38,7 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
-from signet.engine.instances.act_reports import ActReport
+from signet.engine.instances.act_reports import ENTRIES, ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.approvers import list_approvers
@@ -62,32 +62,12 @@ from signet.store.instances.write import (
     read_pause,
     write_projection,
 )
+from signet.store.outbox.effect_acts import free_paused
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
 # The subject types of the audit rows.
 INSTANCE = "instance"
 DEAD_LETTER = "dead_letter"
-# The word of the history for each act; the audit row and the permission name the act itself.
-ENTRIES: Mapping[str, str] = {
-    "pause": "paused",
-    "resume": "resumed",
-    "cancel": "cancelled",
-    "cancel_token": "token_cancelled",
-    "advance": "advanced",
-    "retry": "retried",
-    "skip": "skipped",
-    "go_to": "gone_to",
-    "fail": "failed",
-    "wake": "woken",
-    "rebuild": "rebuilt",
-    "requeue": "requeued",
-    "discard": "discarded",
-    "try_now": "tried_now",
-    "withdraw": "effect_withdrawn",
-    "move": "moved",
-    "correct": "corrected",
-    "ask_again": "renewed",
-}
 
 
 def permission_of(act: str) -> str:
@@ -216,7 +196,7 @@ class OperatorTransaction:
 
     def read_acted(self, instance_id: UUID) -> Mapping[str, bool]:
         """Read which nodes have acted where the document is; nothing more leaves meanwhile."""
-        lock_unsent(self._connection, self._tenant_id, instance_id)
+        self.lock_effects(instance_id)
         return list_acted(self._connection, self._tenant_id, [instance_id]).get(instance_id, {})
 
     def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
@@ -274,6 +254,13 @@ class OperatorTransaction:
     def list_used_voices(self, document_id: UUID) -> frozenset[str]:
         """List who has approved the document for a gate that used it, and the people they voted for."""
         return list_used_voices(self._connection, self._tenant_id, document_id)
+
+    def lock_effects(self, instance_id: UUID) -> None:
+        """Lock what waits to be sent, so that nothing more leaves before the act has ended."""
+        lock_unsent(self._connection, self._tenant_id, instance_id)
+
+    def free_effects(self, context: InstanceContext) -> None:
+        free_paused(self._connection, self._tenant_id, context.row.id)
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))

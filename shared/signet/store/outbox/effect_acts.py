@@ -46,6 +46,7 @@ class EffectRow:
     error: str | None
     is_endpoint_disabled: bool
     has_instance: bool
+    is_paused_by_person: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,22 @@ def list_withdrawn(connection: Connection, tenant_id: UUID, ids: Collection[UUID
     if not ids:
         return []
     return _change(connection, _SQL.list_withdrawn, _keys(tenant_id, list(ids)))
+
+
+def find_paused(
+    connection: Connection, tenant_id: UUID, instance_ids: Collection[UUID]
+) -> tuple[datetime, frozenset[UUID]]:
+    """Find the moment of the transaction, and those of these instances that a person has paused."""
+    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    row = connection.execute(_SQL.find_paused, values).fetchone()
+    assert row is not None
+    return row[0], frozenset(row[1])
+
+
+def free_paused(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:
+    """Free what an instance has not sent while a person had paused it."""
+    connection.execute(_SQL.free_paused, {"tenant_id": tenant_id, "instance_id": instance_id})
+    add_wake_up(connection, tenant_id, EFFECTS.name)
 
 
 def list_left(
