@@ -10,6 +10,7 @@ OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::tes
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 MOVES_SQL = f"{SIGNET}/store/instances/moves.sql"
+LEADING_ON = "tests/scenarios/repair/test_acts_that_lead_on.py::test_"
 SENT_TWICE = "tests/scenarios/repair/test_sent_twice.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
 
@@ -138,6 +139,54 @@ REPAIRING = (
         (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
     ),
     Mutation(
+        "an end is listed that the server would refuse",
+        9,
+        f"{SIGNET}/engine/instances/incidents.py",
+        "        if sequels or name not in _ENDING",
+        "",
+        (f"{LEADING_ON}a_call_behind_an_approval_is_retried_or_skipped_and_nothing_else",),
+    ),
+    Mutation(
+        "a restart is listed that the server would refuse",
+        9,
+        f"{SIGNET}/engine/instances/incidents.py",
+        'names = ["restart"] if refused is None else []',
+        'names = ["restart"]',
+        (f"{LEADING_ON}what_may_not_begin_again_is_not_listed",),
+    ),
+    Mutation(
+        "a token is cancelled before a gate that would stay shut",
+        9,
+        ACTS,
+        'if gate.config["kind"] == "automatic" and "rejected" not in gate.edges:',
+        "if False:",
+        (f"{LEADING_ON}a_call_behind_an_approval_is_retried_or_skipped_and_nothing_else",),
+    ),
+    Mutation(
+        "a gate that is held stays so where a person rejects there",
+        9,
+        f"{SIGNET}/core/runtime/tokens.py",
+        "replace(token, rejected=True, hold=None)",
+        "replace(token, rejected=True)",
+        (f"{LEADING_ON}a_gate_that_is_held_sends_back_what_is_cancelled_there",),
+    ),
+    Mutation(
+        "what is left undone behind a gate leaves no trace",
+        9,
+        RESTART_CHECK,
+        'return "incident" if list_undone(workflow, place) and can_begin else "request"',
+        'return "request"',
+        (f"{LEADING_ON}what_is_left_undone_behind_a_gate_opens_an_incident",),
+    ),
+    Mutation(
+        "an action that failed counts as done",
+        10,
+        MOVES_SQL,
+        "WHEN s.node_type = 'action' THEN s.status = 'completed'",
+        "WHEN s.node_type = 'action' THEN true",
+        (f"{LEADING_ON}what_is_left_undone_behind_a_gate_opens_an_incident",),
+    ),
+    Mutation(
         "a call that is under way is sent again behind its approval",
         10,
         MOVES_SQL,
@@ -157,8 +206,8 @@ REPAIRING = (
         "a call that is sent again by a restart has an id of its own",
         10,
         f"{SIGNET}/engine/execution/wave.py",
-        'if origin is not None or context.row.birth == "restarted":',
-        "if origin is not None:",
+        ' or context.row.birth == "restarted":',
+        ":",
         (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),
     ),
     Mutation(

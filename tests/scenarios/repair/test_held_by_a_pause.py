@@ -102,7 +102,7 @@ def test_no_operator_has_it_tried_meanwhile(scene: RepairScene, document: Made) 
 
 
 def test_a_pause_of_the_engine_holds_nothing(scene: RepairScene, document: Made) -> None:
-    """What was sent before is not what the engine cannot go on with."""
+    """The calls of before are not what the engine cannot go on with."""
     pause(scene, document)
     scene.stage.standing.run("ALTER TABLE workflow_step_executions DISABLE TRIGGER USER")
     scene.stage.standing.run(
@@ -114,7 +114,7 @@ def test_a_pause_of_the_engine_holds_nothing(scene: RepairScene, document: Made)
 
 
 def test_a_pause_that_has_ended_holds_nothing(stage: WorkflowStage) -> None:
-    """All of its tokens are held, which is no pause of a person, though there was one before."""
+    """Its tokens are all held, which is no pause of a person, though there was one before."""
     scene = RepairScene(stage)
     scene.hire()
     plain = {**TELL, "config": {**TELL["config"], "await": False}}

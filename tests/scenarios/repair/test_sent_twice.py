@@ -1,4 +1,4 @@
-"""What has left, or may have left, is not sent again unseen: by a restart, a go_to or a move."""
+"""No restart, go_to or move sends again unseen what has left, or may have left."""
 
 from collections.abc import Iterator
 from typing import Any, LiteralString
@@ -103,7 +103,7 @@ def test_a_call_that_no_worker_has_taken_is_sent_once(scene: RepairScene) -> Non
 
 
 def test_an_ended_instance_that_has_sent_its_call_does_not_begin_again(scene: RepairScene) -> None:
-    """Of an older release, which let it end there."""
+    """An older release let it end there."""
     document = approved(scene)
     cancel(scene, document, "leave")
     run = scene.stage.standing.run
@@ -185,7 +185,7 @@ def test_go_to_names_what_is_sent_again(plain: RepairScene) -> None:
 
 
 def test_a_move_counts_the_call_of_a_branch_that_was_cancelled(plain: RepairScene) -> None:
-    """Nothing comes to the call a second time, because the newer definition has it behind the wait."""
+    """The newer definition has the call behind the wait: it would be made a second time."""
     any_of = {"id": "any", "type": "parallel_join", "config": {"mode": "any"}}
     ways = [("fork", "call"), ("fork", "pause"), ("call", "any"), ("pause", "any")]
     edges = [{"id": f"{source}_{target}", "source": source, "target": target} for source, target in ways]

@@ -34,6 +34,10 @@ _ACTS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_GO_ON = (
+    "goes on at the state that its slot leads to; what is left behind the gate stays undone, and is shown as"
+    " unfinished no more"
+)
 _ON_DOCUMENTS = ("restart", "correct")
 
 
@@ -122,6 +126,8 @@ def _explain_act(
     outline: Outline, record: InstanceRecords, incident: IncidentRecord, act: AcceptedAct
 ) -> ExplainedAct:
     text = _ACTS[act.name]
+    if act.name == "go_to" and _leads_on(outline, incident, act):
+        text = _GO_ON
     if len(act.targets) > 1:
         text += f"; also to {describe_list(map(escape, act.targets[1:]), 'or')}"
     body = dict(_list_body(outline, record, incident, act))
@@ -133,6 +139,13 @@ def _explain_act(
         _write_command(record, act.name, body),
         _write_request(record, act.name, body),
     )
+
+
+def _leads_on(outline: Outline, incident: IncidentRecord, act: AcceptedAct) -> bool:
+    """Return whether the first target is the state that a slot behind a gate leads to, and none before it."""
+    workflow = outline.workflow
+    slot = workflow.content["slot_map"].get(incident.node)
+    return slot is not None and workflow.exit_of(slot) == act.targets[0]
 
 
 def _list_body(
@@ -147,19 +160,10 @@ def _list_body(
         yield "reason", WHY
     if act.name == "correct":
         yield "patch", {}
-    if act.name in ("cancel", "fail") and _only_goes_by_itself(outline, record):
-        yield "then", "restart"
+    if act.then:
+        yield "then", act.then[0]
     if act.name == "skip":
         yield from _list_answer(outline, incident)
-
-
-def _only_goes_by_itself(outline: Outline, record: InstanceRecords) -> bool:
-    """Return whether an end of the instance must say what follows: nobody can ask for what leads on."""
-    state = f"sys:state:{record.document.status}" if record.document is not None else ""
-    if state not in outline.workflow.nodes:
-        return False
-    exits = {edge["on"] for edge in outline.workflow.edges_from(state)}
-    return "automatic" in exits and "requested" not in exits
 
 
 def _list_answer(outline: Outline, incident: IncidentRecord) -> Iterator[tuple[str, Any]]:

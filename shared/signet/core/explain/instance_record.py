@@ -260,11 +260,15 @@ class EditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedAct:
-    """An act that the server would accept now, with its permission; `targets` are those of `go_to`."""
+    """An act that the server would accept now, with its permission.
+
+    `targets` are those of `go_to`. `then` is what may follow an end, where that must be said.
+    """
 
     name: str
     permission: str
     targets: Sequence[str] = ()
+    then: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

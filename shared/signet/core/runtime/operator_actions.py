@@ -94,14 +94,27 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     if _takes_rejection(node, token):
         return None
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
-    if why is None and workflow.exit_gate_of(node.id) is None:
-        why = "no gate follows that could take a rejection", "Cancel the whole instance."
+    if why is None:
+        why = _find_no_taker(workflow, node)
     if why is None:
         return None
     sentence, remedy = why
     return Rejected(
         "INSTANCE_TOKEN_NOT_CANCELLABLE", f"the token cannot be cancelled: {sentence}", remedy=remedy
     )
+
+
+def _find_no_taker(workflow: Workflow, node: WorkflowNode) -> tuple[str, str] | None:
+    """Find why nothing that follows could take a rejection; a block that waits for any branch takes it."""
+    gate = workflow.exit_gate_of(node.id)
+    if gate is None:
+        return "no gate follows that could take a rejection", "Cancel the whole instance."
+    if any(join.mode == "any" and join.split in node.blocks for join in workflow.joins.values()):
+        return None
+    if gate.config["kind"] == "automatic" and "rejected" not in gate.edges:
+        remedy = "Retry it, or skip it; end a wait by advance."
+        return "its gate has no state for what is rejected, and would stay shut", remedy
+    return None
 
 
 def _takes_rejection(node: WorkflowNode, token: Token) -> bool:

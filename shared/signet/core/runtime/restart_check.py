@@ -9,17 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from signet.core.errors import Rejected
-from signet.core.runtime.go_to_targets import has_lasting_effect
+from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.go_to_targets import check_approval_ahead, has_lasting_effect
 from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, Report, assess, list_ahead
-from signet.core.runtime.operator_actions import Sequel, only_goes_by_itself
+from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.resting_states import find_resting_state
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
-# What follows for a document whose instance is ended: it begins again; an incident opens on it; the next
-# request begins a new instance; or nothing, because it is over.
+# For a document whose instance is ended: it begins again, or an incident opens on it. Or the next request
+# begins a new instance. Or nothing follows, because it is over.
 Follows = Literal["restart", "incident", "request", "nothing"]
+_SEQUELS: tuple[Sequel | None, ...] = (None, "restart", "leave")
 _OWN = "Restart it under its own definition, or under a later one where this is no obstacle."
 
 
@@ -103,6 +105,39 @@ def check_left(workflow: Workflow, place: EndedPlace, status: str, *, is_amendme
     sentence = f"the instance cannot end: {rejected.message}, and nobody can ask for what leads on"
     remedy = "Retry what is held, or skip it with the answer. What waits ends by its answer, or by advance."
     return Rejected(rejected.code, sentence, remedy=remedy)
+
+
+def refuse_ended(status: str) -> Rejected:
+    sentence = f"nothing is left to do for a document in status '{status}': its workflow has ended"
+    return Rejected("RESTART_NOT_POSSIBLE", sentence, remedy="Ask for a transition that begins there.")
+
+
+def check_beginning(
+    workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool
+) -> Rejected | None:
+    """Refuse a restart that would do again what was approved once, or that has nothing left to do."""
+    node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
+    if has_nothing_left(workflow, node):
+        return refuse_ended(status)
+    return refuse_repeated(workflow, place.acted, status, node)
+
+
+def list_sequels(
+    execution: InstanceExecution, acted: Mapping[str, bool], status: str | None, *, is_amendment: bool
+) -> list[Sequel | None]:
+    """List what a person may name as the sequel where they end the instance; None names none."""
+    workflow, place = execution.workflow, EndedPlace(execution.projection.position.at_work(), acted)
+    if check_approval_ahead(execution) is not None:
+        return []
+    found: list[Sequel | None] = []
+    for then in _SEQUELS:
+        check = check_beginning if then == "restart" else check_left
+        refused = check_end(workflow, status, then)
+        if refused is None and status is not None:
+            refused = check(workflow, place, status, is_amendment=is_amendment)
+        if refused is None:
+            found.append(then)
+    return found
 
 
 def list_undone(workflow: Workflow, place: EndedPlace) -> list[str]:

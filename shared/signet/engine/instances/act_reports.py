@@ -1,4 +1,4 @@
-"""The answer to an act: the instance afterwards, what acts again, what may have left, and what follows."""
+"""The answer to an act: the instance afterwards, with what acts again, may have left, and follows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class InstanceState:
 
 @dataclass(slots=True)
 class ActReport:
-    """What an act says beside the instance; it is made in the transaction of the act."""
+    """The report of an act beside the instance; it is made in the transaction of the act."""
 
     repeats: Sequence[str] = ()
     may_have_left: Sequence[str] = ()

@@ -25,6 +25,7 @@ from signet.core.runtime.restart_check import (
     has_nothing_left,
     list_repeated,
     list_undone,
+    refuse_ended,
     refuse_repeated,
 )
 from signet.core.tenants.caller import Caller
@@ -190,18 +191,12 @@ def plan_restart(
     left, is_amendment = old.definition.workflow, document.amended_from_id is not None
     node = choose_beginning(left, place, document.status, is_amendment=is_amendment)
     if has_nothing_left(new.definition.workflow, node):
-        raise Rejected(
-            "RESTART_NOT_POSSIBLE",
-            f"nothing is left to do for a document in status '{document.status}': its workflow has ended",
-            remedy="Ask for a transition that begins there.",
-        )
+        raise refuse_ended(document.status)
     is_in_force = target is None or new.row.id == old.row.id
     facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
     report = assess_restart(old.definition, new.definition, node, facts)
     repeats = list_repeated(left, place.acted, node)
-    rejected = refuse_repeated(left, place.acted, document.status, node)
-    if rejected is not None:
-        raise rejected
+    raise_if(refuse_repeated(left, place.acted, document.status, node))
     return RestartPlan(context, document, new, node, repeats, report)
 
 

@@ -1,6 +1,6 @@
 """Incidents: lists and groups with the acts that repair each, who looks after them, and bulk retries."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -16,12 +16,15 @@ from signet.core.runtime.go_to_targets import list_targets
 from signet.core.runtime.operator_actions import list_acts
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Projection
+from signet.core.runtime.restart_check import EndedPlace, check_beginning, list_sequels
+from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.read import LAST, reading
 from signet.engine.cache import CompiledCache
+from signet.engine.execution.rebuild import read_last_place
 from signet.engine.instances.actions import Instances, InstanceState, Seen
 from signet.engine.instances.operator_transaction import permission_of
 from signet.store.database import Connection, Database
@@ -37,12 +40,15 @@ from signet.store.incidents.incidents import (
 )
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
+from signet.store.instances.moves import list_acted
 
 READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
 MAX_NOTE_CHARACTERS = 4_000
 MAX_RETRIED = 100
 MAX_EXPLAINED = 20
+# The acts that end an instance, which say what follows.
+_ENDING = ("cancel", "fail")
 # The subject type of the audit rows.
 INCIDENT = "incident"
 
@@ -51,12 +57,13 @@ INCIDENT = "incident"
 class RepairAct:
     """An act that the server would accept now, with the permission that it needs.
 
-    `targets` are the nodes that `go_to` may name.
+    `targets` are the nodes that `go_to` may name. `then` is what may follow an end, where that must be said.
     """
 
     name: str
     permission: str
     targets: Sequence[str] = ()
+    then: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,44 +206,57 @@ def _show(
 ) -> Sequence[Incident]:
     instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
     held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
-    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id)) for row in rows]
+    acted = list_acted(connection, tenant_id, instance_ids) if instance_ids else {}
+    found: list[Incident] = []
+    for row in rows:
+        instance = held.get(row.instance_id)
+        acts: Sequence[RepairAct] = ()
+        if row.closed_at is None and instance is not None:
+            workflow = compiled.read(
+                connection, tenant_id, instance.definition_id, instance.definition_version
+            )
+            done = acted.get(row.instance_id, {})
+            if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+                tokens = read_last_place(connection, compiled, tenant_id, row.instance_id)
+                acts = _list_acts_on_document(workflow, EndedPlace(tokens, done), instance)
+            else:
+                projection = Projection(
+                    status=instance.status, position=parse_position(instance.active_tokens)
+                )
+                acts = _list_acts(InstanceExecution(workflow, projection), row, instance, done)
+        version = instance.version if instance is not None else None
+        found.append(Incident(**asdict(row), instance_version=version, acts=acts))
+    return found
 
 
-def _show_one(
-    connection: Connection,
-    compiled: CompiledCache,
-    tenant_id: UUID,
-    row: IncidentRow,
-    held: HeldInstanceRow | None,
-) -> Incident:
-    acts: Sequence[RepairAct] = ()
-    if row.closed_at is None and row.code == DOCUMENT_WITHOUT_WORKFLOW:
-        acts = _list_acts_on_document(connection, compiled, tenant_id, held)
-    elif held is not None and row.closed_at is None:
-        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        projection = Projection(status=held.status, position=parse_position(held.active_tokens))
-        acts = _list_acts(InstanceExecution(workflow, projection), row, held)
-    version = held.version if held is not None else None
-    return Incident(**asdict(row), instance_version=version, acts=acts)
-
-
-def _list_acts_on_document(
-    connection: Connection, compiled: CompiledCache, tenant_id: UUID, held: HeldInstanceRow | None
-) -> list[RepairAct]:
+def _list_acts_on_document(workflow: Workflow, place: EndedPlace, held: HeldInstanceRow) -> list[RepairAct]:
     """List the acts on a document without a workflow; `held` is its last instance."""
-    names = ["restart"]
-    if held is not None:
-        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        names += ["correct"] if not workflow.is_approved(held.document_status or "") else []
+    status = held.document_status or ""
+    refused = check_beginning(workflow, place, status, is_amendment=held.is_amendment)
+    names = ["restart"] if refused is None else []
+    names += ["correct"] if not workflow.is_approved(status) else []
     return [RepairAct(name, permission_of(name)) for name in names]
 
 
-def _list_acts(execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow) -> list[RepairAct]:
+def _list_acts(
+    execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow, acted: Mapping[str, bool]
+) -> list[RepairAct]:
     token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
     status = held.document_status or ""
     targets = list_targets(execution, status)
+    sequels = list_sequels(execution, acted, held.document_status, is_amendment=held.is_amendment)
+    then = () if None in sequels else tuple(one for one in sequels if one is not None)
     acts = list_acts(execution, token, status, is_paused_by_person=held.is_paused_by_person)
-    return [RepairAct(name, permission_of(name), targets if name == "go_to" else ()) for name in acts]
+    return [
+        RepairAct(
+            name,
+            permission_of(name),
+            targets if name == "go_to" else (),
+            then if name in _ENDING else (),
+        )
+        for name in acts
+        if sequels or name not in _ENDING
+    ]
 
 
 def _make_record(incident: Incident) -> IncidentRecord:
@@ -252,7 +272,7 @@ def _make_record(incident: Incident) -> IncidentRecord:
         opened_at=incident.opened_at,
         acknowledged_by=incident.acknowledged_by,
         assignee=incident.assignee,
-        acts=[AcceptedAct(act.name, act.permission, act.targets) for act in incident.acts],
+        acts=[AcceptedAct(act.name, act.permission, act.targets, act.then) for act in incident.acts],
     )
 
 

@@ -81,6 +81,7 @@ class HeldInstanceRow:
     definition_version: int
     active_tokens: list[dict[str, Any]]
     document_status: str | None
+    is_amendment: bool
     is_paused_by_person: bool
 
 
