@@ -156,8 +156,8 @@ class Effects:
                 for effect in effects
             ]
             hosts = read_webhook_hosts(connection, tenant_id) if names else []
-            now, paused = find_paused(connection, tenant_id, {effect.instance_id for effect in effects})
-            return _Claimed(claim_id, now, due, hosts, paused)
+            paused = find_paused(connection, tenant_id, {effect.instance_id for effect in effects})
+            return _Claimed(claim_id, paused.now, due, hosts, frozenset(paused.ids))
 
     def _deliver(self, tenant_id: UUID, claimed: _Claimed, due: _Due) -> Delivery:
         effect, began = due.effect, time.monotonic()

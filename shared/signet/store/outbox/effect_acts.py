@@ -59,6 +59,14 @@ class ChangedEffect:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True)
+class PausedInstances:
+    """The instances that a person has paused, at a moment."""
+
+    now: datetime
+    ids: list[UUID]
+
+
 def list_effects(
     connection: Connection, tenant_id: UUID, instance_id: UUID, *, before: UUID, limit: int
 ) -> list[EffectRow]:
@@ -143,14 +151,12 @@ def list_withdrawn(connection: Connection, tenant_id: UUID, ids: Collection[UUID
     return _change(connection, _SQL.list_withdrawn, _keys(tenant_id, list(ids)))
 
 
-def find_paused(
-    connection: Connection, tenant_id: UUID, instance_ids: Collection[UUID]
-) -> tuple[datetime, frozenset[UUID]]:
+def find_paused(connection: Connection, tenant_id: UUID, instance_ids: Collection[UUID]) -> PausedInstances:
     """Find the moment of the transaction, and those of these instances that a person has paused."""
     values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
-    row = connection.execute(_SQL.find_paused, values).fetchone()
-    assert row is not None
-    return row[0], frozenset(row[1])
+    with connection.cursor(row_factory=class_row(PausedInstances)) as cursor:
+        (found,) = cursor.execute(_SQL.find_paused, values).fetchall()
+    return found
 
 
 def free_paused(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:

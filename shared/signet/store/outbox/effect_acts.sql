@@ -119,14 +119,14 @@ ORDER BY s.node_id
 
 -- name: find_paused
 -- Find the moment of the transaction, and those of these instances that a person has paused.
-SELECT now(), ARRAY(
+SELECT now() AS now, ARRAY(
     SELECT i.id FROM workflow_instances i
     WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s) AND (i.status = 'paused' AND (
         SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
         WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
           AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
         ORDER BY s.seq DESC
-        LIMIT 1)))
+        LIMIT 1))) AS ids
 
 -- name: free_paused
 -- Free what a pause has held: it is due now.

@@ -2,16 +2,20 @@
 
 import pytest
 
+from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.move_check import Report
 from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
 from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.projection import start_projection
 from signet.core.runtime.restart_check import (
     EndedPlace,
     RestartInput,
     assess_restart,
     choose_beginning,
+    foresee_end,
     has_nothing_left,
     list_repeated,
+    list_sequels,
     refuse_repeated,
 )
 from signet.core.runtime.workflow import Workflow
@@ -124,3 +128,43 @@ def test_who_ends_an_instance_says_what_follows(
 def test_a_state_with_a_request_is_no_dead_end(workflow: Workflow) -> None:
     assert CONTRACT["transitions"]["approve"]["kind"] == "automatic"
     assert only_goes_by_itself(workflow, "submitted") and not only_goes_by_itself(workflow, "draft")
+
+
+@pytest.mark.parametrize(
+    ("node", "status", "acted", "sequels"),
+    [
+        ("usr:approval:credit", "submitted", {}, ["restart", "leave"]),
+        ("usr:approval:credit", None, {}, [None, "leave"]),
+        (BEHIND, "active", {}, [None, "restart", "leave"]),
+        # What was done once does not begin again: people ask for what leads on.
+        (BEHIND, "active", {"usr:posting:task": True}, [None, "leave"]),
+        ("sys:state:active", "active", {}, [None, "leave"]),
+    ],
+)
+def test_an_end_names_what_may_follow(
+    workflow: Workflow,
+    node: str,
+    status: str | None,
+    acted: dict[str, bool],
+    sequels: list[Sequel | None],
+) -> None:
+    execution = InstanceExecution(workflow, start_projection(node, 1))
+    assert list_sequels(execution, acted, status, is_amendment=False) == sequels
+
+
+@pytest.mark.parametrize(
+    ("node", "status", "then", "follows"),
+    [
+        ("usr:approval:credit", "submitted", "restart", "restart"),
+        ("usr:approval:credit", "submitted", "leave", "incident"),
+        ("sys:state:draft", "draft", None, "request"),
+        ("sys:state:draft", None, None, "nothing"),
+        ("sys:state:cancelled", "cancelled", None, "nothing"),
+        ("usr:posting:task", "active", None, "nothing"),
+        ("sys:state:active", "active", None, "nothing"),
+    ],
+)
+def test_an_end_says_what_follows(
+    workflow: Workflow, node: str, status: str | None, then: Sequel | None, follows: str
+) -> None:
+    assert foresee_end(workflow, stood(node), status, then, is_amendment=False) == follows
