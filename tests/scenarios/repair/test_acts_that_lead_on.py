@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.incidents.remedies import find_remedy
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.incidents import Incident, IncidentFilter, Incidents
 from tests.support.repair.contract import CONTRACT, LOOK, RUN, slot
@@ -130,6 +131,20 @@ def test_a_gate_that_is_held_sends_back_what_is_cancelled_there(scene: RepairSce
     closed = stage.standing.rows("SELECT closing FROM incidents WHERE entity_id = %s", document.id)
     assert closed == [("rejected",)]
     stage.check_rebuild(row["id"])
+
+
+def test_an_endpoint_that_is_missing_is_for_an_administrator(scene: RepairScene) -> None:
+    stage = scene.stage
+    scene.publish(CONTRACT, {"booking": slot(CALL)})
+    document = stage.create(scene.entity_type)
+    stage.drain()
+    stage.ask(document.id, "submit")
+    stage.drain()
+    stage.answer(document.instance_id, error="ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
+    stage.drain()
+    found = incident_of(scene, document)
+    assert (found.code, found.kind) == ("ENDPOINT_UNKNOWN", "configuration")
+    assert "Make an endpoint" in find_remedy(found.code, found.kind)
 
 
 # --- what follows an end ---

@@ -52,6 +52,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "EFFECT_TIMEOUT": IncidentKind.OUTSIDE,
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
+        "ENDPOINT_UNKNOWN": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,

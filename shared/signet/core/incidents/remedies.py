@@ -54,6 +54,7 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "A person has withdrawn what the step was to send. Retry to send it after all, or skip the step."
         ),
         "ENDPOINT_DISABLED": "Switch the endpoint on again: what it holds goes on by itself.",
+        "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
         GATE_HELD: _GATE,
         "NODE_TYPE_NOT_RUN": (
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
