@@ -1,8 +1,10 @@
 """The settings that differ between environments, each with a file in `infra/environments/`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
+
+from pydantic import TypeAdapter, ValidationError
 
 # The longest delay of a message in SQS.
 LONGEST_DELAY_MINUTES = 15
@@ -12,6 +14,10 @@ LONGEST_DELAY_MINUTES = 15
 class EnvironmentSettings:
     name: str
     region: str
+    # The account that this environment is deployed to; None is that of the credentials.
+    account: str | None = None
+    # Others rely on it, so that it is deployed to a named account alone.
+    wants_account: bool = False
     # The stacks, the database and its backups survive a mistaken delete.
     is_protected: bool = False
     # One of the two bundles of `make build`; the local one runs on this machine's interpreter.
@@ -19,9 +25,10 @@ class EnvironmentSettings:
 
     # The issuer signs the tokens. On deployment API Gateway fetches
     # `<issuer>/.well-known/openid-configuration`.
-    jwt_issuer: str = "https://issuer.example/"
+    jwt_issuer: str | None = None
     jwt_audiences: tuple[str, ...] = ("signet",)
-    jwt_keys_url: str = "https://issuer.example/.well-known/jwks.json"
+    # What `<issuer>/.well-known/openid-configuration` names as `jwks_uri`.
+    jwt_keys_url: str | None = None
     operator_role: str | None = None
     # The origins of web pages that may call the API; without one no browser may.
     cors_origins: tuple[str, ...] = ()
@@ -110,24 +117,41 @@ class EnvironmentSettings:
         return f"Signet/{self.name}"
 
 
+class SettingsRefused(SystemExit):
+    """The mistakes in the settings of an environment, a line each; it ends the command with them."""
+
+    def __init__(self, mistakes: Sequence[str]) -> None:
+        super().__init__("\n".join(["The settings are refused:", *(f"  {mistake}" for mistake in mistakes)]))
+
+
 def override(settings: EnvironmentSettings, context: Mapping[str, Any]) -> EnvironmentSettings:
     """Return the settings with values of `-c signet:jwt_issuer=…`, which need not be in the repository."""
     named = {name.removeprefix("signet:"): value for name, value in context.items()}
     kinds = {setting.name: setting.type for setting in fields(settings)}
-    unknown = sorted(named.keys() - kinds.keys())
-    if unknown:
-        raise SystemExit(f"-c signet: names no setting {', '.join(unknown)}")
-    return replace(settings, **{name: _read(kinds[name], value) for name, value in named.items()})
+    mistakes = [f"{name}: is no setting" for name in sorted(named.keys() - kinds.keys())]
+    values: dict[str, Any] = {}
+    for name in sorted(named.keys() & kinds.keys()):
+        try:
+            values[name] = _read(kinds[name], named[name])
+        except ValueError as error:
+            mistakes.append(f"{name}: {error}")
+    if mistakes:
+        raise SettingsRefused(mistakes)
+    return replace(settings, **values)
 
 
 def _read(kind: Any, value: Any) -> Any:
     """Return the value as this type. The command line gives text; a test gives the value itself."""
     if not isinstance(value, str):
         return value
-    if kind is bool:
-        return value == "true"
-    if kind in (int, float):
-        return kind(value)
     if kind == tuple[str, ...]:
         return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
+    if kind is bool and value not in ("true", "false"):
+        raise ValueError(f"must be true or false, not {value!r}")
+    adapter = TypeAdapter(kind)
+    try:
+        if kind in (bool, int, float) or get_origin(kind) is Mapping:
+            return adapter.validate_json(value)
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        raise ValueError(f"{error.errors()[0]['msg'].lower()}, not {value!r}") from error

@@ -542,75 +542,6 @@ END;
 
 ALTER FUNCTION public.earlier_requesters(document uuid) OWNER TO signet_owner;
 
-CREATE FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text)
-    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.given_by) c.kind,
-     c.changed_at,
-     c.actor_id,
-     c.persons,
-     c.user_id,
-     c.role,
-     c.other_user_id
-    FROM ( SELECT n.tenant_id,
-             n.id,
-             n.changed_at,
-             n.kind,
-             n.user_id,
-             n.role,
-             n.other_user_id,
-             n.persons,
-             n.actor_id,
-             n.side,
-                 CASE
-                     WHEN (n.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_given'::text, 'member_enabled'::text])) THEN ( SELECT g.persons
-                        FROM public.eligibility_changes g
-                       WHERE ((g.tenant_id = n.tenant_id) AND (g.user_id = n.user_id) AND (g.changed_at >= eligibility_changes_since.since) AND (g.changed_at < n.changed_at) AND (NOT (g.role IS DISTINCT FROM n.role)) AND (g.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])))
-                       ORDER BY g.changed_at DESC
-                      LIMIT 1)
-                     ELSE NULL::text[]
-                 END AS given_by
-            FROM ( SELECT u.tenant_id,
-                     u.id,
-                     u.changed_at,
-                     u.kind,
-                     u.user_id,
-                     u.role,
-                     u.other_user_id,
-                     u.persons,
-                     u.actor_id,
-                         CASE
-                             WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
-                             ELSE NULL::text
-                         END AS side
-                    FROM public.eligibility_changes u
-                   WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (eligibility_changes_since.user_ids)) AND (u.changed_at >= eligibility_changes_since.since) AND (u.kind <> 'delegation_revoked'::text) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (eligibility_changes_since.user_ids))))
-                 UNION ALL
-                  SELECT r.tenant_id,
-                     r.id,
-                     r.changed_at,
-                     r.kind,
-                     r.user_id,
-                     r.role,
-                     r.other_user_id,
-                     r.persons,
-                     r.actor_id,
-                     NULL::text
-                    FROM public.eligibility_changes r
-                   WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (eligibility_changes_since.roles)) AND (r.changed_at >= eligibility_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
-                            FROM public.eligibility_changes t
-                           WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= eligibility_changes_since.since) AND (t.persons && eligibility_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text])) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) n) c
-   WHERE ((c.persons && eligibility_changes_since.concerned) AND (( SELECT count(*) AS count
-            FROM public.eligibility_changes b
-           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && eligibility_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
-            FROM public.eligibility_changes s
-           WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && eligibility_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
-   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.given_by, c.changed_at DESC
-  LIMIT 1001;
-END;
-
-ALTER FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) OWNER TO signet_owner;
-
 CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -980,6 +911,20 @@ $_$;
 
 ALTER FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) OWNER TO signet_dispatch;
 
+CREATE FUNCTION public.is_paused_by_person(paused_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN coalesce((SELECT s.run_as = 'actor' FROM workflow_step_executions s
+                     WHERE s.tenant_id = current_tenant_id() AND s.instance_id = paused_id
+                       AND s.node_id = 'sys:control:paused'
+                     ORDER BY s.seq DESC LIMIT 1), false);
+END
+$$;
+
+ALTER FUNCTION public.is_paused_by_person(paused_id uuid) OWNER TO signet_owner;
+
 CREATE PROCEDURE public.isolate_tenant_table(IN tenant_table regclass)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1185,76 +1130,77 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     AS $_$
 #variable_conflict use_column
 BEGIN
-    PERFORM FROM documents d
-    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
-    ORDER BY d.id
-    FOR NO KEY UPDATE;
-    RETURN QUERY
+    IF document_ids <> '{}' THEN
+        PERFORM FROM documents d
+        WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+        ORDER BY d.id
+        FOR NO KEY UPDATE;
+    END IF;
     SELECT clock_timestamp(), t.name, t.settings, (SELECT max(e.epoch) FROM audit_epochs e),
            pg_current_xact_id()::text,
            (SELECT jsonb_object_agg(r.role, r.permissions) FROM roles r
-            WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
-           (SELECT json_agg(found) FROM (
-               SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
-                      d.creator_id, d.editor_ids, d.field_versions, d.created_at, d.updated_at, d.deleted_at,
-                      i.id AS instance_id, i.version AS instance_version,
-                      i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
-                      i.definition_version,
-                      -- A pause of the whole, and not one that follows from held tokens.
-                      CASE WHEN i.status = 'paused' AND NOT (
-                               i.active_tokens @? '$[*] ? (exists(@.hold))'
-                               AND NOT i.active_tokens
-                                       @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
-                           THEN json_build_object('reason', i.reason, 'is_by_person', coalesce((
-                               SELECT s.run_as = 'actor' FROM workflow_step_executions s
-                               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
-                                 AND s.node_id = 'sys:control:paused'
-                               ORDER BY s.seq DESC LIMIT 1), false))
-                      END AS pause,
-                      q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
-                      q.actor_roles AS requester_roles,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible) AS creator_responsible,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = q.tenant_id AND s.hash = q.responsible) AS requester_responsible,
-                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
-                                  SELECT h.role FROM member_roles h
-                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
-                       FROM members m WHERE m.tenant_id = q.tenant_id AND m.user_id = q.actor_id) AS requester_member,
-                      h.seq AS audit_seq, h.hash AS audit_hash,
-                      v.id AS snapshot_id, v.hash AS snapshot_hash,
-                      (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
-                       WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
-               FROM documents d
-               -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
-               LEFT JOIN LATERAL (
-                   SELECT * FROM workflow_instances i
-                   WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
-                     AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
-                   LIMIT 1
-               ) i ON true
-               LEFT JOIN LATERAL (
-                   SELECT * FROM transition_requests q
-                   WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
-                   LIMIT 1
-               ) q ON true
-               LEFT JOIN LATERAL (
-                   SELECT v.id, v.hash FROM document_versions v
-                   WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
-                   LIMIT 1
-               ) v ON true
-               LEFT JOIN LATERAL (
-                   SELECT a.seq, a.hash FROM audit_log a
-                   WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
-                     AND a.seq IS NOT NULL
-                   ORDER BY a.seq DESC LIMIT 1
-               ) h ON true
-               WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
-           ) AS found)
+            WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names))
+    INTO now, tenant_name, settings, epoch, xid, permissions
     FROM tenants t
     WHERE t.tenant_id = current_tenant_id() AND t.status = 'active';
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    -- A read names no document: this part is then neither planned nor begun.
+    IF document_ids <> '{}' THEN
+        documents := (SELECT json_agg(found) FROM (
+            SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
+                   d.creator_id, d.editor_ids, d.field_versions, d.created_at, d.updated_at, d.deleted_at,
+                   i.id AS instance_id, i.version AS instance_version,
+                   i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
+                   i.definition_version,
+                   -- A pause of the whole, and not one that follows from held tokens.
+                   CASE WHEN i.status = 'paused' AND NOT (
+                            i.active_tokens @? '$[*] ? (exists(@.hold))'
+                            AND NOT i.active_tokens
+                                    @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
+                        THEN json_build_object('reason', i.reason, 'is_by_person', is_paused_by_person(i.id))
+                   END AS pause,
+                   q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
+                   q.actor_roles AS requester_roles,
+                   (SELECT s.persons FROM responsible_sets s
+                    WHERE s.tenant_id = d.tenant_id AND s.hash = d.creator_responsible) AS creator_responsible,
+                   (SELECT s.persons FROM responsible_sets s
+                    WHERE s.tenant_id = d.tenant_id AND s.hash = d.editor_responsible) AS editor_responsible,
+                   read_persons(q.responsible) AS requester_responsible,
+                   read_member(q.actor_id) AS requester_member,
+                   h.seq AS audit_seq, h.hash AS audit_hash,
+                   v.id AS snapshot_id, v.hash AS snapshot_hash,
+                   (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
+                    WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
+            FROM documents d
+            -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
+            LEFT JOIN LATERAL (
+                SELECT * FROM workflow_instances i
+                WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+                  AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
+                LIMIT 1
+            ) i ON true
+            LEFT JOIN LATERAL (
+                SELECT * FROM transition_requests q
+                WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
+                LIMIT 1
+            ) q ON true
+            LEFT JOIN LATERAL (
+                SELECT v.id, v.hash FROM document_versions v
+                WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+                LIMIT 1
+            ) v ON true
+            LEFT JOIN LATERAL (
+                SELECT a.seq, a.hash FROM audit_log a
+                WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
+                  AND a.seq IS NOT NULL
+                ORDER BY a.seq DESC LIMIT 1
+            ) h ON true
+            WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+           ) AS found);
+    END IF;
+    RETURN NEXT;
 END
 $_$;
 
@@ -1383,10 +1329,16 @@ CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigg
 DECLARE
     own_triggers uuid[];
     wanted       uuid[];
+    found_ids    uuid[];
     taken        uuid[];
     entities     uuid[];
     locked       uuid[];
     role_names   text[];
+    members      jsonb;
+    sets         jsonb;
+    open_steps   json;
+    has_effects  boolean;
+    outcomes     json;
 BEGIN
     -- Found by their times, of which there are few; a join would be planned by how large the queue was when the
     -- session began.
@@ -1397,11 +1349,13 @@ BEGIN
         FOR UPDATE
     )
     SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
-    SELECT array_agg(id) INTO taken
-    FROM unnest(wanted) AS id
-    WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
-    SELECT array_agg(i.entity_id) INTO entities FROM workflow_instances i
-    WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken);
+    SELECT array_agg(i.id), array_agg(i.id) FILTER (WHERE i.is_taken), array_agg(i.entity_id) FILTER (WHERE i.is_taken)
+    INTO found_ids, taken, entities
+    FROM (
+        SELECT i.id, i.entity_id, pg_try_advisory_xact_lock(hashtextextended(i.id::text, 0)) AS is_taken
+        FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (wanted)
+    ) AS i;
     WITH held AS MATERIALIZED (
         SELECT d.id FROM documents d
         WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (entities)
@@ -1409,62 +1363,73 @@ BEGIN
         FOR NO KEY UPDATE SKIP LOCKED
     )
     SELECT array_agg(held.id) INTO entities FROM held;
+    -- Most instances of a wave have the same actor, so that each person is read once.
     WITH held AS MATERIALIZED (
-        SELECT i.id FROM workflow_instances i
+        SELECT i.id, i.actor_id, i.actor_roles, i.responsible FROM workflow_instances i
         WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
           AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))
         ORDER BY i.id
         FOR NO KEY UPDATE SKIP LOCKED
-    )
-    SELECT array_agg(held.id) INTO locked FROM held;
-    SELECT array_agg(DISTINCT role) INTO role_names FROM (
+    ), role_name AS (
         SELECT 'service_account' AS role
-        UNION ALL
-        SELECT unnest(i.actor_roles) FROM workflow_instances i
-        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
-        UNION ALL
+        UNION
+        SELECT unnest(held.actor_roles) FROM held
+        UNION
         SELECT unnest(q.actor_roles) FROM transition_requests q
         WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open'
-    ) AS named;
+        UNION
+        -- Who asked acts with the roles that they have now.
+        SELECT h.role
+        FROM (SELECT held.actor_id FROM held
+              UNION
+              SELECT q.actor_id FROM transition_requests q
+              WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open') AS a
+        JOIN member_roles h ON h.tenant_id = current_tenant_id() AND h.user_id = a.actor_id
+    )
+    SELECT (SELECT array_agg(held.id) FROM held),
+           (SELECT array_agg(role_name.role) FROM role_name),
+           (SELECT jsonb_object_agg(a.actor_id, read_member(a.actor_id))
+            FROM (SELECT DISTINCT held.actor_id FROM held) AS a),
+           (SELECT jsonb_object_agg(encode(r.responsible, 'hex'), read_persons(r.responsible))
+            FROM (SELECT DISTINCT held.responsible FROM held WHERE held.responsible IS NOT NULL) AS r)
+    INTO locked, role_names, members, sets;
+    SELECT json_agg(found ORDER BY s.instance_id, s.seq), bool_or(s.node_type IN ('webhook_out', 'notification'))
+    INTO open_steps, has_effects
+    FROM workflow_step_executions s
+    CROSS JOIN LATERAL (
+        SELECT s.id, s.instance_id, s.seq, s.node_id, s.token_id, s.entity_version, s.version_after,
+               s.started_at, s.resume_at, s.waiting_for_event_key
+    ) AS found
+    WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked) AND s.status IN ('pending', 'running');
+    -- Most waves have no open step with an effect: they need not even a plan for its answer.
+    IF has_effects THEN
+        outcomes := (SELECT json_agg(found) FROM (
+            SELECT e.step_execution_id,
+                   CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
+                        THEN 'held' ELSE e.status END AS status,
+                   e.response_json, coalesce(e.withdraw_reason, e.error) AS error
+            FROM workflow_step_executions s
+            JOIN workflow_side_effects_outbox e
+              ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+            WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
+              AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
+              AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
+                   OR e.held_at IS NOT NULL)
+        ) AS found);
+    END IF;
     RETURN QUERY
-    SELECT base.*, own_triggers,
-           ARRAY(SELECT i.id FROM workflow_instances i
-                 WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (wanted)),
+    SELECT base.*, own_triggers, coalesce(found_ids, '{}'),
            (SELECT json_agg(found) FROM (
                SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
                       i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
                       i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
-                      (SELECT json_build_object('status', m.status, 'roles', ARRAY(
-                                  SELECT h.role FROM member_roles h
-                                  WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
-                       FROM members m WHERE m.tenant_id = i.tenant_id AND m.user_id = i.actor_id) AS actor_member,
-                      (SELECT s.persons FROM responsible_sets s
-                       WHERE s.tenant_id = i.tenant_id AND s.hash = i.responsible) AS responsible
+                      members -> i.actor_id AS actor_member,
+                      sets -> encode(i.responsible, 'hex') AS responsible
                FROM workflow_instances i
                WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
                ORDER BY i.id
            ) AS found),
-           (SELECT json_agg(found) FROM (
-               SELECT s.id, s.instance_id, s.seq, s.node_id, s.token_id, s.entity_version, s.version_after,
-                      s.started_at, s.resume_at, s.waiting_for_event_key
-               FROM workflow_step_executions s
-               WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
-                 AND s.status IN ('pending', 'running')
-               ORDER BY s.instance_id, s.seq
-           ) AS found),
-           (SELECT json_agg(found) FROM (
-               SELECT e.step_execution_id,
-                      CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
-                           THEN 'held' ELSE e.status END AS status,
-                      e.response_json, coalesce(e.withdraw_reason, e.error) AS error
-               FROM workflow_step_executions s
-               JOIN workflow_side_effects_outbox e
-                 ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
-               WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
-                 AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
-                 AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
-                      OR e.held_at IS NOT NULL)
-           ) AS found)
+           open_steps, outcomes
     FROM lock_and_read_documents(coalesce(entities, '{}'), role_names) AS base;
 END
 $$;
@@ -1853,6 +1818,32 @@ $$;
 
 ALTER FUNCTION public.purge_documents(kept interval, at_most integer) OWNER TO signet_owner;
 
+CREATE FUNCTION public.read_member(member_id text) RETURNS json
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN (SELECT json_build_object('status', m.status, 'roles', ARRAY(
+                       SELECT h.role FROM member_roles h
+                       WHERE h.tenant_id = m.tenant_id AND h.user_id = m.user_id))
+            FROM members m WHERE m.tenant_id = current_tenant_id() AND m.user_id = member_id);
+END
+$$;
+
+ALTER FUNCTION public.read_member(member_id text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.read_persons(set_hash bytea) RETURNS text[]
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN (SELECT s.persons FROM responsible_sets s
+            WHERE s.tenant_id = current_tenant_id() AND s.hash = set_hash);
+END
+$$;
+
+ALTER FUNCTION public.read_persons(set_hash bytea) OWNER TO signet_owner;
+
 CREATE FUNCTION public.record_secret_uses() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1982,12 +1973,32 @@ $$;
 
 ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_later_birth() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NEW.birth IN ('reentered', 'restarted') OR EXISTS (
+        SELECT FROM workflow_instances i
+        WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.entity_id) THEN
+        RAISE EXCEPTION 'people have document % begin again, and no worker', NEW.entity_id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_later_birth() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_lost_editors() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    RAISE EXCEPTION 'editors of a document are not taken away: %', OLD.id USING ERRCODE = 'SG002';
+    IF NOT OLD.editor_ids <@ NEW.editor_ids
+       OR (OLD.editor_responsible IS NOT NULL AND NEW.editor_responsible IS NULL) THEN
+        RAISE EXCEPTION 'editors of a document are not taken away: %', OLD.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
 END
 $$;
 
@@ -2134,12 +2145,46 @@ $$;
 
 ALTER FUNCTION public.reject_smaller_set_of_editors() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_stray_effect() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    made_at timestamptz := timestamptz 'epoch' + interval '1 millisecond'
+        * ('x' || left(replace(NEW.step_execution_id::text, '-', ''), 12))::bit(48)::bigint;
+BEGIN
+    -- Another tenant's is refused by row security.
+    IF NEW.tenant_id <> current_tenant_id() THEN
+        RETURN NEW;
+    END IF;
+    IF NOT EXISTS (
+        SELECT FROM workflow_step_executions s
+        WHERE s.tenant_id = NEW.tenant_id AND s.created_at = made_at AND s.id = NEW.step_execution_id
+          AND s.instance_id = NEW.instance_id AND s.started_at >= now()
+          AND s.node_type IN ('webhook_out', 'notification'))
+       OR EXISTS (
+        SELECT FROM workflow_side_effects_outbox e
+        WHERE e.tenant_id = NEW.tenant_id AND e.created_at >= made_at
+          AND e.step_execution_id = NEW.step_execution_id) THEN
+        RAISE EXCEPTION 'effect % has no step of this wave that sends it', NEW.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_stray_effect() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_unversioned_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    RAISE EXCEPTION 'a document changes only with its version: %', OLD.id USING ERRCODE = 'SG002';
+    IF NEW.version < OLD.version
+       OR (NEW.purged_at IS NULL AND (NEW.status, NEW.data) IS DISTINCT FROM (OLD.status, OLD.data)) THEN
+        RAISE EXCEPTION 'a document changes only with its version: %', OLD.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
 END
 $$;
 
@@ -2451,6 +2496,55 @@ $$;
 
 ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb, takes_permission boolean, is_given_up boolean)
+    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT c.kind,
+     c.changed_at,
+     c.actor_id,
+     c.persons,
+     c.user_id,
+     c.role,
+     c.other_user_id,
+     c.gave,
+     c.given_by,
+     c.granting,
+     false,
+     false
+    FROM public.barring_changes_since(vote_changes_since.since, vote_changes_since.user_ids, vote_changes_since.roles, vote_changes_since.concerned, vote_changes_since.needed, vote_changes_since.own_resources) c(kind, changed_at, actor_id, persons, user_id, role, other_user_id, gave, given_by, granting)
+   WHERE (c.kind <> 'manager_set'::text)
+ UNION ALL
+  SELECT l.kind,
+     l.changed_at,
+     l.actor_id,
+     l.persons,
+     l.user_id,
+     l.role,
+     l.other_user_id,
+     l.gave,
+     l.given_by,
+     l.granting,
+     l.takes_permission,
+     l.is_given_up
+    FROM public.line_changes_since(vote_changes_since.since, vote_changes_since.lines, vote_changes_since.line_holders, vote_changes_since.concerned) l(kind, changed_at, actor_id, persons, user_id, role, other_user_id, gave, given_by, granting, takes_permission, is_given_up)
+ UNION ALL
+  SELECT t.kind,
+     t.changed_at,
+     t.actor_id,
+     t.persons,
+     t.user_id,
+     t.role,
+     t.other_user_id,
+     '{}'::text[] AS text,
+     public.last_giving(vote_changes_since.since, t.changed_at, t.kind, t.user_id, t.role) AS last_giving,
+     '{}'::jsonb AS jsonb,
+     t.takes_permission,
+     false
+    FROM public.permission_takings_since(vote_changes_since.since, vote_changes_since.concerned, vote_changes_since.holders, vote_changes_since.seat_roles, vote_changes_since.needed, vote_changes_since.by_roles, vote_changes_since.own_resources) t(kind, changed_at, actor_id, persons, user_id, role, other_user_id, takes_permission);
+END;
+
+ALTER FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) OWNER TO signet_owner;
+
 CREATE TABLE public.workflow_side_effects_outbox (
     tenant_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
@@ -2476,6 +2570,7 @@ CREATE TABLE public.workflow_side_effects_outbox (
     first_id uuid,
     held_at timestamp with time zone,
     withdraw_reason text,
+    planned_at timestamp with time zone,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -3236,7 +3331,16 @@ CREATE TABLE public.rule_executions (
     phase text NOT NULL,
     matched boolean NOT NULL,
     evidence jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    is_rejection boolean DEFAULT false NOT NULL,
+    operation text,
+    actor_id text,
+    responsible bytea,
+    origin jsonb,
+    instance_id uuid,
+    step_id uuid,
+    trace_id text,
+    CONSTRAINT rule_executions_rejected CHECK (((NOT is_rejection) OR (matched AND (actor_id IS NOT NULL))))
 );
 
 ALTER TABLE ONLY public.rule_executions FORCE ROW LEVEL SECURITY;
@@ -3571,6 +3675,8 @@ CREATE TABLE public.workflow_instances (
     responsible bytea,
     pins jsonb DEFAULT '{}'::jsonb NOT NULL,
     begin_pins jsonb DEFAULT '{}'::jsonb NOT NULL,
+    begin_context jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT workflow_instances_begin_context_check CHECK ((jsonb_typeof(begin_context) = 'object'::text)),
     CONSTRAINT workflow_instances_begin_pins_check CHECK ((jsonb_typeof(begin_pins) = 'object'::text)),
     CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text, 'restarted'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
@@ -3624,6 +3730,7 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     first_id uuid,
     held_at timestamp with time zone,
     withdraw_reason text,
+    planned_at timestamp with time zone,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -4044,6 +4151,10 @@ CREATE INDEX personal_values_by_document ON public.personal_values USING btree (
 
 CREATE INDEX rule_executions_by_document ON public.rule_executions USING btree (tenant_id, document_id, id);
 
+CREATE INDEX rule_executions_rejected ON public.rule_executions USING btree (tenant_id, document_id, id) WHERE is_rejection;
+
+CREATE INDEX rule_executions_rejections ON public.rule_executions USING btree (tenant_id, id) WHERE is_rejection;
+
 CREATE INDEX transition_requests_by_document ON public.transition_requests USING btree (tenant_id, document_id, created_at);
 
 CREATE UNIQUE INDEX transition_requests_open ON public.transition_requests USING btree (tenant_id, document_id) WHERE (status = 'open'::text);
@@ -4228,6 +4339,8 @@ CREATE TRIGGER record_secret_uses AFTER INSERT OR DELETE OR UPDATE OF name, secr
 
 CREATE TRIGGER reject_begin_change BEFORE UPDATE OF begin_responsible ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_responsible IS DISTINCT FROM old.begin_responsible)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_begin_context_change BEFORE UPDATE OF begin_context ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_context IS DISTINCT FROM old.begin_context)) EXECUTE FUNCTION public.reject_identity_change();
+
 CREATE TRIGGER reject_begin_pins_change BEFORE UPDATE OF begin_pins ON public.workflow_instances FOR EACH ROW WHEN ((new.begin_pins IS DISTINCT FROM old.begin_pins)) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_begun_document BEFORE INSERT ON public.documents FOR EACH ROW WHEN ((CURRENT_USER = 'signet_worker'::name)) EXECUTE FUNCTION public.reject_begun_document();
@@ -4288,9 +4401,11 @@ CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW 
 
 CREATE TRIGGER reject_later_asking BEFORE UPDATE OF asked_since ON public.approval_requests FOR EACH ROW WHEN ((new.asked_since IS DISTINCT FROM old.asked_since)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_later_birth BEFORE INSERT ON public.workflow_instances FOR EACH ROW WHEN ((CURRENT_USER = ANY (ARRAY['signet_worker'::name, 'signet_janitor'::name]))) EXECUTE FUNCTION public.reject_later_birth();
+
 CREATE TRIGGER reject_likeness_hash_change BEFORE UPDATE OF likeness_hash ON public.approval_requests FOR EACH ROW WHEN ((new.likeness_hash IS DISTINCT FROM old.likeness_hash)) EXECUTE FUNCTION public.reject_identity_change();
 
-CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((NOT (old.editor_ids <@ new.editor_ids)) OR ((old.editor_responsible IS NOT NULL) AND (new.editor_responsible IS NULL)))) EXECUTE FUNCTION public.reject_lost_editors();
+CREATE TRIGGER reject_lost_editors BEFORE UPDATE OF editor_ids, editor_responsible ON public.documents FOR EACH ROW WHEN (((new.editor_ids <> old.editor_ids) OR (new.editor_responsible IS NULL))) EXECUTE FUNCTION public.reject_lost_editors();
 
 CREATE TRIGGER reject_move BEFORE INSERT ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_id = 'sys:control:moved'::text) AND (CURRENT_USER = ANY (ARRAY['signet_worker'::name, 'signet_janitor'::name])))) EXECUTE FUNCTION public.reject_move();
 
@@ -4315,6 +4430,8 @@ CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.approval_req
 CREATE TRIGGER reject_second_use BEFORE UPDATE OF applied ON public.workflow_step_executions FOR EACH ROW WHEN ((old.applied AND (new.applied IS DISTINCT FROM old.applied))) EXECUTE FUNCTION public.reject_second_use();
 
 CREATE CONSTRAINT TRIGGER reject_smaller_set_of_editors AFTER UPDATE OF editor_responsible ON public.documents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.editor_responsible IS DISTINCT FROM old.editor_responsible)) EXECUTE FUNCTION public.reject_smaller_set_of_editors();
+
+CREATE TRIGGER reject_stray_effect BEFORE INSERT ON public.workflow_side_effects_outbox FOR EACH ROW WHEN ((CURRENT_USER = 'signet_worker'::name)) EXECUTE FUNCTION public.reject_stray_effect();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.amendments FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -4358,7 +4475,7 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_execution
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
-CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN (((new.version < old.version) OR ((new.version = old.version) AND (new.purged_at IS NULL) AND ((new.status IS DISTINCT FROM old.status) OR (new.data IS DISTINCT FROM old.data))))) EXECUTE FUNCTION public.reject_unversioned_change();
+CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version ON public.documents FOR EACH ROW WHEN ((new.version <= old.version)) EXECUTE FUNCTION public.reject_unversioned_change();
 
 CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
@@ -5009,12 +5126,6 @@ GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_api;
 
 GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
 
-REVOKE ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_api;
-
-GRANT ALL ON FUNCTION public.eligibility_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[]) TO signet_worker;
-
 REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
@@ -5088,6 +5199,12 @@ GRANT ALL ON FUNCTION public.housekeeping_tenants(about text, kept interval, aft
 REVOKE ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) TO signet_owner;
+
+REVOKE ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) TO signet_worker;
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
@@ -5207,6 +5324,18 @@ REVOKE ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) FR
 
 GRANT ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) TO signet_janitor;
 
+REVOKE ALL ON FUNCTION public.read_member(member_id text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.read_persons(set_hash bytea) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_persons(set_hash bytea) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_persons(set_hash bytea) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.record_secret_uses() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
@@ -5224,6 +5353,8 @@ REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_later_birth() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_lost_editors() FROM PUBLIC;
 
@@ -5244,6 +5375,8 @@ REVOKE ALL ON FUNCTION public.reject_seat_without_consent() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_second_use() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_stray_effect() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
 
@@ -5275,6 +5408,12 @@ GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at
 
 GRANT ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_worker;
+
 GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
@@ -5298,6 +5437,8 @@ GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_wo
 GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
@@ -5340,6 +5481,10 @@ GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_api
 GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
 

@@ -6,6 +6,7 @@ PROD = EnvironmentSettings(
     name="prod",
     region="eu-central-1",
     is_protected=True,
+    wants_account=True,
     api_requests_per_second=500,
     api_burst=1_000,
     machine_requests_per_second=100,

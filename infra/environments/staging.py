@@ -5,6 +5,7 @@ from infra.settings import EnvironmentSettings
 STAGING = EnvironmentSettings(
     name="staging",
     region="eu-central-1",
+    wants_account=True,
     nat_gateways=1,
     database_min_capacity=0.5,
     database_max_capacity=4,

@@ -9,6 +9,7 @@ from aws_cdk.aws_apigatewayv2_authorizers import HttpJwtAuthorizer
 from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
 
+from infra.build_id import read_build_id
 from infra.constructs.http_front import FrontLimits, HttpFront
 from infra.constructs.scheduled_start import PlannedSweeps, ScheduledStart
 from infra.constructs.signet_function import RUNTIME, FunctionParts, SignetFunction
@@ -39,6 +40,8 @@ _CHECKED_INSIDE = "API keys and signed messages are no JWTs: the function checks
 _PUBLIC = "What the API can do is public; it names no tenant and reads no row."
 # The name that CDK gives to a value that one stack takes from another.
 _EXPORTED_ANCHORS = "ExportsOutputFnGetAttAnchorsE78985FDArnBC8F3FC9"
+# Templates can be looked at without an issuer; a deployment refuses to begin.
+NOBODY = "https://issuer.example/"
 _PREFLIGHT = "A browser asks without a token whether it may send one; the function answers from its settings."
 
 
@@ -95,6 +98,8 @@ class AppStack(SignetStack):
         environment = {
             **settings.environment,
             "SIGNET_ENVIRONMENT": settings.name,
+            # It makes a new version of each function, and each answer names it.
+            "SIGNET_BUILD": read_build_id(bundle),
             "SIGNET_DATABASE_AUTH": "iam",
             "SIGNET_LOG_LEVEL": settings.log_level,
             "POWERTOOLS_METRICS_NAMESPACE": settings.metrics_namespace,
@@ -174,9 +179,9 @@ class AppStack(SignetStack):
     def _add_api(self) -> SignetFunction:
         settings = self.settings
         environment = {
-            "SIGNET_JWT_ISSUER": settings.jwt_issuer,
+            "SIGNET_JWT_ISSUER": settings.jwt_issuer or NOBODY,
             "SIGNET_JWT_AUDIENCE": ",".join(settings.jwt_audiences),
-            "SIGNET_JWT_KEYS_URL": settings.jwt_keys_url,
+            "SIGNET_JWT_KEYS_URL": settings.jwt_keys_url or f"{NOBODY}jwks.json",
             "SIGNET_SECRETS_PREFIX": self._prefix,
         }
         if settings.operator_role is not None:
@@ -292,7 +297,9 @@ class AppStack(SignetStack):
             limits=FrontLimits(settings.api_requests_per_second, settings.api_burst),
             domain_name=settings.api_domain_name,
         )
-        authorizer = HttpJwtAuthorizer("Tokens", settings.jwt_issuer, jwt_audience=[*settings.jwt_audiences])
+        authorizer = HttpJwtAuthorizer(
+            "Tokens", settings.jwt_issuer or NOBODY, jwt_audience=[*settings.jwt_audiences]
+        )
         front.add_routes("/v1/{proxy+}", [_ANY], authorizer)
         front.add_routes("/v1/{proxy+}", [_OPTIONS], why_open=_PREFLIGHT)
         for path in ("/openapi.json", "/reference"):

@@ -4,7 +4,7 @@ from aws_cdk import Aws, aws_ec2, aws_iam
 from constructs import Construct
 
 from infra.constructs.kept_log import KeptLog
-from infra.constructs.signet_stack import SignetStack
+from infra.constructs.signet_stack import ZONES, SignetStack
 from infra.findings import explain
 from infra.settings import EnvironmentSettings
 
@@ -37,7 +37,7 @@ class NetworkStack(SignetStack):
             self,
             "Vpc",
             ip_protocol=aws_ec2.IpProtocol.DUAL_STACK,
-            max_azs=2,
+            max_azs=ZONES,
             nat_gateways=settings.nat_gateways,
             create_internet_gateway=settings.nat_gateways > 0,
             subnet_configuration=subnets,

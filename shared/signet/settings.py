@@ -23,6 +23,9 @@ MAX_CLAIM_CHARACTERS = 200
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
 _EVENT_SOURCE = re.compile(r"[A-Za-z0-9._/-]{1,256}")
+# Where no bundle runs but the sources.
+SOURCES = "sources"
+_BUILD_ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
@@ -76,6 +79,8 @@ class Settings:
     # The token of a collector of /metrics; without one nobody may read them.
     metrics_token: str | None = None
     service: str = "signet"
+    # The bundle that runs; a process that runs from the sources has no other name for them.
+    build: str = SOURCES
     log_level: str = "INFO"
     # The namespace of CloudWatch's metrics; without one none are written.
     metrics_namespace: str | None = None
@@ -180,6 +185,7 @@ _AUTH = _one_of(["url", "iam"], "must be url or iam")
 _CLAIM = _matching(_is_claim, "must name a claim, not {!r}")
 _MAIL = _matching(lambda text: "@" in text and text.isprintable(), "must be a mail address, not {!r}")
 _SOURCE = _matching(_is_event_source, "must be a name such as com.example.signet, not {!r}")
+_BUILD = _matching(_BUILD_ID.fullmatch, "must be letters, digits, dots and dashes, not {!r}")
 _SWITCH = _one_of(["on", "off"], "must be on or off")
 
 PROCESS = (
@@ -193,6 +199,7 @@ PROCESS = (
     Variable("POWERTOOLS_SERVICE_NAME", "service", default="signet"),
     Variable("POWERTOOLS_METRICS_NAMESPACE", "metrics_namespace"),
     Variable("SENTRY_DSN", "sentry_dsn"),
+    Variable("SIGNET_BUILD", "build", _optional(_BUILD), SOURCES),
     Variable("SIGNET_DATABASE_POOL_SIZE", "database_pool_size", _number(1, MAX_POOL_SIZE), 1),
     Variable("SIGNET_DATABASE_POOL_IDLE_COUNT", "database_pool_idle_count", _number(0, MAX_POOL_SIZE), 0),
     Variable(

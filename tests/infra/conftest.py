@@ -29,6 +29,9 @@ EVERYTHING = {
     "signet:alarm_emails": "oncall@mail.example",
     "signet:has_telemetry": "true",
     "signet:operator_role": "signet:operator",
+    "signet:jwt_issuer": "https://login.acme.test/",
+    "signet:jwt_keys_url": "https://login.acme.test/keys",
+    "signet:account": "000000000000",
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from infra.environments import ENVIRONMENTS
 from infra.settings import EnvironmentSettings
+from infra.stacks.app import NOBODY
 from tests.infra.conftest import EVERYTHING
 from tests.support.cloud.templates import Assembly
 
@@ -40,11 +41,11 @@ def test_people_come_with_a_token_of_the_issuer(synthesize: Synthesize) -> None:
     settings = ENVIRONMENTS["prod"]
     authorizer = assembly.properties("AWS::ApiGatewayV2::Authorizer")
     assert authorizer["JwtConfiguration"] == {
-        "Issuer": settings.jwt_issuer,
+        "Issuer": settings.jwt_issuer or NOBODY,
         "Audience": [*settings.jwt_audiences],
     }
     variables = assembly.variables_of("api")
-    assert variables["SIGNET_JWT_ISSUER"] == settings.jwt_issuer
+    assert variables["SIGNET_JWT_ISSUER"] == (settings.jwt_issuer or NOBODY)
     assert variables["SIGNET_JWT_AUDIENCE"] == ",".join(settings.jwt_audiences)
 
 

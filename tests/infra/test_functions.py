@@ -8,6 +8,8 @@ import pytest
 
 from infra.environments import ENVIRONMENTS
 from infra.schema_digest import digest_of
+from signet.ids import make_id
+from tests.infra.conftest import make_bundles
 from tests.support.cloud.templates import FUNCTIONS, Assembly, listed
 
 Synthesize = Callable[[str], Assembly]
@@ -115,7 +117,7 @@ def test_mail_is_sent_from_one_address(full: Assembly) -> None:
     ]
     assert statement["Condition"] == {"StringEquals": {"ses:FromAddress": "signet@mail.example"}}
     identities = [json.dumps(one).rpartition("identity/")[2].strip('"]}') for one in statement["Resource"]]
-    assert identities == ["signet@mail.example", "mail.example"]
+    assert sorted(identities) == ["mail.example", "signet@mail.example"]
 
 
 def test_text_messages_go_to_no_topic(full: Assembly) -> None:
@@ -224,3 +226,27 @@ def test_another_migration_is_another_deployment(tmp_path: Path) -> None:
 def test_telemetry_is_a_layer_more(synthesize: Synthesize, full: Assembly) -> None:
     assert len(synthesize("prod").function("api")["Layers"]) == 1
     assert len(full.function("api")["Layers"]) == 2
+
+
+def test_other_code_makes_another_version_of_the_api(tmp_path: Path) -> None:
+    """Callers take the alias of a version: one that stays would keep the old code for ever."""
+    from aws_cdk import App
+
+    from infra.app import build_app
+
+    def name_version(code: bytes) -> str:
+        folder = tmp_path / make_id().hex
+        bundles = make_bundles(folder / "build")
+        (bundles / "lambda" / "layer.zip").write_bytes(code)
+        context = {"environment": "prod", "aws:cdk:disable-asset-staging": True}
+        made = build_app(App(context=context, outdir=str(folder / "out")), bundles).synth()
+        resources = made.get_stack_by_name("signet-prod-app").template["Resources"]
+        (version,) = [name for name, one in resources.items() if one["Type"] == "AWS::Lambda::Version"]
+        return str(version)
+
+    assert name_version(b"one") == name_version(b"one") != name_version(b"another")
+
+
+def test_every_function_says_which_build_it_is(synthesize: Synthesize) -> None:
+    prod = synthesize("prod")
+    assert len({prod.variables_of(name)["SIGNET_BUILD"] for name in FUNCTIONS}) == 1

@@ -1,15 +1,22 @@
 """The settings of each environment, and the files that must agree with them."""
 
+import json
 import re
 import ssl
+import tarfile
 import tomllib
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import aws_cdk
 import pytest
 
+from infra.app import read_flags
 from infra.environments import DEPLOYED, ENVIRONMENTS
-from infra.settings import LONGEST_DELAY_MINUTES, override
+from infra.settings import LONGEST_DELAY_MINUTES, SettingsRefused, override
+from infra.settings_mistakes import list_missing, list_mistakes
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,8 +82,80 @@ def test_one_setting_can_be_said_by_hand() -> None:
 
 
 def test_a_setting_that_is_none_is_refused() -> None:
-    with pytest.raises(SystemExit, match=r"nat_gateway$"):
+    with pytest.raises(SystemExit, match=r"nat_gateway: is no setting$"):
         override(ENVIRONMENTS["dev"], {"signet:nat_gateway": "1"})
+
+
+def test_all_mistakes_of_the_command_line_are_said_at_once() -> None:
+    said = {
+        "signet:reserved_concurrency": "many",
+        "signet:environment": '{"A": 1}',
+        "signet:anchor_mode": "X",
+        "signet:has_snap_start": "yes",
+        "signet:nat_gateways": "two",
+        "signet:nat_gateway": "1",
+    }
+    with pytest.raises(SettingsRefused) as refused:
+        override(ENVIRONMENTS["prod"], said)
+    named = [line.strip().partition(":")[0] for line in str(refused.value).splitlines()[1:]]
+    assert sorted(named) == sorted(name.removeprefix("signet:") for name in said)
+
+
+def test_mappings_are_json() -> None:
+    said = {
+        "signet:environment": '{"OTEL_TRACES_EXPORTER": "none"}',
+        "signet:reserved_concurrency": '{"api": 5}',
+    }
+    changed = override(ENVIRONMENTS["dev"], said)
+    assert changed.environment == {"OTEL_TRACES_EXPORTER": "none"}
+    assert changed.reserved_concurrency == {"api": 5}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"region": "us-west-2"}, "region"),
+        ({"account": "1234"}, "account"),
+        ({"jwt_issuer": "http://login.acme.test/"}, "jwt_issuer"),
+        ({"jwt_keys_url": "login.acme.test/keys"}, "jwt_keys_url"),
+        ({"jwt_audiences": ()}, "jwt_audiences"),
+        ({"operator_role": "operator"}, "operator_role"),
+        ({"database_min_capacity": 64.0}, "database_min_capacity"),
+        ({"reserved_concurrency": {"node_execution": 1}}, "reserved_concurrency"),
+        ({"api_domain_name": "api.signet.test"}, "certificate_arn"),
+        ({"alarm_emails": ("oncall",)}, "alarm_emails"),
+    ],
+)
+def test_what_no_deployment_could_work_with_is_a_mistake(change: dict[str, Any], named: str) -> None:
+    mistakes = list_mistakes(replace(ENVIRONMENTS["prod"], **change))
+    assert [mistake.partition(":")[0] for mistake in mistakes] == [named]
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_no_file_has_a_mistake(name: str) -> None:
+    assert list_mistakes(ENVIRONMENTS[name]) == []
+
+
+def test_production_with_only_an_issuer_lacks_the_rest() -> None:
+    only_issuer = replace(ENVIRONMENTS["prod"], jwt_issuer="https://login.acme.test/")
+    named = [missing.partition(" ")[0] for missing in list_missing(only_issuer)]
+    assert named == ["jwt_keys_url", "operator_role", "alarm_emails", "account"]
+    given = replace(
+        only_issuer,
+        jwt_keys_url="https://login.acme.test/keys",
+        operator_role="signet:operator",
+        alarm_emails=("oncall@acme.test",),
+        account="000000000000",
+    )
+    assert list_missing(given) == []
+
+
+def test_the_app_behaves_as_its_release_of_cdk_recommends() -> None:
+    (archive,) = Path(str(aws_cdk.__file__)).parent.glob("_jsii/*.tgz")
+    with tarfile.open(archive) as packed:
+        recommended = packed.extractfile("package/recommended-feature-flags.json")
+        assert recommended is not None
+        assert read_flags() == json.load(recommended)
 
 
 def test_a_message_waits_as_long_as_the_engine_believes() -> None:

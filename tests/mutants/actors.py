@@ -26,8 +26,10 @@ ANSWERS = (
         "who has approved writes the answer",
         3,
         HAND,
-        " or _find_vote(transaction, context, persons)\n",
-        "\n",
+        """ or _find_approval(
+        transaction, context, persons, "give the answer"
+    )""",
+        "",
         (f"{ANSWERED}who_has_approved_answers_no_more",),
     ),
     Mutation(

@@ -38,6 +38,22 @@ AMENDING: Sequence[Mutation] = (
         (f"{ORIGINALS}an_original_that_moved_on_holds_the_gate",),
     ),
     Mutation(
+        "an amendment that nobody can edit is held for good",
+        9,
+        f"{SIGNET}/core/runtime/go_to_targets.py",
+        "    if token.hold is not None and token.hold.reason.startswith(ORIGINAL_MOVED_ON):\n",
+        "    if token.hold is None and begins_amendments(workflow, status) is None:\n",
+        (f"{ORIGINALS}an_amendment_that_nobody_can_edit_there_begins_again",),
+    ),
+    Mutation(
+        "an amendment begins again in the status that it was held in",
+        9,
+        f"{SIGNET}/engine/instances/repairs.py",
+        "            version = _give_back(transaction, context, node, reason)\n",
+        "            version = None\n",
+        (f"{ORIGINALS}an_amendment_that_nobody_can_edit_there_begins_again",),
+    ),
+    Mutation(
         "an original that is settled no more is replaced",
         3,
         f"{SIGNET}/core/documents/amendments.py",

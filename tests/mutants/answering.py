@@ -4,6 +4,8 @@ from tests.mutants.mutation import Mutation
 
 HAND = "shared/signet/engine/instances/hand_answers.py"
 SHAPE = "shared/signet/core/runtime/hand_answers.py"
+APPROVERS = "shared/signet/store/approvals/approvers.sql"
+MADE = "tests/scenarios/authority/test_answers_for_what_was_made.py::test_"
 SKIPPED = "tests/scenarios/authority/test_skipped_nodes.py::test_"
 INCIDENTS = "tests/integration/engine/incidents/test_incidents.py::test_"
 
@@ -12,17 +14,60 @@ ANSWERING = (
         "who has approved says behind the gate where the money goes",
         3,
         HAND,
-        "    approved = waiting | transaction.list_used_voices(document.id)\n",
-        "    approved = waiting\n",
-        (f"{SKIPPED}who_approved_says_nothing_about_the_account_behind_the_gate",),
+        """ or _find_approval(
+        transaction, context, persons, "give the answer"
+    )""",
+        "",
+        (
+            f"{SKIPPED}who_approved_says_nothing_about_the_account_behind_the_gate",
+            f"{MADE}who_approved_the_origin_names_no_account_for_the_payment",
+        ),
+    ),
+    Mutation(
+        "who has approved the origin says where the money of the payment goes",
+        3,
+        APPROVERS,
+        "(a.content::json #>> '{detail,made_by,document_id}')::uuid",
+        "NULL::uuid",
+        (
+            f"{MADE}who_approved_the_origin_names_no_account_for_the_payment",
+            f"{MADE}it_holds_over_further_documents",
+        ),
+    ),
+    Mutation(
+        "the origin of an amended document is forgotten",
+        3,
+        APPROVERS,
+        "(SELECT d.amended_from_id FROM",
+        "(SELECT NULL::uuid FROM",
+        (f"{MADE}it_holds_for_the_amendment_of_the_payment",),
+    ),
+    Mutation(
+        "only the next origin counts",
+        3,
+        APPROVERS,
+        "line.distance <= %(limit)s",
+        "line.distance <= least(%(limit)s, 1)",
+        (f"{MADE}it_holds_over_further_documents",),
+    ),
+    Mutation(
+        "what comes from too many documents is answered by anybody",
+        3,
+        "shared/signet/store/approvals/approvers.py",
+        " if length <= MAX_LINE else None",
+        "",
+        (f"{MADE}a_line_of_documents_has_an_end",),
     ),
     Mutation(
         "an approval of a gate counts for the voters alone",
         3,
-        "shared/signet/store/approvals/voters.sql",
-        "unnest(ARRAY[s.decided_by, s.on_behalf_of])",
-        "unnest(ARRAY[s.decided_by])",
-        (f"{SKIPPED}those_an_approver_voted_for_give_no_answer_either",),
+        APPROVERS,
+        "(VALUES (v.decided_by), (v.on_behalf_of))",
+        "(VALUES (v.decided_by))",
+        (
+            f"{SKIPPED}those_an_approver_voted_for_give_no_answer_either",
+            f"{MADE}it_holds_for_those_who_were_voted_for",
+        ),
     ),
     Mutation(
         "a skip is not shown to those who decide",

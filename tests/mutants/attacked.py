@@ -9,9 +9,59 @@ SCENES = "tests/scenarios/authority"
 HELD = "migrations/0032_hold_what_an_attack_got_around.sql"
 ALIKE = "tests/integration/engine/tenants/test_look_alikes.py::test_"
 FORGED = f"{SCENES}/test_forged_asking.py::test_"
+BOUND = "migrations/0043_bind_effects_to_steps.sql"
+STRAY = f"{SCENES}/test_stray_effects.py::test_"
 EARLIER = f"{SCENES}/test_earlier_requesters.py::test_"
 
 ATTACKED: Sequence[Mutation] = (
+    Mutation(
+        "a worker sends what no step asks for",
+        3,
+        BOUND,
+        "WHEN (current_user = 'signet_worker') EXECUTE FUNCTION reject_stray_effect()",
+        "WHEN (current_user = 'nobody') EXECUTE FUNCTION reject_stray_effect()",
+        (f"{STRAY}no_step_at_all_sends_nothing", f"{STRAY}the_step_of_another_instance_sends_nothing"),
+    ),
+    Mutation(
+        "a worker sends once more for a later step",
+        3,
+        BOUND,
+        """\
+       OR EXISTS (
+        SELECT FROM workflow_side_effects_outbox e
+        WHERE e.tenant_id = NEW.tenant_id AND e.created_at >= made_at
+          AND e.step_execution_id = NEW.step_execution_id)""",
+        "",
+        (f"{STRAY}a_step_sends_once",),
+    ),
+    Mutation(
+        "a worker sends for a step whose effects are gone",
+        3,
+        BOUND,
+        " AND s.started_at >= now()\n",
+        "\n",
+        (f"{STRAY}a_step_of_earlier_sends_nothing_more",),
+    ),
+    Mutation(
+        "a worker sends for a node that sends nothing",
+        3,
+        BOUND,
+        """\
+          AND s.node_type IN ('webhook_out', 'notification'))
+""",
+        """\
+          )
+""",
+        (f"{STRAY}a_node_that_sends_nothing_sends_nothing",),
+    ),
+    Mutation(
+        "a worker sends in the name of another instance",
+        3,
+        BOUND,
+        "AND s.instance_id = NEW.instance_id ",
+        "",
+        (f"{STRAY}the_step_of_another_instance_sends_nothing",),
+    ),
     Mutation(
         "who asked for the same before may vote",
         3,

@@ -28,8 +28,8 @@ BENCHES = (
         "a vote does not read which permissions were taken",
         3,
         f"{STORE}/approvals/decisions.sql",
-        "asked.seat_roles, q.voter_permissions, %(by_roles)s::text[]",
-        "asked.seat_roles, '{}', %(by_roles)s::text[]",
+        "q.voter_permissions, %(by_roles)s::text[], %(own_resources)s::text[]) AS change",
+        "'{}', %(by_roles)s::text[], %(own_resources)s::text[]) AS change",
         (f"{SCENES}it_is_not_given_back_by_who_took_it",),
     ),
     Mutation(

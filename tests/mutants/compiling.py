@@ -11,7 +11,32 @@ WF_08 = "tests/scenarios/invariants/test_wf_08_the_envelope_is_whole.py::test_wf
 WF_12 = "tests/scenarios/invariants/test_wf_12_the_same_input_compiles_to_the_same_bytes.py::test_wf_12_"
 WF_13 = "tests/scenarios/invariants/test_wf_13_the_order_of_nodes_is_stable.py::test_wf_13_"
 
+OPEN = "tests/unit/core/compiler/test_authority_checks.py::test_"
 COMPILING = (
+    Mutation(
+        "an action that makes documents is open before its approval without a word",
+        3,
+        "shared/signet/core/compiler/authority_checks.py",
+        "        if steps and is_asked:\n",
+        "        if False:\n",
+        (f"{OPEN}an_action_that_makes_documents_is_open_before_its_approval",),
+    ),
+    Mutation(
+        "a gate that uses an approval counts as free",
+        3,
+        "shared/signet/core/compiler/authority_checks.py",
+        ' if node_id not in asked or edge.on != "passed"]',
+        "]",
+        (f"{OPEN}an_action_that_makes_documents_is_open_before_its_approval",),
+    ),
+    Mutation(
+        "any condition shuts an action before its approval",
+        3,
+        "shared/signet/core/compiler/authority_checks.py",
+        'name.path[:2] == ("entity", "status") for name',
+        "bool(name.path) for name",
+        (f"{OPEN}a_condition_on_the_status_keeps_it_shut",),
+    ),
     Mutation(
         "a node keeps any full id that its author gave it",
         6,

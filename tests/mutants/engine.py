@@ -5,7 +5,7 @@ from tests.mutants.mutation import Mutation
 WAVE = "shared/signet/engine/execution/wave.py"
 PLACE = "shared/signet/engine/execution/nodes/context.py"
 ROWS = "shared/signet/engine/execution/rows.py"
-OPENING_A_WAVE = "migrations/0007_create_outboxes.sql"
+OPENING_A_WAVE = "migrations/0046_read_each_person_once.sql"
 WRITING_STEPS = "migrations/0006_create_instances.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 REACTIONS = "shared/signet/core/runtime/document_changes.py"
@@ -26,8 +26,8 @@ ENGINE = (
         "an instance is moved without its lock",
         1,
         OPENING_A_WAVE,
-        "WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));",
-        "WHERE id IS NOT NULL;",
+        "pg_try_advisory_xact_lock(hashtextextended(i.id::text, 0)) AS is_taken",
+        "true AS is_taken",
         (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
     ),
     Mutation(

@@ -4,6 +4,8 @@ from tests.mutants.mutation import Mutation
 
 CORE, ENGINE, STORE = "shared/signet/core", "shared/signet/engine", "shared/signet/store"
 SELF = "tests/functions/routes/tenants/test_self_grants.py::test_"
+LISTED = "shared/signet/store/tenants/dependents.sql"
+LEAVING = "tests/scenarios/authority/test_requests_of_who_leaves.py::test_"
 DEPENDENTS = "tests/functions/routes/tenants/test_dependents.py::test_"
 GLASS = "tests/functions/routes/tenants/test_break_glass.py::test_"
 DELEGATIONS = "tests/integration/engine/approvals/test_delegations.py::test_"
@@ -172,8 +174,8 @@ BARRED_VOTES = (
         "what the document's people granted is not read with a vote",
         3,
         f"{STORE}/approvals/decisions.sql",
-        "asked.people || asked.behind, q.voter_permissions, %(own_resources)s::text[]) AS c\n",
-        "asked.people, q.voter_permissions, %(own_resources)s::text[]) AS c\n",
+        "asked.people || asked.behind, asked.holders, asked.seat_roles, asked.lines",
+        "asked.people, asked.holders, asked.seat_roles, asked.lines",
         (f"{SCENES}a_role_that_the_author_gives_the_voter",),
     ),
     Mutation(
@@ -281,6 +283,22 @@ BARRED_VOTES = (
 )
 
 DEPENDENTS_AND_GLASS = (
+    Mutation(
+        "a member is disabled without a word about what they asked for",
+        3,
+        LISTED,
+        "AND q.status = 'open' AND q.actor_id IN (SELECT own.subject FROM own)",
+        "AND q.status = 'open' AND false",
+        (f"{LEAVING}open_requests_are_named_before_the_member_is_disabled",),
+    ),
+    Mutation(
+        "requests of keys are nobody's",
+        3,
+        LISTED,
+        "     SELECT 'key:' || k.id FROM api_keys k",
+        "     SELECT k.name FROM api_keys k",
+        (f"{LEAVING}requests_of_a_key_are_those_of_its_owner",),
+    ),
     Mutation(
         "members are disabled without a word about their dependents",
         3,

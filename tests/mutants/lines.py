@@ -103,8 +103,8 @@ LINES = (
         "a vote reads no lines",
         3,
         f"{STORE}/approvals/decisions.sql",
-        "line_changes_since(coalesce(q.asked_since, q.created_at), asked.lines, asked.line_holders,",
-        "line_changes_since(coalesce(q.asked_since, q.created_at), NULL, NULL,",
+        "asked.holders, asked.seat_roles, asked.lines, asked.line_holders,",
+        "asked.holders, asked.seat_roles, NULL, NULL,",
         (f"{ABOVE}many_changes_of_a_line_bar_until_a_person_without_a_part_sets_it",),
     ),
     Mutation(

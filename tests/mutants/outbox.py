@@ -5,6 +5,8 @@ from tests.mutants.mutation import Mutation
 WF_11 = "tests/scenarios/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
 WF_11_EFFECTS = "tests/integration/engine/integrations/test_effects_count_once.py::test_wf_11_"
 OUTBOXES = "migrations/0007_create_outboxes.sql"
+# It holds the function that writes events, as it is now.
+EDITS = "migrations/0021_keep_editors.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"
 
@@ -12,7 +14,7 @@ OUTBOX = (
     Mutation(
         "an event is written without regard to its receipt",
         11,
-        OUTBOXES,
+        EDITS,
         "    JOIN receipt ON receipt.instance_id = event.instance_id"
         " AND receipt.event_idempotency_key = event.idempotency_key;\n",
         ";\n",
@@ -24,7 +26,7 @@ OUTBOX = (
     Mutation(
         "a repeated event is an error",
         11,
-        OUTBOXES,
+        EDITS,
         """\
         ON CONFLICT DO NOTHING
         RETURNING instance_id, event_idempotency_key

@@ -13,6 +13,7 @@ MOVES_SQL = f"{SIGNET}/store/instances/moves.sql"
 LEADING_ON = "tests/scenarios/repair/test_acts_that_lead_on.py::test_"
 SENT_TWICE = "tests/scenarios/repair/test_sent_twice.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
+OF_DRIFTS = "tests/integration/engine/instances/test_repairs.py::test_"
 
 REPAIRING = (
     Mutation(
@@ -102,8 +103,8 @@ REPAIRING = (
         "what people approved is corrected",
         3,
         f"{SIGNET}/engine/instances/corrections.py",
-        "    if context.execution.workflow.is_approved(document.status):",
-        "    if not context.execution.workflow:",
+        "    raise_if(check_correction(workflow, document.status, decisions, is_amendment=is_amendment))",
+        "    assert check_correction is not None",
         (f"{OF_CORRECTIONS}what_people_approved_is_not_corrected",),
     ),
     Mutation(
@@ -198,8 +199,8 @@ REPAIRING = (
         "a second restart forgets what the first one knew",
         10,
         MOVES_SQL,
-        "    WHERE l.birth = 'restarted' AND l.seq IS NULL AND l.depth < 100",
-        "    WHERE l.birth = 'never'",
+        "AND (gate.id IS NULL OR p.id >= gate.id)",
+        "AND p.id = i.id",
         (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),
     ),
     Mutation(
@@ -225,5 +226,21 @@ REPAIRING = (
         "OR s.status = 'cancelled' AND EXISTS (",
         "OR s.status = 'never' AND EXISTS (",
         (f"{SENT_TWICE}a_move_counts_the_call_of_a_branch_that_was_cancelled",),
+    ),
+    Mutation(
+        "a document that was approved goes on with what was changed behind its gate",
+        5,
+        f"{SIGNET}/core/runtime/go_to_targets.py",
+        "        found = [] if is_approved else [node",
+        "        found = [node",
+        (f"{OF_DRIFTS}a_drift_of_what_people_approved_sends_nothing_on",),
+    ),
+    Mutation(
+        "an instance is sent elsewhere while a person pauses it",
+        5,
+        f"{SIGNET}/engine/instances/act_checks.py",
+        "    return pause is not None and not pause.is_by_person",
+        "    return pause is not None",
+        (f"{OF_DRIFTS}nobody_goes_anywhere_while_a_person_pauses_it",),
     ),
 )

@@ -265,6 +265,14 @@ PINS_AND_TIME = (
         ),
     ),
     Mutation(
+        "a role that was given since is of no use to a retry",
+        3,
+        f"{SIGNET}/engine/execution/nodes/actor_now.py",
+        "    roles = kept if actor.is_key else (*kept, *sorted(set(held) - set(kept)))\n",
+        "    roles = kept\n",
+        (f"{LEFT}a_role_that_was_never_asked_with_lets_a_retry_pass",),
+    ),
+    Mutation(
         "what a key asked for outlives its owner",
         3,
         CONTEXT,

@@ -11,10 +11,13 @@ from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.benches import BENCHES
 from tests.mutants.compiling import COMPILING
+from tests.mutants.correcting import CORRECTING
 from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
+from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
 from tests.mutants.going_back import GOING_BACK
+from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
@@ -24,6 +27,7 @@ from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.pinning import PINNING
 from tests.mutants.proving import PROVING
+from tests.mutants.recording import RECORDING
 from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
@@ -56,11 +60,15 @@ MUTATIONS: Sequence[Mutation] = (
     *VOTING,
     *ACTORS,
     *ANSWERING,
+    *CORRECTING,
     *ATTACKED,
     *HOLDING,
     *AMENDING,
     *REPAIRING,
+    *RECORDING,
     *TELLING,
+    *DONE_ONCE,
     *GOING_BACK,
+    *GOING_ON,
     *ADVICE,
 )

@@ -45,6 +45,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import READS, WRITES
 from signet.engine.access.quotas import Left, RequestQuotas
 from signet.engine.telemetry import RequestReport, Span
+from signet.settings import SOURCES
 
 # A heading in the reference, and the function that declares the routes below it.
 MoreRoutes = Sequence[tuple[str, Callable[[Routes], None]]]
@@ -74,6 +75,8 @@ class Dependencies:
     origins: Sequence[str] = ()
     # For the operators of the deployment; it belongs to no tenant.
     metrics_token: str | None = None
+    # What runs here: each answer names it, so that anybody can see whether a deployment has arrived.
+    build: str = SOURCES
 
 
 class Application:
@@ -173,6 +176,7 @@ class _ServedRequest:
             headers=self._headers,
             request_id=request_id,
             origins=self._dependencies.origins,
+            build=self._dependencies.build,
         )
         self._report(delivered["statusCode"], request_id, time.perf_counter() - began)
         return delivered
@@ -273,6 +277,7 @@ class _ServedRequest:
             wait_seconds,
             body,
             read_origin(self._event, self._headers),
+            self._dependencies.build,
         )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from signet.engine.definitions.designer.preview import DefinitionPreview
     from signet.engine.definitions.designer.simulate import DefinitionSimulation
     from signet.engine.definitions.queries import DefinitionsRead
+    from signet.engine.definitions.rule_executions import RuleExecutions
     from signet.engine.definitions.rules import Rules
     from signet.engine.definitions.templates import Templates
     from signet.engine.documents.erase import Erasures
@@ -176,6 +177,9 @@ class UseCases:
     )
     tenant_operator: "UseCase[TenantOperator]" = UseCase("signet.engine.tenants.operator:TenantOperator")
     break_glass: "UseCase[BreakGlass]" = UseCase("signet.engine.tenants.break_glass:BreakGlass")
+    rule_executions: "UseCase[RuleExecutions]" = UseCase(
+        "signet.engine.definitions.rule_executions:RuleExecutions"
+    )
     rules: "UseCase[Rules]" = UseCase(
         "signet.engine.definitions.rules:Rules", parts=["database", "documents.caches.contracts"]
     )

@@ -15,6 +15,7 @@ from signet.cli.instance import (
     Actor,
     AsJson,
     DatabaseUrl,
+    DryRun,
     Limit,
     Reason,
     Tenant,
@@ -104,12 +105,13 @@ def retry(
     node: Node = None,
     endpoint: Endpoint = None,
     entity_type: EntityType = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Retry up to 100 instances that one cause holds; a refusal stops no other (workflow:retry)."""
     wanted = IncidentFilter(True, code, node=node, endpoint=endpoint, entity_type=entity_type)
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant, actor)
-        outcomes = make_incidents(database).retry_many(caller, wanted, reason)
+        outcomes = make_incidents(database).retry_many(caller, wanted, reason, dry_run=dry_run)
     refused = False
     for instance_id, outcome in outcomes:
         if isinstance(outcome, InstanceState):

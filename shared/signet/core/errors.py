@@ -145,6 +145,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "METHOD_NOT_ALLOWED": ErrorKind.METHOD,
         "NODE_NOT_FOUND": ErrorKind.NOT_FOUND,
         "ORG_CHART_CYCLE": ErrorKind.CONFLICT,
+        "ORIGINS_TOO_MANY": ErrorKind.CONFLICT,
         "PERMISSION_CONDITION": ErrorKind.FORBIDDEN,
         "PERMISSION_DENIED": ErrorKind.FORBIDDEN,
         "QUOTA_EXCEEDED": ErrorKind.TOO_MANY,

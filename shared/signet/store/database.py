@@ -34,7 +34,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from signet.core.errors import Defect, Transient
+from signet.core.errors import Defect, Rejected, Transient
 from signet.store.pipeline import Connection as Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
 from signet.store.responsible_sets import StoreConnection, WrittenSets, take_new_sets
@@ -43,6 +43,8 @@ from signet.store.wake_ups import Wake, WakeUp, no_wake_up, take_wake_ups
 # SQLSTATEs: serialization failure, deadlock, and a lock that could not be had in time.
 _CONTENTION = ("40001", "40P01", "55P03")
 _CANCELLED = "57014"
+# A text that is not in the encoding of the database, or that JSON says and no text can hold.
+_NO_TEXT = ("22021", "22P05")
 # A class of SQLSTATEs: limits of the server.
 _LIMIT_OF_THE_SERVER = "54"
 
@@ -243,6 +245,10 @@ class Database:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
             raise _translate_failure(error, is_committing=is_committing) from error
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            if not _is_about_text(error):
+                raise
+            raise _refuse_text() from error
         if wake_ups:
             self._wake(wake_ups)
 
@@ -307,6 +313,18 @@ def _translate_failure(error: psycopg.OperationalError, *, is_committing: bool) 
             remedy="Repeat the same request with the same idempotency key: it happens once.",
         )
     return _unavailable()
+
+
+def _is_about_text(error: Exception) -> bool:
+    """Return whether a text has characters that Postgres keeps nowhere; for NUL the driver names no state."""
+    if isinstance(error, psycopg.DataError):
+        return error.sqlstate in (*_NO_TEXT, None)
+    return isinstance(error, UnicodeEncodeError)
+
+
+def _refuse_text() -> Rejected:
+    sentence = "a text contains NUL or half of a surrogate pair, which no database keeps"
+    return Rejected("REQUEST_INVALID", sentence, remedy="Take the character out.")
 
 
 def _unavailable() -> Transient:

@@ -52,6 +52,7 @@ def make_ports(settings: Settings, telemetry: Telemetry) -> Dependencies:
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,
         metrics_token=settings.metrics_token,
+        build=settings.build,
     )
 
 

@@ -5,6 +5,7 @@ Without an answer the stack would wait for an hour.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import psycopg
@@ -13,6 +14,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.migrator.handler import handler
 from signet.store.schema.migrations import migrate_up, read_migration_status, read_migrations
+from signet.store.schema.needed_migration import NEEDED_MIGRATION
 from signet.wiring import migration as migration_wiring
 from signet.wiring import process
 from signet.wiring.process import MIGRATIONS_FOLDER
@@ -86,8 +88,45 @@ def test_a_deployment_that_is_rolled_back_meets_a_newer_schema(
     migrate_up(empty_database_url, _migrations(), say=lambda text: None)
     older = _migrations()[:-2]
     monkeypatch.setattr(migration_wiring, "read_migrations", lambda folder: older)
+    monkeypatch.setattr(migration_wiring, "NEEDED_MIGRATION", len(older))
     assert ask(cloud_formation, "Update")["Status"] == "SUCCESS"
     assert count_applied(empty_database_url) == len(_migrations())
+
+
+@pytest.mark.usefixtures("_environment")
+@pytest.mark.parametrize("is_migrated", [False, True])
+def test_a_bundle_without_migrations_stops_the_deployment(
+    cloud_formation: Speaker, empty_database_url: str, monkeypatch: pytest.MonkeyPatch, is_migrated: bool
+) -> None:
+    if is_migrated:
+        migrate_up(empty_database_url, _migrations(), say=lambda text: None)
+    monkeypatch.setattr(migration_wiring, "read_migrations", lambda folder: ())
+    answer = ask(cloud_formation, "Update")
+    assert answer["Status"] == "FAILED"
+    assert "the bundle is not whole" in answer["Reason"]
+
+
+@pytest.mark.usefixtures("_environment")
+def test_a_contract_before_what_the_code_needs_stops_the_deployment(
+    cloud_formation: Speaker, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *older, last = _migrations()
+    migrate_up(empty_database_url, older, say=lambda text: None)
+    contracting = replace(last, phase="contract", up="SELECT 1;")
+    needed = replace(last, number=last.number + 1, phase="expand", up="SELECT 1;")
+    monkeypatch.setattr(migration_wiring, "read_migrations", lambda folder: (*older, contracting, needed))
+    monkeypatch.setattr(migration_wiring, "NEEDED_MIGRATION", needed.number)
+    answer = ask(cloud_formation, "Update")
+    assert answer["Status"] == "FAILED"
+    assert f"needs the migration {needed.number:04}" in answer["Reason"]
+    assert f"up to {len(older):04}" in answer["Reason"]
+    # What the sentence advises helps.
+    migrate_up(empty_database_url, (*older, contracting, needed), say=lambda text: None)
+    assert ask(cloud_formation, "Update")["Status"] == "SUCCESS"
+
+
+def test_the_code_needs_the_last_migration_that_fits_the_code_before() -> None:
+    assert max(m.number for m in _migrations() if m.phase == "expand") == NEEDED_MIGRATION
 
 
 @pytest.mark.usefixtures("_environment")

@@ -92,7 +92,10 @@ def test_all_of_one_cause_are_retried(
     signet: Signet, tenant: list[str], stranded: list[Any], company: Company, worker: Worker
 ) -> None:
     acting = [*tenant, "--actor", "olga", "--reason", "the ledger is open"]
-    said = signet("incident", "retry", *acting, "--code", "FIELDS_INVALID", "--node", NODE)
+    cause = ("--code", "FIELDS_INVALID", "--node", NODE)
+    told = signet("incident", "retry", *acting, *cause, "--dry-run")
+    said = signet("incident", "retry", *acting, *cause)
+    assert told == said
     assert said.count("  running  version ") == 2
     drain(worker, [company.tenant_id])
     assert read_first(signet, tenant)["attempts"] == 2

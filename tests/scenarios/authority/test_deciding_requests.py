@@ -8,9 +8,10 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
+from signet.engine.documents.erase import Erasures
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import edit
-from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
 
 
 @pytest.fixture
@@ -78,3 +79,37 @@ def test_a_contract_may_let_editors_decide(stage: WorkflowStage, duties: Mapping
     supplier, made = submitted(stage, *deciding(stage, **duties), supplied_by="mia")
     edit(stage, supplier, "app1", number="DE-OF-APP1")
     assert accept(stage, made, "app1") == "active"
+
+
+def test_an_erasure_has_the_person_decide_again(stage: WorkflowStage) -> None:
+    """Hold the way of the request at a call, erase the contact, and try the call again."""
+    contract = {
+        **CONTRACT,
+        "separation_of_duties": {"deciding": ["submit"]},
+    }
+    made = stage.create(stage.publish(contract, checks={"nodes": [CALL]}), "carl", contact="Erika")
+    stage.ask(made.id, "submit", "app1")
+    stage.drain()
+    stage.answer(made.instance_id, error="gone")
+    stage.drain()
+    company = stage.standing.company
+    Erasures(company.database).erase(company.caller("mia", "admin"), made.id, None, "asked for")
+    stage.drain()
+    assert (stage.requests(made.id), stage.status_of(made.id)) == ([("submit", "superseded")], "draft")
+    assert stage.instance(made.instance_id)["current_nodes"] == ["sys:state:draft"]
+    stage.check_rebuild(made.instance_id)
+    stage.ask(made.id, "submit", "app2")
+    stage.drain()
+    stage.answer(made.instance_id, response={"status": 200, "body": {}})
+    stage.drain()
+    assert stage.status_of(made.id) == "active"
+
+
+def test_an_erasure_leaves_a_request_that_decides_nothing(stage: WorkflowStage) -> None:
+    made = stage.create(stage.publish(checks={"nodes": [CALL]}), "carl", contact="Erika")
+    stage.ask(made.id, "submit", "carl")
+    stage.drain()
+    company = stage.standing.company
+    Erasures(company.database).erase(company.caller("mia", "admin"), made.id, None, "asked for")
+    stage.drain()
+    assert stage.requests(made.id) == [("submit", "open")]

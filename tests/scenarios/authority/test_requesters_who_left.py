@@ -104,6 +104,32 @@ def test_a_step_has_only_the_roles_that_are_left(stage: WorkflowStage) -> None:
     assert "PERMISSION_DENIED" in stage.instance(document.instance_id)["reason"]
 
 
+def test_a_role_that_was_given_since_lets_a_retry_pass(stage: WorkflowStage) -> None:
+    document = asked(stage, approval={"nodes": [LOOK]}, posting={"nodes": [POST]})
+    hire(stage, "sid", "voter")
+    assert vote(stage, document.id, "app1") == "approved"
+    hire(stage, "sid", "voter", "asker")
+    retry(stage, document)
+    assert state(stage, document) == ("completed", "")
+
+
+def test_a_role_that_was_never_asked_with_lets_a_retry_pass(stage: WorkflowStage) -> None:
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        entrant = Role(role="entrant", permissions=("*:submit",))
+        save_roles(connection, stage.tenant_id, (entrant,), COMMAND_LINE)
+    hire(stage, "sid", "entrant")
+    document = stage.create(
+        stage.publish(CONTRACT, approval={"nodes": [LOOK]}, posting={"nodes": [POST]}), "carl"
+    )
+    stage.ask(document.id, "submit", "sid", "entrant")
+    stage.drain()
+    assert vote(stage, document.id, "app1") == "approved"
+    assert "PERMISSION_DENIED" in stage.instance(document.instance_id)["reason"]
+    hire(stage, "sid", "entrant", "asker")
+    retry(stage, document)
+    assert state(stage, document) == ("completed", "")
+
+
 def test_a_requester_who_kept_the_role_passes(stage: WorkflowStage) -> None:
     document = asked(stage)
     assert vote(stage, document.id, "app1") == "approved"
@@ -118,7 +144,7 @@ def test_a_requester_who_is_no_member_keeps_the_roles_of_the_request(stage: Work
 
 def test_the_requested_gate_asks_for_the_permission_again(stage: WorkflowStage) -> None:
     document = asked(stage)
-    hire(stage, "sid", "voter")
+    hire(stage, "sid")
     assert vote(stage, document.id, "app1") == "approved"
     assert stage.status_of(document.id) == "draft"
     assert stage.requests(document.id)[-1] == ("submit", "refused")

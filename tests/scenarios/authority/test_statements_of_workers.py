@@ -18,6 +18,7 @@ from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.database.runtime_roles import as_role
+from tests.support.ways.statements import begin_again
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
 DUTIES = "SEPARATION_OF_DUTIES"
@@ -113,6 +114,18 @@ def test_only_an_operator_moves_an_instance(stage: WorkflowStage, database_role:
     stage.wake(document.instance_id)
     stage.drain()
     assert stage.status_of(document.id) == "submitted"
+
+
+@pytest.mark.parametrize("database_role", ["signet_worker", "signet_janitor"])
+@pytest.mark.parametrize("birth", ["restarted", "reentered", "created", "amended"])
+def test_no_worker_begins_a_document_again(stage: WorkflowStage, database_role: str, birth: str) -> None:
+    """Under the bare envelope, and with a token at the gate, the document would be active without a vote."""
+    document = ask(stage)
+    url = as_role(stage.standing.admin_url, database_role)
+    with psycopg.connect(url) as connection, pytest.raises(psycopg.Error) as refused:
+        connection.execute(TENANT, [str(stage.tenant_id)])
+        connection.execute(begin_again(birth).encode(), {"document": document.id})
+    assert refused.value.sqlstate == ("SG002" if database_role == "signet_worker" else "42501")
 
 
 @pytest.mark.parametrize(

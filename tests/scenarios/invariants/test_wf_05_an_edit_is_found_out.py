@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from signet.core.runtime.document_changes import DRIFT
+from signet.core.runtime.projection import DRIFT
 from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage
 
 POST = {"id": "post", "type": "action", "config": {"action": "post"}}

@@ -30,7 +30,6 @@ from tests.support.repair.strikes import (
     archives_chain,
     breaks,
     cancels,
-    cancels_and_restarts,
     drifts,
     expires,
     forbids_booking,
@@ -81,9 +80,7 @@ class Row:
 
 
 # What one may do besides the acts that are tried on every row.
-FURTHER: Mapping[str, Act] = MappingProxyType(
-    {"resume": resume, "vote": vote, "deliver": answers, "cancel, then restart": cancels_and_restarts}
-)
+FURTHER: Mapping[str, Act] = MappingProxyType({"resume": resume, "vote": vote, "deliver": answers})
 ALL_ACTS: Mapping[str, Act] = MappingProxyType({**ACTS, **FURTHER})
 
 REQUESTED = "slot of a requested way"
@@ -386,7 +383,7 @@ ROWS: Mapping[int, Row] = MappingProxyType(
             "the document was changed past its window",
             "review, held: WORKFLOW_VERSION_DRIFT",
             "",
-            ["cancel, then restart", "vote"],
+            ["go_to", "vote"],
             ACTIVE,
             {"approval": slot(LOOK)},
             contract=STABLE,

@@ -7,7 +7,9 @@ from uuid import UUID
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.compiler.node_configurations import Vote
+from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
+from signet.core.explain.instance import write_instance
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
@@ -16,9 +18,10 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.corrections import Corrections
 from signet.engine.instances.document_restarts import Restarts
+from signet.engine.instances.explain import explain
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.instances.repairs import Repairs
-from signet.outbound.connector import Delivery, OutboundMessage
+from signet.outbound.connector import Connector, Delivery, OutboundMessage
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.effects import Answering, come_due, effects
 from tests.support.repair.contract import CONTRACT
@@ -139,13 +142,17 @@ class RepairScene:
     def deliver(self, delivery: Delivery | None = None) -> None:
         """Try everything that is on its way out once, and let the workflows take the answers."""
         self.receiver.delivery = delivery or Delivery(200, None, {"ok": True})
-        come_due(self.stage)
-        self.stage.standing.run("UPDATE endpoints SET rests_until = NULL, failures = 0")
-        worker = effects(self.stage, webhook=self.receiver, email=self.receiver)
-        while worker.work(self.stage.tenant_id):
-            pass
+        self.send(self.receiver)
         self.stage.make_due()
         self.stage.drain()
+
+    def send(self, receiver: Connector) -> None:
+        """Try everything that is on its way out once."""
+        come_due(self.stage)
+        self.stage.standing.run("UPDATE endpoints SET rests_until = NULL, failures = 0")
+        worker = effects(self.stage, webhook=receiver, email=receiver)
+        while worker.work(self.stage.tenant_id):
+            pass
 
     # --- a document ---
 
@@ -176,6 +183,8 @@ class RepairScene:
             return f"{status}, held: {codes}"
         instance_id = self.live(document)
         if instance_id is None:
+            if status == AMENDED:
+                return status
             state = self.contract["states"][status]
             is_over = state.get("final", False) or state.get("settled", False)
             return status if is_over else f"{status}, no workflow"
@@ -184,6 +193,16 @@ class RepairScene:
             return f"{status}, paused"
         waits = [node for node in row["current_nodes"] if not node.startswith("sys:state:")]
         return f"{status}, waits at {' and '.join(waits)}" if waits else status
+
+    def list_named(self, document: Made) -> Mapping[str, str]:
+        """Return the acts that the explanation names now, each with its request."""
+        instance_id = self.row_of(document)["id"]
+        contracts = self.stage.caches().contracts
+        explained = explain(self.database, contracts, self.stage.tenant_id, instance_id)
+        acts = [*explained.acts, *(act for incident in explained.incidents for act in incident.acts)]
+        text = "\n".join(write_instance(explained))
+        assert all(act.request in text and act.command in text for act in acts)
+        return {act.name: act.request for act in acts}
 
     def attempt(self, document: Made, act: "Act") -> str:
         """Return where the act leads, or the code by which it is refused."""

@@ -47,11 +47,11 @@ def seats_bench(scene: RepairScene) -> None:
 
 
 def archives_chain(scene: RepairScene) -> None:
-    _forget_chain(scene, "lost")
+    archives_chain_of(scene, "lost")
 
 
 def publishes_chain(scene: RepairScene) -> None:
-    _publish_chain(scene, "lost", {})
+    publishes_chain_of(scene, "lost", {})
 
 
 def removes_endpoint(scene: RepairScene) -> None:
@@ -97,11 +97,6 @@ def is_amended_in_vain(scene: RepairScene, document: Made) -> None:
     scene.instances.cancel(scene.olga, row["id"], row["version"], "not wanted")
 
 
-def cancels_and_restarts(scene: RepairScene, document: Made) -> None:
-    row = scene.row_of(document)
-    scene.instances.cancel(scene.olga, row["id"], row["version"], "begin again", "restart")
-
-
 def cancels(scene: RepairScene, document: Made) -> None:
     row = scene.row_of(document)
     scene.instances.cancel(scene.olga, row["id"], row["version"], "not now")
@@ -126,16 +121,16 @@ def allows_booking(scene: RepairScene) -> None:
 
 def lets_chain_expire(scene: RepairScene) -> None:
     """Replace the chain that publishing has supplied by one that expires."""
-    _forget_chain(scene, "brief")
-    _publish_chain(scene, "brief", {"expire_after": "P14D"})
+    archives_chain_of(scene, "brief")
+    publishes_chain_of(scene, "brief", {"expire_after": "P14D"})
 
 
-def _forget_chain(scene: RepairScene, name: str) -> None:
+def archives_chain_of(scene: RepairScene, name: str) -> None:
     scene.stage.standing.run_unguarded("DELETE FROM approval_chain_steps WHERE name = %s", name)
     scene.stage.standing.run_unguarded("DELETE FROM approval_chains WHERE name = %s", name)
 
 
-def _publish_chain(scene: RepairScene, name: str, terms: Mapping[str, Any]) -> None:
+def publishes_chain_of(scene: RepairScene, name: str, terms: Mapping[str, Any]) -> None:
     """Publish a chain that asks anna."""
     scene.stage.standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"

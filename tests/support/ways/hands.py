@@ -1,4 +1,4 @@
-"""Ways by an operator's acts: to answer by hand, to retry, to send an instance back, to cancel a token."""
+"""Ways by an operator's acts: to answer by hand, to retry, to correct, to send back, to cancel a token."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -7,10 +7,11 @@ from typing import Any
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
+from signet.engine.instances.corrections import Corrections
 from signet.engine.instances.repairs import Repairs
 from tests.support.ways.cells import Cell, Play, Played, same
 from tests.support.ways.involvements import DUTIES, GRANTED, NOT_ASKED, RESPONSIBLE, SAME, WHO
-from tests.support.ways.scene import NOT_REFUSED, AuthorityScene, Plan, refusal
+from tests.support.ways.scene import NOT_REFUSED, AuthorityScene, Plan, approvers, refusal
 
 LOOKUP = {"id": "lookup", "type": "webhook_out", "config": {"endpoint": "erp", "save_as": "bank"}}
 ANSWER = {"status": 200, "body": {"iban": "DE-1"}}
@@ -60,12 +61,26 @@ def cancel_token(scene: AuthorityScene, by: Caller) -> str:
     return act(scene, instances_of(scene).cancel_token, by, LOOK_NODE, WHY)
 
 
-def wait_for_the_lookup(scene: AuthorityScene) -> None:
-    """Have the document wait for a call that stands before the approval."""
-    plan = scene.involvement.plan(scene, Plan())
+def correct(scene: AuthorityScene, by: Caller) -> str:
+    corrections = Corrections(scene.database, scene.stage.caches(), CompiledCache())
+    version, patch = scene.stage.version_of(scene.made.id), {"number": "DE-2"}
+    answer = refusal(lambda: corrections.correct(by, scene.made.id, version, patch, WHY))
+    scene.stage.drain()
+    return answer
+
+
+def wait_for_the_lookup(scene: AuthorityScene, *, seen_by: str | None = None) -> None:
+    """Have the document wait for a call that stands before the approval.
+
+    A person may have approved it for the gate before that.
+    """
+    see = {"id": "see", "type": "approval", "config": approvers({"by": "user", "user": seen_by})}
+    plan = scene.involvement.plan(scene, Plan(slots={"checks": {"nodes": [see]}} if seen_by else {}))
     plan = replace(plan, first=[*plan.first, LOOKUP])
     scene.document = scene.involvement.create(scene, scene.publish(plan), plan)
     scene.request(scene.made, scene.involvement.requester(scene))
+    if seen_by is not None:
+        assert scene.vote(seen_by) == "approved"
     if scene.involvement is WHO["delegator"]:
         scene.involvement.bind(scene)
 
@@ -105,6 +120,14 @@ def retry_first(scene: AuthorityScene) -> Iterator[str]:
     fail_the_lookup(scene)
     yield retry(scene, caller_of(scene))
     assert advance(scene, scene.caller(scene.boss)) == NOT_REFUSED
+    yield vote_at_last(scene)
+
+
+def correct_what_was_seen(scene: AuthorityScene) -> Iterator[str]:
+    wait_for_the_lookup(scene, seen_by=scene.hire("seer"))
+    fail_the_lookup(scene)
+    yield correct(scene, caller_of(scene))
+    assert skip(scene, scene.caller(scene.boss)) == NOT_REFUSED
     yield vote_at_last(scene)
 
 
@@ -153,13 +176,13 @@ def _answer(does: str, play: Play) -> Mapping[str, Cell]:
     }
 
 
-def _go_on(does: str, then: str, play: Play) -> Mapping[str, Cell]:
+def _go_on(does: str, then: str, play: Play, answer: str = NOT_REFUSED) -> Mapping[str, Cell]:
     return {
-        **same(Played(play, ((does, NOT_REFUSED), (then, DUTIES))), *RESPONSIBLE),
-        "delegator": Played(play, ((does, NOT_REFUSED), (then, SAME))),
-        "granter": Played(play, ((does, NOT_REFUSED), (then, GRANTED))),
+        **same(Played(play, ((does, answer), (then, DUTIES))), *RESPONSIBLE),
+        "delegator": Played(play, ((does, answer), (then, SAME))),
+        "granter": Played(play, ((does, answer), (then, GRANTED))),
         "operator": Played(
-            play, ((f"{does}, by the command line", NOT_REFUSED), (f"{then}, by the command line", NOT_ASKED))
+            play, ((f"{does}, by the command line", answer), (f"{then}, by the command line", NOT_ASKED))
         ),
     }
 
@@ -167,6 +190,12 @@ def _go_on(does: str, then: str, play: Play) -> Mapping[str, Cell]:
 ADVANCE = _answer("ends the wait for a call with an answer of theirs", answer_by(advance, is_held=False))
 SKIP = _answer("skips a call that has failed, with an answer of theirs", answer_by(skip, is_held=True))
 RETRY = _go_on("retries a call that has failed", "votes when another person has answered it", retry_first)
+CORRECT = _go_on(
+    "corrects what another person has approved, when the next call has failed",
+    "votes when another person has answered the call",
+    correct_what_was_seen,
+    "CORRECTION_NOT_POSSIBLE",
+)
 GO_TO = _go_on(
     "sends the instance to the beginning of the slot", "votes when it is asked about again", send_back
 )

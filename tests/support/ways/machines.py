@@ -11,6 +11,7 @@ from signet.engine.instances.actions import Instances
 from signet.engine.tenants.api_keys import ApiKeys
 from tests.support.machines import add_account
 from tests.support.ways.cells import Cell, NotPossible, Played, same
+from tests.support.ways.hands import LOOKUP, advance
 from tests.support.ways.involvements import (
     DUTIES,
     GRANTED,
@@ -22,7 +23,7 @@ from tests.support.ways.involvements import (
     save_rule,
 )
 from tests.support.ways.operators import install
-from tests.support.ways.scene import DENIED, AuthorityScene, Plan, refusal
+from tests.support.ways.scene import DENIED, NOT_REFUSED, AuthorityScene, Plan, refusal
 from tests.support.workflow_stage import CONTRACT, Made
 
 # --- a key ---
@@ -124,6 +125,21 @@ def derive_and_let_a_delegate_vote(scene: AuthorityScene) -> Iterator[str]:
     yield scene.vote(second)
 
 
+def derive_and_answer(scene: AuthorityScene) -> Iterator[str]:
+    """Have a delegate approve the origin, and answer for what is made of it; then write an origin."""
+    bill = scene.publish(Plan(first=[LOOKUP]))
+    spawn = {"kind": "create", "entity_type": bill, "set": {"number": "of {entity.number}"}}
+    node = {"id": "make", "type": "action", "config": {"action": "spawn", "run_as": "system"}}
+    plan = scene.involvement.plan(scene, Plan(data={"number": "N1"}, slots={"posting": {"nodes": [node]}}))
+    scene.submit(plan.changed(actions={**CONTRACT["actions"], "spawn": spawn}))
+    assert scene.vote(scene.lawful) == "approved"
+    scene.document = _newest_of(scene, bill)
+    scene.request(scene.made, scene.caller(scene.clerk))
+    yield advance(scene, scene.caller(scene.person))
+    assert advance(scene, scene.caller(scene.boss)) == NOT_REFUSED
+    yield from derive_and_let_a_delegate_vote(scene)
+
+
 def derive_by_command_line(scene: AuthorityScene) -> Iterator[str]:
     """Try to write the origin, and to ask for the step that makes a document of it."""
     scene.submit()
@@ -139,8 +155,11 @@ DERIVE: Mapping[str, Cell] = {
         *RESPONSIBLE,
     ),
     "delegator": Played(
-        derive_and_let_a_delegate_vote,
-        (("writes the origin, and lets a delegate vote about what is made of it", DUTIES),),
+        derive_and_answer,
+        (
+            ("lets their delegate approve the origin, and answers a call of what is made of it", DUTIES),
+            ("writes the origin, and lets a delegate vote about what is made of it", DUTIES),
+        ),
     ),
     "granter": Played(derive_as_actor, (("votes about the document that was made", GRANTED),)),
     "operator": Played(

@@ -63,6 +63,24 @@ def _write(**columns: str) -> str:
     return f"SELECT write_edits({rows}, '[]', '[]', '[]', now())"
 
 
+def begin_again(birth: str) -> str:
+    """Return a statement that begins an instance of the document at its gate, under the bare envelope."""
+    token = (
+        "json_build_object('id', 'T', 'node', 'sys:gate:approve', 'state', 'ready',"
+        " 'version', i.entity_version)"
+    )
+    return (
+        "INSERT INTO workflow_instances (tenant_id, id, kind, definition_id, definition_version, entity_type,"
+        " entity_id, subject_id, begin_node, begin_version, entity_version, birth, active_tokens, started_at,"
+        " updated_at) SELECT i.tenant_id, gen_random_uuid(), i.kind, d.id, d.version, i.entity_type,"
+        " i.entity_id, i.subject_id, 'sys:gate:approve', i.entity_version, i.entity_version,"
+        f" '{birth}', jsonb_build_array({token}), now(), now()"
+        " FROM workflow_instances i JOIN workflow_definitions d ON d.tenant_id = i.tenant_id"
+        " AND d.entity_type = i.entity_type AND d.definition_kind = 'envelope'"
+        " WHERE i.entity_id = %(document)s"
+    )
+
+
 FORGERIES: Mapping[str, Sequence[Forgery]] = {
     "creator": (
         ("writes another creator", "UPDATE documents SET creator_id = 'eve'" + _DOCUMENT, NO_RIGHT),
@@ -191,6 +209,9 @@ FORGERIES: Mapping[str, Sequence[Forgery]] = {
             " WHERE entity_id = %(document)s",
             KEPT,
         ),
+        ("has the document restarted before its gate", begin_again("restarted"), KEPT),
+        ("has a request begin it before its gate", begin_again("reentered"), KEPT),
+        ("has the document begun a second time before its gate", begin_again("created"), KEPT),
         (
             "writes the seat approved",
             "UPDATE approval_seats SET status = 'approved', decided_by = 'eve', decided_at = now()"

@@ -10,7 +10,7 @@ from tests.support.ways.cells import NotPossible, Way
 from tests.support.ways.contents import AMEND, ERASE
 from tests.support.ways.controls import DEFINITION
 from tests.support.ways.grants import DISABLE, MANAGER_LINE, ROLE
-from tests.support.ways.hands import ADVANCE, CANCEL_TOKEN, GO_TO, RETRY, SKIP
+from tests.support.ways.hands import ADVANCE, CANCEL_TOKEN, CORRECT, GO_TO, RETRY, SKIP
 from tests.support.ways.involvements import RESPONSIBLE, WHO
 from tests.support.ways.machines import DERIVE, KEY, SYSTEM_STEP
 from tests.support.ways.statements import SQL_AS_WORKER
@@ -36,6 +36,7 @@ WAYS: Mapping[str, Way] = {
     "advance": Way("They end a wait by hand, with an answer of their own.", ADVANCE),
     "skip": Way("They skip a held node, with an answer of their own.", SKIP),
     "retry": Way("They retry what is held.", RETRY),
+    "correct": Way("They correct what the document says while an incident is open.", CORRECT),
     "go to": Way("They send the instance back.", GO_TO),
     "cancel token": Way("They cancel the token that waits for the approval.", CANCEL_TOKEN),
     "SQL as worker": Way("They run statements with the database role of the worker.", SQL_AS_WORKER),

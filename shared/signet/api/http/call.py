@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from signet.api.use_cases import UseCases
 from signet.core.tenants.principal import Principal
+from signet.settings import SOURCES
 
 if TYPE_CHECKING:
     from signet.core.tenants.caller import Caller
@@ -28,6 +29,8 @@ class Call:
     body: bytes = b""
     # The address and the program that the request came from.
     came_from: tuple[str, str | None] | None = None
+    # The build that answers.
+    build: str = SOURCES
 
     @property
     def caller(self) -> "Caller":

@@ -20,7 +20,7 @@ MIN_GZIP_BYTES = 1_024
 _GZIP_LEVEL = 5
 PREFLIGHT_SECONDS = 600
 _SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
-_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
+_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id, x-signet-build"
 
 
 def check_form(event: object) -> None:
@@ -110,10 +110,12 @@ def deliver(
     headers: Mapping[str, str],
     request_id: str,
     origins: Sequence[str],
+    build: str,
 ) -> dict[str, Any]:
     own = {name.lower(): value for name, value in answer["headers"].items()}
     own.setdefault("cache-control", "no-store")
     own["x-request-id"] = request_id
+    own["x-signet-build"] = build
     own["x-content-type-options"] = "nosniff"
     own |= _allow_origin(headers.get("origin"), origins)
     answer["headers"] = own

@@ -49,6 +49,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("Org chart", "tenants.org_chart.add_org_chart_routes"),
     ("Reference", "operations.reference.add_reference_routes"),
     ("Roles", "tenants.roles.add_role_routes"),
+    ("Rules", "definitions.rules.add_rule_execution_routes"),
     ("Rules", "definitions.rules.add_rule_routes"),
     ("Service accounts", "tenants.service_accounts.add_service_account_routes"),
     ("Templates", "definitions.templates.add_template_routes"),

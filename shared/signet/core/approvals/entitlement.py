@@ -9,7 +9,7 @@ read what they would be answered.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -152,6 +152,16 @@ def check_all(*checks: ConflictCheck) -> ConflictCheck:
     return find_denial
 
 
+class Voter(Protocol):
+    """A person as of now: their roles, and what these permit."""
+
+    @property
+    def roles(self) -> Collection[str]: ...
+
+    @property
+    def permissions(self) -> Sequence[str]: ...
+
+
 class VotedDocument(AuthoredDocument, Protocol):
     """The document that is voted on."""
 
@@ -175,14 +185,29 @@ class VoteCheck:
     approved_elsewhere: Collection[str]
     stage: Stage
     seats: Sequence[Seat]
-    # Of the active members that matter here: their roles now, and what these permit.
-    roles: Mapping[str, Collection[str]]
-    permissions: Mapping[str, Sequence[str]]
-    delegations: Sequence[Delegation]
-    # Changes of eligibility that may bar a vote.
-    changes: Sequence[EligibilityChange]
     now: datetime
     make_env: MakeVoterEnvironment
+    # Of the active members that matter here: their roles now, and what these permit. `with_people` adds them.
+    roles: Mapping[str, Collection[str]] = field(default_factory=dict)
+    permissions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    delegations: Sequence[Delegation] = ()
+    # Changes of eligibility that may bar a vote.
+    changes: Sequence[EligibilityChange] = ()
+
+    def with_people(
+        self,
+        people: Mapping[str, Voter],
+        delegations: Sequence[Delegation] = (),
+        changes: Sequence[EligibilityChange] = (),
+    ) -> "VoteCheck":
+        """Return the check with these people in it, and with what they gave each other."""
+        return replace(
+            self,
+            roles={user_id: person.roles for user_id, person in people.items()},
+            permissions={user_id: person.permissions for user_id, person in people.items()},
+            delegations=delegations,
+            changes=changes,
+        )
 
     def choose(self, person: str, vote: Vote = "approved") -> Allowed | Denial:
         """Return the seat that the person would fill by this vote, or the reason for none."""

@@ -1,11 +1,17 @@
-"""Checks of who decides: conditions that only the system answers, and seats that a requester could fill."""
+"""Checks of who decides: conditions that only the system answers, and seats that a requester could fill.
 
-from collections.abc import Iterator, Mapping
+And of who goes around it: actions that people may run by hand before the approval.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from signet.core.compiler.envelope import EnvelopeSlot
+from signet.core.compiler.approval_paths import Weight, follow_paths
+from signet.core.compiler.envelope import START, EnvelopeSlot
 from signet.core.compiler.graph import Graph, Node
-from signet.core.compiler.slot_graph import slot_out
+from signet.core.compiler.parallel_blocks import Blocks
+from signet.core.compiler.slot_graph import slot_in, slot_out
+from signet.core.contracts.contract import Contract
 from signet.core.contracts.expression_scope import reads_actor
 from signet.core.expressions import ExpressionError, list_variables, parse_expression
 from signet.core.validation.finding import Finding, make_finding
@@ -95,3 +101,55 @@ def check_seat(person: Mapping[str, Any], place: str) -> Iterator[Finding]:
 
 def _is_locked(path: tuple[str, ...]) -> bool:
     return path[0] in _LOCKED_ROOTS or (path[0] == "entity" and path[1:2] != () and path[1] in _LOCKED_FIELDS)
+
+
+def check_open_actions(
+    graph: Graph,
+    blocks: Blocks,
+    order: Sequence[str],
+    slots: Mapping[str, EnvelopeSlot],
+    contract: Contract,
+) -> Iterator[Finding]:
+    """Check that people cannot do by hand, before an approval, what steps do behind one alone.
+
+    An action that sets fields is held by the edit window. One that makes documents goes through in every
+    status. Of an action that no step runs nothing says when it is meant to be run.
+    """
+    paths = follow_paths(graph, blocks, order, lambda _: Weight(1))
+    filled = [slot for slot in slots.values() if slot_out(slot.id) in graph.nodes]
+    asked = {slot.exit for slot in filled if paths.count_fewest(slot_out(slot.id))}
+    free = _list_free_nodes(graph, asked)
+    for name, action in contract.actions.items():
+        permission = action.permission or f"{contract.contract}:{name}"
+        if action.kind == "update" or _reads_status(contract.conditions.get(permission)):
+            continue
+        steps = [node for node in graph.nodes.values() if _is_policy_of(node, name)]
+        is_asked = all(slot_in(step.provenance) not in free or paths.count_fewest(step.id) for step in steps)
+        if steps and is_asked:
+            place = steps[0].id
+            yield make_finding("ACTION_OPEN_BEFORE_APPROVAL", place, action=name, permission=permission)
+
+
+def _is_policy_of(node: Node, action: str) -> bool:
+    return node.type == "policy_gate" and node.config["action"] == action
+
+
+def _list_free_nodes(graph: Graph, asked: Collection[str]) -> set[str]:
+    """List the nodes that a document reaches without passing one of the gates that use an approval."""
+    free: set[str] = set()
+    ahead = [START]
+    while ahead:
+        node_id = ahead.pop()
+        if node_id in free:
+            continue
+        free.add(node_id)
+        edges = graph.outgoing[node_id]
+        ahead += [edge.target for edge in edges if node_id not in asked or edge.on != "passed"]
+    return free
+
+
+def _reads_status(condition: str | None) -> bool:
+    parsed = parse_expression(condition) if condition is not None else None
+    if parsed is None or isinstance(parsed, ExpressionError):
+        return False
+    return any(name.path[:2] == ("entity", "status") for name in list_variables(parsed))

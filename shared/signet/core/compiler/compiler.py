@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from signet.core.compiler.artifact import Artifact, make_artifact
-from signet.core.compiler.authority_checks import check_actor_conditions, check_seats
+from signet.core.compiler.authority_checks import check_actor_conditions, check_open_actions, check_seats
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
 from signet.core.compiler.graph import Edge, Graph, Node, make_graph
 from signet.core.compiler.graph_json import CheckedGraph, make_condition_json, make_graph_json
@@ -298,6 +298,8 @@ def _check_authority(
     yield from check_requirements(graph, blocks, shape.order, source.slots, is_bare=is_bare)
     yield from check_actor_conditions(graph, source.slots, is_bare=is_bare)
     yield from check_seats(graph)
+    if source.names.contract is not None:
+        yield from check_open_actions(graph, blocks, shape.order, source.slots, source.names.contract)
 
 
 def _describe_authority(

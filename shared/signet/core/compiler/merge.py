@@ -91,6 +91,15 @@ def _complete_edges(base: Graph, slot: EnvelopeSlot, filled: SlotGraph) -> Itera
         # Every edge to an action leads to its policy gate: no patch can go round it.
         target = policy_node(edge.target) if types.get(edge.target) == "action" else edge.target
         yield replace(edge, target=target)
+        if edge.on == "error" and types.get(edge.source) == "action":
+            # Who may not do it goes the way that the author drew for its failure.
+            yield replace(
+                edge,
+                id=f"sys:edge:policy:{edge.source}:denied:{edge.id}",
+                source=policy_node(edge.source),
+                target=target,
+                on="denied",
+            )
     for node in filled.nodes:
         if node.type == "action":
             edge_id = f"sys:edge:policy:{node.id}"

@@ -43,7 +43,10 @@ _ON_DOCUMENTS = ("restart", "correct")
 
 @dataclass(frozen=True)
 class ExplainedAct:
-    """An act that the server accepts now, with what it does, and how it is called."""
+    """An act that the server accepts now, with what it does, and how it is called.
+
+    `command` is empty for what nobody does by the command line: to vote, and to ask for a transition.
+    """
 
     name: str
     permission: str
@@ -136,8 +139,8 @@ def _explain_act(
         act.permission,
         tuple(act.targets),
         text,
-        _write_command(record, act.name, body),
-        _write_request(record, act.name, body),
+        write_command(record, act.name, body),
+        write_request(record, act.name, body),
     )
 
 
@@ -178,7 +181,7 @@ def _list_answer(outline: Outline, incident: IncidentRecord) -> Iterator[tuple[s
         yield "payload", {} if config.get("for_each") is None else []
 
 
-def _write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
+def write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
     named = [body[name] for name in ("node", "token") if name in body]
     _, subject, version = _find_subject(record, act)
     words = ["signet", "instance", act.replace("_", "-"), str(subject), *named]
@@ -195,7 +198,7 @@ def _quote(word: str) -> str:
     return f'"{word}"' if word == WHY else shlex.quote(word)
 
 
-def _write_request(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
+def write_request(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:
     content = f"  {json.dumps(body, ensure_ascii=False)}" if body else ""
     kind, subject, version = _find_subject(record, act)
     return f'POST /v1/{kind}/{subject}/{act}  If-Match: "{version}"{content}'

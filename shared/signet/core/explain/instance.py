@@ -15,11 +15,18 @@ from signet.core.control.authorship import ControlAuthors
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.authors import describe_control
-from signet.core.explain.incidents import ExplainedIncident, explain_incidents, write_incidents
+from signet.core.explain.incidents import (
+    ExplainedAct,
+    ExplainedIncident,
+    explain_incidents,
+    write_incidents,
+)
 from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
+    describe_given,
     describe_happened,
+    describe_rejection,
     describe_standing,
     describe_summary,
     describe_turn,
@@ -29,6 +36,7 @@ from signet.core.explain.phrases import describe_time
 from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
 from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_list, escape
 from signet.core.explain.waits import describe_left, describe_wait, describe_waking
+from signet.core.explain.ways_on import explain_ways_on, write_ways_on
 from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import INHERITED
 
@@ -62,6 +70,8 @@ class Happened:
     # The one that it acted for or as, in words.
     acted: str
     text: str
+    # What an acting node was given; None for the others.
+    given: Mapping[str, Any] | None
     conditions: tuple[ReadCondition, ...]
     # The mistake of each field that made it fail.
     mistakes: tuple[str, ...]
@@ -104,6 +114,19 @@ class ApprovedReference:
 
 
 @dataclass(frozen=True)
+class ExplainedRejection:
+    """A change that a rule has stopped: who asked for it, and what the rule read."""
+
+    rule: str
+    rule_version: int
+    operation: str
+    actor: str
+    at: datetime
+    text: str
+    condition: ReadCondition
+
+
+@dataclass(frozen=True)
 class InstanceExplanation:
     id: UUID
     entity_type: str | None
@@ -128,8 +151,12 @@ class InstanceExplanation:
     stuck_stages: tuple[StuckStage, ...]
     # What was withdrawn, and has left or may have left.
     left: tuple[str, ...]
+    # The newest changes of the document that rules have stopped since it began.
+    rejections: tuple[ExplainedRejection, ...]
     # The events that would move it, or the reason that nothing does.
     waking: tuple[str, ...]
+    # What people can do to bring it on, where no incident holds it.
+    acts: tuple[ExplainedAct, ...]
     # The authors of the definition, the contract and the chains that it runs under.
     control: ControlAuthors | None
 
@@ -183,7 +210,9 @@ def explain_instance(
         approved_references=tuple(_list_approved_references(record)),
         stuck_stages=tuple(explain_stuck_stages(outline, record)),
         left=tuple(describe_left(outline, record)),
+        rejections=tuple(_list_rejections(outline, record)),
         waking=tuple(describe_waking(outline, record)),
+        acts=tuple(explain_ways_on(outline, record)),
         control=control,
     )
 
@@ -198,7 +227,8 @@ def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenP
         if token["state"] in STANDING:
             step = steps.get(token["id"])
             since = step.started_at if step is not None else record.instance.updated_at
-            waits_for = tuple(describe_wait(outline, record, token, step))
+            given = describe_given(step.input_json if step is not None else None)
+            waits_for = (*describe_wait(outline, record, token, step), *given)
             yield TokenPosition(
                 token["id"], token["node"], since, describe_standing(outline, token["node"]), waits_for
             )
@@ -221,6 +251,19 @@ def _list_approved_references(record: InstanceRecords) -> Iterator[ApprovedRefer
             UUID(approval) if approval else None,
             UUID(origin) if origin else None,
             sentence,
+        )
+
+
+def _list_rejections(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedRejection]:
+    for rejection in record.rejections:
+        yield ExplainedRejection(
+            rejection.rule,
+            rejection.rule_version,
+            rejection.operation,
+            rejection.actor_id,
+            rejection.created_at,
+            describe_rejection(outline, rejection),
+            _read_condition(outline, rejection.evidence),
         )
 
 
@@ -248,6 +291,7 @@ def _list_happened(
             run_as=step.run_as,
             acted=describe_actor(outline, step.node_id, step.run_as, step.actor_user_id),
             text=describe_happened(outline, step),
+            given=step.input_json,
             conditions=tuple(_find_conditions(outline, output)),
             mistakes=tuple(_list_mistakes(output)),
         )
@@ -310,26 +354,30 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield from (f"    {sentence}" for sentence in position.waits_for)
     yield from ("", "What moves it")
     yield from (f"  {sentence}" for sentence in explained.waking)
+    yield from write_ways_on(explained.acts)
     yield from _write_left(explained)
     yield from ("", "How it came here (steps in the order of their ends)")
     for happened in explained.happened:
         yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"
+        yield from (f"          {line}" for line in describe_given(happened.given))
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
-    if explained.approvals:
-        yield from ("", "Its approvals")
-    for approval in explained.approvals:
-        first, *details = approval.text
-        yield f"  {first}"
-        yield from (f"    {sentence}" for sentence in details)
+    rejections = [(rejection.text, rejection.condition.text) for rejection in explained.rejections]
+    yield from _write_groups("What rules have rejected, the newest first", rejections)
+    yield from _write_groups("Its approvals", [approval.text for approval in explained.approvals])
     if explained.approved_references:
         yield from ("", "What it reads of other documents as it was approved")
     yield from (f"  {reference.text}" for reference in explained.approved_references)
-    if explained.stuck_stages:
-        yield from ("", "What to do where nobody may decide")
-    for stuck in explained.stuck_stages:
-        first, *details = stuck.text
-        yield f"  {first}"
-        yield from (f"    {sentence}" for sentence in details)
+    stuck_stages = [stuck.text for stuck in explained.stuck_stages]
+    yield from _write_groups("What to do where nobody may decide", stuck_stages)
     yield from ("", "Its life")
     yield from (f"  {describe_time(turn.at)}  {turn.text}" for turn in explained.turns)
+
+
+def _write_groups(title: str, groups: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Write the title where there is any group: of each its first sentence, and the others below it."""
+    if groups:
+        yield from ("", title)
+    for first, *details in groups:
+        yield f"  {first}"
+        yield from (f"    {sentence}" for sentence in details)

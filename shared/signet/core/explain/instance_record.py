@@ -62,6 +62,8 @@ class ExplainedStep:
     waiting_for_event_key: str | None
     # The version of the document when the step began.
     entity_version: int
+    # What an acting node was given.
+    input_json: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class EffectRecord:
     max_attempts: int
     due_at: datetime
     error: str | None
+    id: UUID | None = None
+    is_endpoint_disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +263,18 @@ class EditRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectionRecord:
+    """A change of the document that a rule has stopped, and what the rule read."""
+
+    rule: str
+    rule_version: int
+    operation: str
+    actor_id: str
+    evidence: Mapping[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedAct:
     """An act that the server would accept now, with its permission.
 
@@ -310,6 +326,8 @@ class InstanceRecords:
     incidents: Sequence[IncidentRecord] = ()
     # What was withdrawn, and has left or may have left, the oldest first.
     left: Sequence[LeftRecord] = ()
+    # The newest changes that rules have stopped, the newest first.
+    rejections: Sequence[RejectionRecord] = ()
     tenant_id: UUID | None = None
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

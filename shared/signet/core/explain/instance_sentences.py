@@ -1,13 +1,19 @@
 """Sentences about an instance: its position, and the steps that led there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from signet.core.explain.controls import describe_control
-from signet.core.explain.instance_record import ExplainedStep, InstanceRecords, TurnRecord
+from signet.core.explain.instance_record import ExplainedStep, InstanceRecords, RejectionRecord, TurnRecord
 from signet.core.explain.outline import Outline
-from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
-from signet.core.explain.vocabulary import describe_list, describe_name, escape
+from signet.core.explain.phrases import (
+    begin_sentence,
+    describe_node,
+    describe_time,
+    end_sentence,
+    name_transition,
+)
+from signet.core.explain.vocabulary import describe_json, describe_list, describe_name, escape
 from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import CONTROL
 from signet.core.tenants.principal import SERVICE_PREFIX
@@ -120,6 +126,21 @@ def _describe_target(outline: Outline, node_id: str) -> str:
 
 def _describe_label(edge: _Data) -> str:
     return f" ({escape(edge['label'])})" if edge.get("label") else ""
+
+
+def describe_given(given: _Data | None) -> Iterator[str]:
+    """Say what an acting node was given, in one line."""
+    if given is None:
+        return
+    yield f"It was given {describe_json(given.get('payload', given.get('items', given)))}"
+
+
+def describe_rejection(outline: Outline, rejection: RejectionRecord) -> str:
+    """Name the rule, what it has stopped, and who asked for that."""
+    what = describe_name(rejection.operation)
+    asker = outline.words.describe_subject(rejection.actor_id)
+    rule = f'The rule "{escape(rejection.rule)}" (version {rejection.rule_version})'
+    return f"{describe_time(rejection.created_at)}  {rule} rejected: {what} ({asker})."
 
 
 def describe_turn(outline: Outline, turn: TurnRecord) -> str:

@@ -15,9 +15,8 @@ from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, escape
-from signet.core.runtime.document_changes import DRIFT
 from signet.core.runtime.position import parse_position
-from signet.core.runtime.projection import CONTROL
+from signet.core.runtime.projection import CONTROL, DRIFT
 
 LIVE = ("running", "paused")
 
@@ -68,7 +67,7 @@ def _describe_state(outline: Outline, record: InstanceRecords, node_id: str) -> 
         )
     for outcome in ("requested", "interrupted"):
         for edge in outline.workflow.edges_from(node_id, outcome):
-            yield _describe_exit(outline, _exit_gate_of(outline, edge["target"]))
+            yield _describe_exit(outline, exit_gate_of(outline, edge["target"]))
 
 
 def _describe_exit(outline: Outline, gate: str) -> str:
@@ -84,7 +83,7 @@ def _describe_exit(outline: Outline, gate: str) -> str:
     return f"{sentence}."
 
 
-def _exit_gate_of(outline: Outline, node_id: str) -> str:
+def exit_gate_of(outline: Outline, node_id: str) -> str:
     if outline.workflow.type_of(node_id) == "slot_in":
         return outline.workflow.exit_of(outline.workflow.slot_of(node_id))
     return node_id
@@ -188,7 +187,7 @@ def _is_time_of_approval(trigger: TriggerRecord) -> bool:
 
 def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     if record.instance.reason == DRIFT:
-        yield "Its document changed where it must not: fail it, then ask for the transition again."
+        yield "Its document changed where it must not: one of the acts of its incident brings it on."
         return
     if _rests_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
@@ -227,10 +226,10 @@ def _is_sent_back(outline: Outline, node_id: str) -> bool:
 def _rests_by_person(record: InstanceRecords) -> bool:
     """Return whether a person's pause is what it rests for, and not that all of its tokens are held."""
     is_held = parse_position(record.instance.active_tokens).is_held
-    return record.instance.status == "paused" and not is_held and _is_paused_by_person(record)
+    return record.instance.status == "paused" and not is_held and is_paused_by_person(record)
 
 
-def _is_paused_by_person(record: InstanceRecords) -> bool:
+def is_paused_by_person(record: InstanceRecords) -> bool:
     pauses = [step for step in record.steps if step.node_id == f"{CONTROL}paused"]
     return bool(pauses) and max(pauses, key=lambda step: step.seq).run_as == "actor"
 

@@ -4,16 +4,13 @@ It opens and closes with steps, so that its history follows from them. Its code 
 to look for, and which incidents have one cause.
 """
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
 
-from signet.core.runtime.execution import HoldChange
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.projection import CONTROL, Step
 
-_CODE = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?::|$)")
 GATE_HELD = "GATE_HELD"
 STEP_FAILED = "STEP_FAILED"
 ENGINE_FAILED = "ENGINE_FAILED"
@@ -48,6 +45,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "APPROVAL_SAME_PERSON": IncidentKind.BUSINESS,
         "APPROVAL_STALE": IncidentKind.BUSINESS,
         "APPROVAL_TOO_MANY_SEATS": IncidentKind.CONFIGURATION,
+        "DONE_BEFORE": IncidentKind.BUSINESS,
         "EFFECT_DEAD": IncidentKind.OUTSIDE,
         "EFFECT_TIMEOUT": IncidentKind.OUTSIDE,
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,
@@ -66,14 +64,10 @@ _DEFECTS = frozenset({ENGINE_FAILED, "ACTION_FAILED", "APPROVAL_UNPROVEN", "WORK
 COUNTED_CODES = frozenset({*_KINDS, *_DEFECTS, STEP_FAILED, "PERMISSION_DENIED", "RULE_REJECTED"})
 
 
-def code_of(reason: str, evidence: Mapping[str, Any], node_type: str | None) -> str:
-    """Return the code that the evidence or the reason names, else one for the type of the node."""
-    named = evidence.get("code")
-    if isinstance(named, str) and named:
-        return named
-    found = _CODE.match(reason)
-    if found is not None:
-        return found[1]
+def code_of(hold: str | None, node_type: str | None) -> str:
+    """Return the code of the hold, else one for the type of the node."""
+    if hold is not None:
+        return hold
     if node_type == "lifecycle_gate":
         return GATE_HELD
     return ENGINE_FAILED if node_type is None else STEP_FAILED

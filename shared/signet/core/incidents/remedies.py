@@ -42,6 +42,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "APPROVAL_TOO_MANY_SEATS": "Take people out of the asked role, then retry. Or go to an earlier node.",
         "APPROVAL_UNPROVEN": _PROOF,
         "DOCUMENT_WITHOUT_WORKFLOW": "A person has ended its workflow, and left it. Restart it.",
+        "DONE_BEFORE": (
+            "The node has acted since the gate was passed, and nothing is done twice by itself. Find out from"
+            " the receiver what it has taken. Then skip the node with the answer."
+        ),
         "EFFECT_DEAD": (
             "Have the other system answer again, then retry: it knows the call by its webhook-id. Where it"
             " has taken the call, skip it with the answer."
@@ -70,8 +74,9 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",
         "WORKFLOW_VERSION_DRIFT": (
-            "The steps before were decided on other content, so that going on would be wrong. Cancel it with"
-            " `then: restart`: it begins again at its status, and people decide on what it holds now."
+            "The steps before were decided on other content, so that going on would be wrong. Go to the state"
+            " of the document: people decide on what it holds now. Where that is not listed, cancel it with"
+            " `then: restart`."
         ),
     }
 )

@@ -9,11 +9,10 @@ from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
 from signet.core.runtime.go_to_targets import find_undecided
 from signet.core.runtime.position import Token
-from signet.core.runtime.projection import CONTROL, INHERITED, Actor, Step
+from signet.core.runtime.projection import CONTROL, DRIFT, INHERITED, Actor, Step
 from signet.core.runtime.resting_states import find_resting_state, state_node
 from signet.core.runtime.workflow import Workflow
 
-DRIFT = "WORKFLOW_VERSION_DRIFT"
 # Why an instance is sent back to where its way began.
 EDITED, REFERENCES_CHANGED, VALUES_ERASED = "edited", "references_changed", "values_erased"
 ANOTHER_REQUEST, SENT_BY_OPERATOR = "another request", "sent by an operator"
@@ -220,6 +219,20 @@ def take_correction(
         _send_back(execution, document_state, CORRECTED)
     if held := execution.projection.position.held():
         execution.resume("retried", held, reason, actor)
+
+
+def take_drift(
+    execution: InstanceExecution, document_state: DocumentState, node: str, reason: str, actor: Actor
+) -> None:
+    """Take in what was changed where nobody may change it, and begin again at the state before that.
+
+    What people approved on the way was about other content, and counts no more.
+    """
+    seen = {"seen": execution.projection.entity_version, "found": document_state.version}
+    kept = {"keeps": refs} if (refs := _list_kept_refs(execution, document_state)) else {}
+    execution.resume("resumed", (), reason, actor)
+    execution.control("edited", {**seen, **kept}, version_after=document_state.version, actor=actor)
+    execution.go_to(node, reason, actor)
 
 
 def _list_kept_refs(execution: InstanceExecution, document_state: DocumentState) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import Decision, DecisionInput, decide
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
 from signet.core.runtime.tokens import is_item, name_item
@@ -41,10 +42,14 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class ActionPlan:
-    """The plan of an acting node, found out without acting; for each of so many items."""
+    """The plan of an acting node, found out without acting; for each of so many items.
+
+    `given` is what the node is given. It goes on record with the step.
+    """
 
     content: Any = None
     item_count: int = 0
+    given: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +60,6 @@ class PendingAction:
     step: Step
     plan: Any
     items: Sequence[Step]
-
-
-@dataclass(frozen=True, slots=True)
-class HoldChange:
-    """A hold that a step has made, or ended. Without a token it is a pause of the whole by the engine."""
-
-    token: Token | None
-    step: Step
-    is_new: bool
-
-    @property
-    def reason(self) -> str:
-        """Return the reason: that of the token's hold, else that of the pause."""
-        if self.token is not None and self.token.hold is not None:
-            return self.token.hold.reason
-        return str(self.step.data.get("reason", ""))
 
 
 ReadDecisionInput = Callable[[Token], DecisionInput]
@@ -116,6 +105,11 @@ class InstanceExecution:
         tokens = self.projection.position.tokens.values()
         waiting = {(token.id, token.node) for token in tokens if token.state is TokenState.WAITING}
         return waiting == {(step.token, step.node) for step in self.open.values()}
+
+    @property
+    def passed_gate(self) -> int:
+        """Return the number of the last changed step that has passed a gate; 0 where none has."""
+        return max((s.seq for s in self.changed.values() if self._has_passed_gate(s)), default=0)
 
     # --- moving on ---
 
@@ -167,6 +161,7 @@ class InstanceExecution:
                 self.blocked[token.id] = prepared
             else:
                 step = self._begin(token)
+                step.given = prepared.given
                 items = self._begin_items(step, prepared.item_count)
                 pending_actions.append(PendingAction(node, step, prepared.content, items))
             return
@@ -177,6 +172,9 @@ class InstanceExecution:
             self._begin(token)
         else:
             self.end(self._make_step(token), decision)
+
+    def _has_passed_gate(self, step: Step) -> bool:
+        return step.outcome == "passed" and self.workflow.nodes[step.node].type.name == "lifecycle_gate"
 
     # --- steps ---
 
@@ -357,9 +355,13 @@ class InstanceExecution:
         step = waiting or self._make_step(self.projection.position.tokens[again])
         self.end(step, decision, has_waited=waiting is not None, is_skipped=True)
 
-    def go_to(self, node_id: str, reason: str, actor: Actor) -> None:
-        """Withdraw every token, and begin again at this node in the name of the same person as before."""
-        self.control("gone_to", {"node": node_id, "reason": reason}, actor=actor)
+    def go_to(self, node_id: str, reason: str, actor: Actor, version_after: int | None = None) -> None:
+        """Withdraw every token, and begin again at this node in the name of the same person as before.
+
+        `version_after` is the version of a document that has got another status by it.
+        """
+        data = {"node": node_id, "reason": reason}
+        self.control("gone_to", data, version_after=version_after, actor=actor)
 
     def ask_again(self, token: Token, reason: str, actor: Actor) -> None:
         """End what people are asked at the token's node, and let it ask them again."""

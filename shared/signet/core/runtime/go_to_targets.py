@@ -8,10 +8,11 @@ way that it came, or to the state that its slot leads to.
 from collections.abc import Iterator, Sequence
 
 from signet.core.compiler.slot_graph import slot_in, slot_out
+from signet.core.documents.amendments import ORIGINAL_MOVED_ON
 from signet.core.errors import Rejected
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
-from signet.core.runtime.resting_states import begins_amendments, state_node
+from signet.core.runtime.resting_states import begins_amendments, find_beginning, state_node
 from signet.core.runtime.workflow import Workflow
 
 # The kinds of actions that may make documents.
@@ -24,16 +25,25 @@ def list_targets(execution: InstanceExecution, status: str) -> list[str]:
     """List the nodes that an operator may send the instance to, the nearest first.
 
     These are the beginnings of the slots that its tokens are in, and the states that they came from. Behind
-    a gate it is the state that the slot leads to.
+    a gate it is the state that the slot leads to. Where the document was changed in spite of its window, all
+    begins again at its state; what people have approved already is no such place.
     """
     found = _list_candidates(execution, status)
+    if execution.projection.has_drifted:
+        workflow, tokens = execution.workflow, execution.projection.position.at_work()
+        is_approved = is_behind_gate(workflow, tokens, status) or workflow.is_approved(
+            status, is_amendment=False
+        )
+        found = [] if is_approved else [node for node in found if node == state_node(status)]
     return [node for node in found if _find_bar(execution, status, node) is None]
 
 
 def check_go_to(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
-    if node_id in _list_candidates(execution, status):
+    if node_id in _list_candidates(execution, status) and not execution.projection.has_drifted:
         return _find_bar(execution, status, node_id)
     targets = list_targets(execution, status)
+    if node_id in targets:
+        return None
     sentence = f"the instance cannot go to {node_id}: it lies ahead, or nothing leads from there"
     remedy = f"Go to one of these: {', '.join(targets)}." if targets else "Ask for a transition instead."
     return Rejected("INSTANCE_TARGET_NOT_POSSIBLE", sentence, remedy=remedy)
@@ -108,7 +118,8 @@ def _list_states(workflow: Workflow, token: Token, status: str) -> Iterator[str]
     """List the state that a token came from, and the one that its slot behind a gate leads to.
 
     A gate of several states does not say which one its token came from. Then it is the document's own,
-    unless amendments have another beginning at the same status.
+    unless amendments have another beginning at the same status. An amendment whose original has moved on may
+    begin again. There people edit it, so that it stands for the original as it is now.
     """
     slot = workflow.content["slot_map"].get(token.node)
     if slot is not None and _is_after_gate(workflow, slot):
@@ -119,6 +130,8 @@ def _list_states(workflow: Workflow, token: Token, status: str) -> Iterator[str]
         yield state
     elif not begins_amendments(workflow, status):
         yield state_node(status)
+    if token.hold is not None and token.hold.reason.startswith(ORIGINAL_MOVED_ON):
+        yield find_beginning(workflow)
 
 
 def _find_bar(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
@@ -152,6 +165,7 @@ def _list_repeated(workflow: Workflow, status: str, node_id: str) -> Iterator[st
     A state is left by a request, which asks again; where it is left by itself, its slot begins again.
     """
     slots = workflow.content["slot_map"]
+    status = workflow.nodes[node_id].config.get("state", status)
     edges = workflow.nodes[node_id].edges.get("automatic", ())
     begun = {slots.get(node) for node in (node_id, *(edge.target for edge in edges))} - {None}
     for name, node in workflow.nodes.items():

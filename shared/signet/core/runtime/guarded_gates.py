@@ -71,18 +71,24 @@ def list_windows_behind(content: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(content["edit_windows"][name] for name in places)
 
 
-def list_states_behind(content: Mapping[str, Any]) -> frozenset[str]:
+def list_states_behind(content: Mapping[str, Any], *, but_amended: bool = False) -> frozenset[str]:
     """List the states that a document comes to by approvals alone. An edit there asks nobody again.
 
     A gate counts where an approval stands before it in any branch: what passes it was asked about, or was let
-    through by the definition.
+    through by the definition. With `but_amended` the ways of amendments, which begin elsewhere, do not count.
     """
-    nodes = content["nodes"]
+    nodes, left_out = content["nodes"], "amended" if but_amended else None
     gates = (name for name in _find_ends(content) if nodes[name]["type"] == "lifecycle_gate")
     shut = _list_approvals(content).union(gates)
-    free = _walk(content, {_START}, lambda edge: edge["source"] not in shut or _is_no(edge))
-    states = (name for name, node in nodes.items() if node["type"] == "state" and name not in free)
-    return frozenset(nodes[name]["config"]["state"] for name in states)
+    reached = _walk(content, {_START}, lambda edge: edge["on"] != left_out)
+    free = _walk(
+        content,
+        {_START},
+        lambda edge: edge["on"] != left_out and (edge["source"] not in shut or _is_no(edge)),
+    )
+    return frozenset(
+        nodes[name]["config"]["state"] for name in reached - free if nodes[name]["type"] == "state"
+    )
 
 
 def _find_ends(content: Mapping[str, Any]) -> frozenset[str]:

@@ -190,7 +190,9 @@ def _find_obstacles(old: Definition, new: Definition, position: MoveInput) -> It
             f"the document is at version {position.document_version}, and the instance has seen"
             f" version {position.seen_version}"
         )
-        yield Obstacle("EDIT_NOT_TAKEN", sentence, "Wake it, or resume it where it is paused.")
+        yield Obstacle(
+            "EDIT_NOT_TAKEN", sentence, "Wake it; where it is paused, do what its explanation names."
+        )
     if old.workflow.hash != new.workflow.hash:
         for node_id in position.unused_approvals:
             sentence = f"an approval given at {node_id} is pinned to the old definition and not used yet"

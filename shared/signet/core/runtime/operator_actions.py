@@ -89,7 +89,7 @@ def _is_at_work(token: Token) -> bool:
 
 
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
-    """Refuse to cancel, unless a gate follows that takes the rejection or stops it."""
+    """Refuse to cancel, unless a gate follows that takes the rejection."""
     node = workflow.nodes[token.node]
     if _takes_rejection(node, token):
         return None
@@ -113,7 +113,7 @@ def _find_no_taker(workflow: Workflow, node: WorkflowNode) -> tuple[str, str] | 
         return None
     if gate.config["kind"] == "automatic" and "rejected" not in gate.edges:
         remedy = "Retry it, or skip it; end a wait by advance."
-        return "its gate has no state for what is rejected, and would stay shut", remedy
+        return f"{gate.id} has no state for what is rejected, and would stay shut", remedy
     return None
 
 
@@ -163,7 +163,12 @@ def _refuse_skip(why: str, remedy: str) -> Rejected:
 
 
 def list_acts(
-    execution: InstanceExecution, token: Token | None, status: str, *, is_paused_by_person: bool
+    execution: InstanceExecution,
+    token: Token | None,
+    status: str,
+    *,
+    is_paused_by_person: bool,
+    is_correctable: bool,
 ) -> list[str]:
     """List the acts that repair what is held, as the checks would accept them; the gentlest first.
 
@@ -175,11 +180,13 @@ def list_acts(
     is_retriable = check_retry(execution, is_paused_by_person=is_paused_by_person) is None
     found = ["retry"] if is_retriable else ["resume"] if check_resume(execution) is None else []
     if token is None or not execution.takes_changes:
+        has_drifted = execution.projection.has_drifted and not is_paused_by_person
+        found += ["go_to"] if has_drifted and list_targets(execution, status) else []
         return [*found, *ending]
     found += ["ask_again"] if check_ask_again(execution, token) is None else []
     found += ["skip"] if check_skip(execution.workflow, token) is None else []
     found += ["go_to"] if list_targets(execution, status) else []
-    found += ["correct"] if not execution.workflow.is_approved(status) else []
+    found += ["correct"] if is_correctable else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, *ending]
 

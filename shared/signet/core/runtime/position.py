@@ -1,5 +1,6 @@
 """The place of an instance in its workflow: its live tokens, where each stands, and what holds it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +22,8 @@ class TokenState(StrEnum):
 
 # A token in one of these stands at a node; a parted one is represented by its branches.
 STANDING = (TokenState.READY, TokenState.WAITING, TokenState.FAILED)
+# The code that a reason begins with.
+_CODE = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?::|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Hold:
     # The number of the step that holds it.
     seq: int
     reason: str
+    # What people and figures count it by, where something more is known than the type of its node.
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Token:
             "epoch": self.epoch,
         }
         if self.hold is not None:
-            stored["hold"] = {"seq": self.hold.seq, "reason": self.hold.reason}
+            stored["hold"] = {"seq": self.hold.seq, "reason": self.hold.reason, "code": self.hold.code}
         return stored
 
 
@@ -104,6 +109,20 @@ def parse_position(stored: Iterable[Mapping[str, Any]]) -> Position:
     return Position({token.id: token for token in map(_parse_token, stored)})
 
 
+def find_code(reason: str, evidence: Mapping[str, Any]) -> str | None:
+    """Find the code that the evidence names, else the one that the reason begins with."""
+    named = evidence.get("code")
+    if isinstance(named, str) and named:
+        return named
+    found = _CODE.match(reason)
+    return found[1] if found is not None else None
+
+
+def _parse_hold(stored: Mapping[str, Any]) -> Hold:
+    """Parse a hold; one of an older release says its code in its reason alone."""
+    return Hold(stored["seq"], stored["reason"], find_code(stored["reason"], stored))
+
+
 def _parse_token(stored: Mapping[str, Any]) -> Token:
-    hold = Hold(**stored["hold"]) if "hold" in stored else None
+    hold = _parse_hold(stored["hold"]) if "hold" in stored else None
     return Token(**{**stored, "state": TokenState(stored["state"]), "hold": hold})

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.runtime.position import Position, Token
+from signet.core.runtime.position import Hold, Position, Token, find_code
 from signet.core.runtime.tokens import (
     TokenChanges,
     ask_again,
@@ -26,6 +26,8 @@ from signet.core.tenants.principal import KEY_PREFIX, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 
 CONTROL = "sys:control:"
+# The reason of a pause: the document was changed where nobody may change it.
+DRIFT = "WORKFLOW_VERSION_DRIFT"
 # The instance goes on under another definition, which the step names.
 MOVED = f"{CONTROL}moved"
 # Of a pin: the document that the pinned one was made of, whose approval it is of.
@@ -90,12 +92,15 @@ class Step:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     # A join has the number of the split whose branches it joins; it fires once for each (WF-16).
     epoch: int | None = None
+    # What an acting node was given; it is written once, with the row.
+    given: Mapping[str, Any] | None = None
     # The id of its row; None until that is written.
     id: Any = None
+    # Asked five times of each step, so that it is worked out once.
+    is_control: bool = field(init=False)
 
-    @property
-    def is_control(self) -> bool:
-        return self.node.startswith(CONTROL)
+    def __post_init__(self) -> None:
+        self.is_control = self.node.startswith(CONTROL)
 
     def to_output(self) -> dict[str, Any]:
         """Make `output_json`: the evidence, and all that a rebuild needs beside the columns."""
@@ -155,6 +160,11 @@ class Projection:
         """Return whether it is paused because all of its tokens are held, by no act of its own."""
         return self.status == "paused" and self.position.is_held
 
+    @property
+    def has_drifted(self) -> bool:
+        """Return whether it is paused because its document was changed where nobody may change it."""
+        return self.status == "paused" and self.reason == DRIFT
+
     def tokens(self) -> list[Token]:
         return list(self.position.tokens.values())
 
@@ -164,8 +174,11 @@ def start_projection(
     entity_version: int,
     actor: Actor = Actor(""),
     pins: Mapping[str, Any] = MappingProxyType({}),
+    context: Mapping[str, Any] = MappingProxyType({}),
 ) -> Projection:
-    projection = Projection(entity_version=entity_version, actor=actor, pins=dict(pins))
+    projection = Projection(
+        entity_version=entity_version, actor=actor, pins=dict(pins), context=dict(context)
+    )
     begin(projection.position, node, entity_version)
     return projection
 
@@ -179,13 +192,14 @@ def project(
     moved_to: Mapping[int, Workflow] = MappingProxyType({}),
     pins: Mapping[str, Any] = MappingProxyType({}),
     watch: Callable[[Projection], None] | None = None,
+    context: Mapping[str, Any] = MappingProxyType({}),
 ) -> Projection:
     """Apply the whole history, in the order in which steps began and ended.
 
-    `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` are
-    those that it began with. `watch` sees the projection before each event.
+    `moved_to` holds the workflow of each step that moved the instance, by the step's number. `pins` and
+    `context` are those that it began with. `watch` sees the projection before each event.
     """
-    projection = start_projection(node, entity_version, actor, pins)
+    projection = start_projection(node, entity_version, actor, pins, context)
     events: list[tuple[int, int, Step]] = []
     for step in steps:
         if step.end_seq != step.seq:
@@ -243,7 +257,8 @@ def _apply_step(workflow: Workflow, projection: Projection, step: Step, seq: int
     if is_item(step.token):
         return TokenChanges()  # the step of the whole list moves its token
     if step.status == "failed" and step.is_held:
-        hold_failed(projection.position, step.token, seq, step.error or "")
+        error = step.error or ""
+        hold_failed(projection.position, step.token, Hold(seq, error, find_code(error, step.evidence)))
         return TokenChanges()
     if step.status == "failed" and not step.chosen_edge_ids:
         projection.status, projection.reason = "failed", step.error
@@ -288,7 +303,8 @@ def _resume(workflow: Workflow, projection: Projection, step: Step, seq: int) ->
 
 
 def _hold(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
-    hold(projection.position, step.data["token"], seq, _reason_of(step))
+    reason = _reason_of(step)
+    hold(projection.position, step.data["token"], Hold(seq, reason, find_code(reason, step.data)))
     return TokenChanges()
 
 

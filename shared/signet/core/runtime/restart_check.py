@@ -43,6 +43,8 @@ class RestartInput:
     wants_two_people: bool = False
     # The definition is that of the last instance, or the one that new instances begin under.
     is_in_force: bool = False
+    # What the definition reads of other documents that no approval has pinned.
+    unpinned_reads: Sequence[str] = ()
 
 
 def choose_beginning(workflow: Workflow, place: EndedPlace, status: str, *, is_amendment: bool) -> str:
@@ -170,6 +172,7 @@ def assess_restart(old: Definition, new: Definition, node_id: str, facts: Restar
         document_version=version,
         document_status=facts.document_status,
         wants_two_people=facts.wants_two_people,
+        unpinned_reads=facts.unpinned_reads,
         may_be_older=facts.is_in_force,
     )
     report = assess(old, new, position)

@@ -18,6 +18,12 @@ def begins_amendments(workflow: Workflow, status: str) -> bool:
     return beginning is not None and beginning.config["state"] == status
 
 
+def find_beginning(workflow: Workflow) -> str:
+    """Return the node of the state that amendments begin at."""
+    edges = workflow.nodes["sys:start"].edges
+    return (edges.get("amended") or edges["created"])[0].target
+
+
 def find_resting_state(workflow: Workflow, status: str, *, is_amendment: bool) -> str:
     """Return the node of the state that a document rests at."""
     return state_node(AMENDED if is_amendment and begins_amendments(workflow, status) else status)

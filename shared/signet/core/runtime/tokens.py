@@ -88,15 +88,15 @@ def mark_waiting(position: Position, token_id: str) -> None:
     position.tokens[token_id] = _change(position.tokens[token_id], state=TokenState.WAITING)
 
 
-def hold(position: Position, token_id: str, seq: int, reason: str) -> None:
+def hold(position: Position, token_id: str, reason: Hold) -> None:
     """Hold the token where it is: its node cannot act, or its wait cannot end."""
-    position.tokens[token_id] = replace(position.tokens[token_id], hold=Hold(seq, reason))
+    position.tokens[token_id] = replace(position.tokens[token_id], hold=reason)
 
 
-def hold_failed(position: Position, token_id: str, seq: int, reason: str) -> None:
+def hold_failed(position: Position, token_id: str, reason: Hold) -> None:
     """Hold the token of a step that has failed; its branches have none, so that nothing else ends."""
     token = position.tokens[token_id]
-    position.tokens[token_id] = replace(token, state=TokenState.FAILED, hold=Hold(seq, reason))
+    position.tokens[token_id] = replace(token, state=TokenState.FAILED, hold=reason)
 
 
 def retry(position: Position, token_ids: Iterable[str], seq: int, version: int) -> TokenChanges:

@@ -52,6 +52,7 @@ class WorkflowNode:
     blocks: tuple[str, ...]
     expressions: Mapping[str, Compiled]
     templates: Mapping[str, Render]
+    run_as: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,14 @@ class Workflow:
     def _states_behind_approvals(self) -> frozenset[str]:
         return list_states_behind(self.content)
 
-    def is_approved(self, status: str) -> bool:
-        """Return whether people approved what a document in this status says."""
-        return status in self._states_behind_approvals
+    @cached_property
+    def _states_behind_approvals_but_amended(self) -> frozenset[str]:
+        return list_states_behind(self.content, but_amended=True)
+
+    def is_approved(self, status: str, *, is_amendment: bool) -> bool:
+        """Return whether a document in this status came there by gates with approvals alone."""
+        behind = self._states_behind_approvals if is_amendment else self._states_behind_approvals_but_amended
+        return status in behind
 
     def is_behind_approvals(self, status: str) -> bool:
         """Return whether an edit in this status asks nobody: it is settled, or approved to come there."""
@@ -194,6 +200,7 @@ class Workflow:
                 for pointer, tree in logic.items()
                 if "template" in tree
             },
+            run_as=_find_run_as(node["type"], node["config"]),
         )
 
     def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> ChosenEdges:
@@ -289,6 +296,12 @@ _STRICTNESS = {"editable": 0, "amend_only": 1, "locked": 2}
 def _load_action(action: Mapping[str, Any]) -> ContractAction:
     render = compile_template(template_from_json(action["set"]))
     return ContractAction(action["kind"], action["entity_type"], render)
+
+
+def _find_run_as(node_type: str, config: Mapping[str, Any]) -> str:
+    if node_type == "lifecycle_gate" and config["kind"] == "automatic":
+        return "system"  # it has no requester
+    return str(config.get("run_as", "actor"))
 
 
 def _load_edge(edge_id: str, edge: Mapping[str, Any]) -> WorkflowEdge:

@@ -23,6 +23,7 @@ OWN_RESOURCES = frozenset(
         "quota",
         "role",
         "rule",
+        "rule_execution",
         "secret",
         "service_account",
         "tenant",

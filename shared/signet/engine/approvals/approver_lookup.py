@@ -200,14 +200,10 @@ def can_anyone_vote_now(
         approved_elsewhere=about.approved_elsewhere,
         stage=stage,
         seats=seats,
-        roles={user_id: person.roles for user_id, person in people.items()},
-        permissions={user_id: person.permissions for user_id, person in people.items()},
-        delegations=(),
-        changes=changes,
         now=now,
         make_env=about.make_voter_env,
     )
-    return can_anyone_vote(seats, check.make_context())
+    return can_anyone_vote(seats, check.with_people(people, changes=changes).make_context())
 
 
 def _read_changes(

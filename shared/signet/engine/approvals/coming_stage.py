@@ -120,10 +120,6 @@ def make_unopened_check(
         approved_elsewhere=approval.approved_elsewhere,
         stage=stage,
         seats=ask_rejecters_again(stage, assignment.seats, approval.rejected_seats, standing),
-        roles={},
-        permissions={},
-        delegations=(),
-        changes=(),
         now=reader.now,
         make_env=reader.make_voter_env(approval.document),
     )

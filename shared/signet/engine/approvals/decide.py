@@ -154,7 +154,7 @@ def make_check(
     make_env: MakeVoterEnvironment,
 ) -> VoteCheck:
     """Make the check of votes on the present stage of a request."""
-    return VoteCheck(
+    check = VoteCheck(
         contract=contract,
         document=document,
         requesters=request.requesters,
@@ -164,13 +164,10 @@ def make_check(
         approved_elsewhere=request.approved_elsewhere,
         stage=stage,
         seats=seats,
-        roles={user_id: person.roles for user_id, person in voters.people.items()},
-        permissions={user_id: person.permissions for user_id, person in voters.people.items()},
-        delegations=voters.delegations,
-        changes=voters.changes,
         now=now,
         make_env=make_env,
     )
+    return check.with_people(voters.people, voters.delegations, voters.changes)
 
 
 def explain_denial(denial: Denial, person: str, other_seats: Sequence[Seat]) -> Denial:

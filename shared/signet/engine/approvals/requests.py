@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, list_approving_voices
+from signet.core.approvals.given_decisions import MOVED_ON
 from signet.core.approvals.pins import hash_content, hash_pins, list_changed_variables
 from signet.core.approvals.policy import Policy, Stage, hash_policy
 from signet.core.approvals.proof import LapsedVote
@@ -83,7 +84,8 @@ class ApprovalRequests:
             self._live.setdefault(request.instance_id, []).append(request)
 
     def list_live(self, instance_id: UUID) -> list[LiveRequest]:
-        return self._live.get(instance_id, [])
+        # Most waves have no request at all, and the hash of an id is not free.
+        return self._live.get(instance_id, []) if self._live else []
 
     def list_pending(self, instance_id: UUID) -> list[LiveRequest]:
         """List the requests that are open, or approved and not used yet."""
@@ -91,7 +93,7 @@ class ApprovalRequests:
 
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
         """List the approved requests that no gate has used yet."""
-        withdrawn = self._withdrawn.get(instance_id, {})
+        withdrawn = self._withdrawn.get(instance_id, {}) if self._withdrawn else {}
         return [r for r in self.list_live(instance_id) if r.is_unused and r.id not in withdrawn]
 
     def list_given(self, instance_id: UUID) -> list[LiveRequest]:
@@ -367,7 +369,7 @@ class ApprovalRequests:
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
     ) -> None:
         """Void open requests whose step has ended, and unused approvals of a document that moved on."""
-        withdrawn = self._withdrawn.get(instance_id, {})
+        withdrawn = self._withdrawn.get(instance_id, {}) if self._withdrawn else {}
         for request in self.list_live(instance_id):
             is_past = has_moved_on or request.document_version != version or request.id in withdrawn
             # A request that a gate has opened again is waited for there.
@@ -375,7 +377,7 @@ class ApprovalRequests:
             if request.status == "open" and not is_waited_for:
                 self.void(request, withdrawn.get(request.id, "its step was withdrawn"))
             elif request.is_unused and is_past:
-                self.void(request, withdrawn.get(request.id, "the document went another way, or was edited"))
+                self.void(request, withdrawn.get(request.id, MOVED_ON))
 
     def consume(self, instance_id: UUID) -> list[UUID]:
         """Use up the approvals as the gate's last act, so that they cannot be used again (WF-03)."""

@@ -228,11 +228,14 @@ def _update(
 
 
 def _correct(operation: Correct, context: MutationContext, row: DocumentRow) -> DocumentChange | Rejected:
-    """Make a new version; the request stays, since its way begins again for it."""
+    """Make a new version. The request stays, since its way begins again for it. One that decides ends."""
     data = _patched(operation.patch, context, is_full=False)
     if isinstance(data, Rejected):
         return data
-    return make_version(context, row, "correct", data, operation.reason)
+    change = make_version(context, row, "correct", data, operation.reason)
+    if row.requested in context.contract.contract.separation_of_duties.deciding:
+        supersede_request(change, row, "corrected")
+    return change
 
 
 def _nothing_to_amend() -> Rejected:

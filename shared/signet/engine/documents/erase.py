@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,17 +15,23 @@ from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
 from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
+from signet.store.approvals.given_decisions import find_deciding
 from signet.store.audit.write import append_rows, read_heads, read_transaction
-from signet.store.database import Database
+from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import (
     erase_values,
     find_live_instance,
     lock_document,
 )
 from signet.store.documents.timeline import find_document_type
+from signet.store.documents.write import WriteBatch, write_batch
 from signet.store.outbox.queue import insert_triggers, make_trigger
+
+# How the request of a person ends who has decided by it.
+VALUES_ERASED = "personal values were erased"
 
 
 @dataclass(frozen=True)
@@ -152,8 +159,19 @@ def _erase(
         )
         heads = read_heads(connection, tenant_id, [entry.subject])
         append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))
-        # Those who are asked about the document are asked again, without the value.
-        instance_id = find_live_instance(connection, tenant_id, document_id)
-        if instance_id is not None:
-            insert_triggers(connection, tenant_id, [make_trigger(instance_id, "continue", {})])
+        _ask_again(connection, tenant_id, document_id, erased[0].erased_at)
     return erasure
+
+
+def _ask_again(connection: Connection, tenant_id: UUID, document_id: UUID, now: datetime) -> None:
+    """Have people decide without the value: those who are asked, and who has decided by a request."""
+    instance_id = find_live_instance(connection, tenant_id, document_id)
+    if instance_id is None:
+        return
+    trigger = make_trigger(instance_id, "continue", {})
+    request_id = find_deciding(connection, tenant_id, document_id)
+    if request_id is not None:
+        ended = {"id": str(request_id), "status": "superseded", "outcome": VALUES_ERASED}
+        write_batch(connection, tenant_id, WriteBatch(ended_requests=[ended]), now=now)
+        trigger = make_trigger(instance_id, REQUEST_WITHDRAWN, {"request": str(request_id)})
+    insert_triggers(connection, tenant_id, [trigger])

@@ -1,7 +1,7 @@
 """The rows of decided changes: a batch of them, and one function for each table."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +24,6 @@ from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.position import Position
 from signet.core.runtime.projection import CONTROL, Actor
 from signet.core.runtime.tokens import begin
-from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.added_change import AddedChange, StoredVersion
 from signet.engine.documents.amendments import is_edit_of_amendment
 from signet.engine.documents.authorship import (
@@ -34,13 +33,12 @@ from signet.engine.documents.authorship import (
     persons_of_version,
 )
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart, diff_data
+from signet.engine.documents.rules import KeepResponsible
 from signet.ids import created_at_of, make_id
 from signet.store.documents.write import TransactionContext, WriteBatch
 from signet.store.outbox.queue import make_trigger
 
 Row = dict[str, Any]
-# Has a set of persons written with the transaction, and returns its hash as rows hold it.
-KeepResponsible = Callable[[ResponsiblePersons], str]
 
 
 class RowMaker:

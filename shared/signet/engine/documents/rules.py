@@ -1,7 +1,10 @@
-"""Rules of the tenant before and after a mutation, with the evidence of each evaluation."""
+"""Rules of the tenant before and after a mutation, with the evidence of each evaluation.
+
+A rejection stays on record, although nothing else of the change does.
+"""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -19,6 +22,7 @@ from signet.core.documents.rules import CompiledRule, EmitAction, RejectAction, 
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
 from signet.core.expressions.actors import find_person_against
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding
@@ -38,13 +42,20 @@ from signet.engine.documents.commands import (
 )
 from signet.engine.documents.references import RefQuery
 from signet.ids import make_id
-from signet.store.database import Connection
+from signet.store.database import Connection, Database
 from signet.store.definitions.rules import list_rules
+from signet.store.documents.rule_executions import write_executions
 from signet.store.documents.write import TransactionContext
+from signet.store.responsible_sets import TransactionSets
+from signet.store.tenants.tenants import read_now
 
 TTL_SECONDS = 5.0
 MAX_CACHED_BOOKS = 500
+# Rejections of one transaction. The others were refused by the same rules.
+MAX_KEPT = 100
 _Key = tuple[UUID, str, int]
+# Has a set of persons written with the transaction, and returns its hash as rows hold it.
+KeepResponsible = Callable[[ResponsiblePersons], str]
 
 
 class RuleBook:
@@ -106,7 +117,13 @@ def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozense
     )
 
 
-def apply_before_rules(
+def apply_rules(
+    rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
+) -> Rejected | None:
+    return _apply_before(rules, context, change) or _apply_after(rules, context, change)
+
+
+def _apply_before(
     rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
 ) -> Rejected | None:
     """Apply rules in order of priority; each sees the values that the ones before it set."""
@@ -156,7 +173,7 @@ def _find_sources(
     return compiled.responsible | context.refs.persons_of(query)
 
 
-def apply_after_rules(
+def _apply_after(
     rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
 ) -> Rejected | None:
     for compiled in _concerned(rules, change, "after"):
@@ -252,3 +269,40 @@ def _rejected(rule: Rule, action: RejectAction) -> Rejected:
     pointer = f"/{action.field}" if action.field else ""
     mistake = FieldError(pointer, "RULE_REJECTED", action.message)
     return Rejected("RULE_REJECTED", action.message, fields=(mistake,), details={"rule": rule.name})
+
+
+def make_rejection_rows(rejected: Sequence[DocumentChange], keep: KeepResponsible) -> list[dict[str, Any]]:
+    """Make the row of each evaluation that stopped a change: it was the last one of that change."""
+    return [
+        {
+            **change.executions[-1],
+            "is_rejection": True,
+            "operation": operation_of(change),
+            "actor_id": change.caller.principal.subject,
+            "responsible": keep(change.caller.principal.responsible),
+            "origin": _describe_origin(change.caller),
+            "instance_id": change.caller.instance_id,
+            "step_id": change.caller.step_id,
+            "trace_id": change.caller.trace_id,
+        }
+        for change in rejected[:MAX_KEPT]
+    ]
+
+
+def keep_rejections(database: Database, tenant_id: UUID, rejected: Sequence[DocumentChange]) -> None:
+    """Write rejections in a transaction of their own, behind the one that was rolled back for them."""
+    if not rejected:
+        return
+    with database.transaction(tenant_id) as connection:
+        rows = make_rejection_rows(rejected, TransactionSets(connection, tenant_id).keep)
+        write_executions(connection, tenant_id, rows, now=read_now(connection))
+
+
+def _describe_origin(caller: Caller) -> dict[str, Any]:
+    key = caller.principal.key
+    return {
+        "via": caller.via,
+        **(caller.origin.to_json() if caller.origin is not None else {}),
+        **({"key": key.to_json()} if key is not None else {}),
+        **({"claimed": caller.claimed} if caller.claimed is not None else {}),
+    }

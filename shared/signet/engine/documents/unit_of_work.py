@@ -61,20 +61,15 @@ from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
     RuleBook,
-    apply_after_rules,
-    apply_before_rules,
+    apply_rules,
     followed_by_rules,
     kind_of,
+    make_rejection_rows,
     operation_of,
 )
 from signet.ids import make_id
 from signet.store.database import Connection
-from signet.store.documents.write import (
-    DocumentRow,
-    TransactionContext,
-    WriteBatch,
-    write_batch,
-)
+from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch, write_batch
 from signet.store.pipeline import PipelinedTransaction
 from signet.store.responsible_sets import TransactionSets
 
@@ -107,7 +102,7 @@ class DocumentUnitOfWork:
     ) -> None:
         self._actions = caches.actions
         self._rules = caches.rules
-        self._connection = connection
+        self.connection = connection
         self._tenant_id = tenant_id
         self._rows = dict(rows)
         self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
@@ -122,10 +117,12 @@ class DocumentUnitOfWork:
         # Keys are reserved for changes that were then refused: only a rollback releases them.
         self.must_roll_back = False
         self._checkpoint: Checkpoint | None = None
+        # What rules have stopped: a wave writes it, and a mutation behind its transaction.
+        self.rejected: list[DocumentChange] = []
 
     @cached_property
     def originals(self) -> Originals:
-        return Originals(self._connection, self._tenant_id, self._rows)
+        return Originals(self.connection, self._tenant_id, self._rows)
 
     @property
     def batch(self) -> WriteBatch:
@@ -141,7 +138,7 @@ class DocumentUnitOfWork:
         return contract
 
     def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
-        return self._rules.read(self._connection, self._tenant_id, contract, self.transaction)
+        return self._rules.read(self.connection, self._tenant_id, contract, self.transaction)
 
     def make_context(
         self,
@@ -185,14 +182,14 @@ class DocumentUnitOfWork:
         decided = [self.decide(caller, operation) for operation in operations]
         if mode == "all" and (refused := find_refused(decided)):
             return refuse_all(decided, refused)
-        decided = reserve_keys(self._connection, self._tenant_id, decided, mode)
+        decided = reserve_keys(self.connection, self._tenant_id, decided, mode)
         if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
             return refuse_all(decided, refused)
-        outcomes: list[Outcome] = [
+        outcomes = [
             self._apply_last(change) if isinstance(change, DocumentChange) else change for change in decided
         ]
-        self.write(pipeline)
+        self._write(pipeline)
         return outcomes
 
     def execute(self, caller: Caller, operation: Operation) -> Outcome:
@@ -200,7 +197,7 @@ class DocumentUnitOfWork:
         change = self.decide(caller, operation)
         if not isinstance(change, DocumentChange):
             return change
-        lost = reserve(self._connection, self._tenant_id, [change], undo=True, checkpoint=self._checkpoint)
+        lost = reserve(self.connection, self._tenant_id, [change], undo=True, checkpoint=self._checkpoint)
         return lost.get(change.document_id) or self.apply(change)
 
     def begin_undoable(self) -> None:
@@ -209,7 +206,7 @@ class DocumentUnitOfWork:
     def end_undoable(self, *, undo: bool) -> None:
         checkpoint, self._checkpoint = self._checkpoint, None
         if undo and checkpoint is not None:
-            checkpoint.restore(self._connection)
+            checkpoint.restore(self.connection)
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)
@@ -265,7 +262,7 @@ class DocumentUnitOfWork:
 
     def apply(self, change: DocumentChange) -> Applied:
         """Apply a decided change: the rest of this transaction sees it."""
-        if change.replaces is not None and reserve(self._connection, self._tenant_id, [change], undo=True):
+        if change.replaces is not None and reserve(self.connection, self._tenant_id, [change], undo=True):
             raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
         self._rows |= advance(self._maker.add(change), self.transaction.now)
         for part in change.parts:
@@ -299,11 +296,14 @@ class DocumentUnitOfWork:
         self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
 
     def write(self, pipeline: PipelinedTransaction | None = None) -> None:
-        if self.batch.is_empty:
-            return
-        write_batch(
-            self._connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline
-        )
+        """Write the changes, and what rules have stopped: a wave commits though a step is refused."""
+        self.batch.rule_executions.extend(make_rejection_rows(self.rejected, self.keep_responsible))
+        self._write(pipeline)
+
+    def _write(self, pipeline: PipelinedTransaction | None) -> None:
+        if not self.batch.is_empty:
+            now = self.transaction.now
+            write_batch(self.connection, self._tenant_id, self.batch, now=now, pipeline=pipeline)
 
     def _row_of(self, operation: Operation) -> DocumentRow | None:
         return self._rows.get(operation.id) if operation.id else None
@@ -392,8 +392,7 @@ class DocumentUnitOfWork:
         followed = followed_by_rules(rules, operation_of(change))
         if not followed <= context.followed:
             context = replace(context, followed=context.followed | followed)
-        return (
-            apply_before_rules(rules, context, change)
-            or apply_after_rules(rules, context, change)
-            or check_size(change)
-        )
+        refused = apply_rules(rules, context, change)
+        if refused is not None and refused.code == "RULE_REJECTED":
+            self.rejected.append(change)
+        return refused or check_size(change)

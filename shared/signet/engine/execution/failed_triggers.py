@@ -10,6 +10,7 @@ from uuid import UUID
 from signet.core.errors import SignetError
 from signet.core.incidents.incident import code_of, kind_of
 from signet.core.runtime.idempotency_keys import step_key
+from signet.core.runtime.position import find_code
 from signet.core.runtime.projection import CONTROL
 from signet.engine.telemetry import Telemetry
 from signet.ids import created_at_of, make_id
@@ -39,7 +40,7 @@ def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedTri
 
 def _make_row(trigger: ClaimedTrigger) -> dict[str, Any]:
     step_id, history_id = make_id(), make_id()
-    code = code_of(trigger.error or "", {}, None)
+    code = code_of(find_code(trigger.error or "", {}), None)
     # A key of this death: a trigger that is sent again may die again.
     key = step_key(trigger.instance_id, CONTROL, f"step:{step_id}", 0)
     return {

@@ -97,6 +97,7 @@ class _History:
             {seq: workflow for (seq, _), workflow in moves},
             beginning.begin_pins,
             watch,
+            beginning.begin_context,
         )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from signet.core.canonical_json import content_hash
 from signet.core.documents.personal_data import mask_said, mask_variables
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
@@ -16,11 +17,15 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
 from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
-from signet.engine.documents.rows import KeepResponsible
+from signet.engine.documents.rules import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
 from signet.ids import created_at_of, make_id
+from signet.store.json_values import to_json
 from signet.store.outbox.queue import make_trigger
+
+# Of what a node was given: larger input leaves its size and its hash.
+MAX_INPUT_BYTES = 16_384
 
 
 def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
@@ -28,16 +33,18 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     step.id = make_id()
     node = context.execution.workflow.nodes.get(step.node)
     row = make_change_row(context, step)
+    if step.given is not None:
+        row["input"] = _bound(_mask_given(context, step.given))
     row["instance_id"] = context.row.id
     row["seq"] = step.seq
     row["node_id"] = step.node
     row["node_type"] = node.type.name if node is not None else "control"
     row["token_id"] = step.token
     row["entity_version"] = step.version
-    row["run_as"] = context.run_as(node) if node is not None else _name_channel(step)
+    row["run_as"] = node.run_as if node is not None else _name_channel(step)
     row["actor_id"] = context.actor_of(node).id if node is not None else _name_actor(step)
     actor = step.actor if node is None and step.actor is not None else context.execution.projection.actor
-    row["responsible"] = context.documents.keep_responsible(actor.responsible)
+    row["responsible"] = context.keep_responsible(actor)
     row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
     row["trace_id"] = context.trace_id
     if node is not None and node.type.name == "approval" and context.document is not None:
@@ -103,6 +110,22 @@ def _mask(context: InstanceContext, step: Step, output: dict[str, Any]) -> dict[
     return {**output, **{name: _mask_within(value, personal, values) for name, value in masked.items()}}
 
 
+def _mask_given(context: InstanceContext, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Mask personal values in what a node was given, as in its evidence."""
+    document = context.document
+    personal = context.documents.contract_of(document).personal_fields if document is not None else ()
+    if document is None or not personal:
+        return given
+    values = list((document.personal or {}).values())
+    return {name: _mask_named(name, value, personal, values) for name, value in given.items()}
+
+
+def _bound(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the input of a step, or its size and hash where it is larger than what steps keep."""
+    size = len(to_json([given]))
+    return given if size <= MAX_INPUT_BYTES else {"omitted": {"bytes": size, "hash": content_hash(given)}}
+
+
 def _mask_within(evidence: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
     """Mask personal values at any depth: inputs under `variables`, results under `result` or `payload`."""
     if isinstance(evidence, Mapping):
@@ -115,7 +138,7 @@ def _mask_within(evidence: Any, personal: Sequence[str], values: Sequence[Any]) 
 def _mask_named(name: str, value: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
     if name == "variables" and isinstance(value, Mapping):
         return mask_variables(value, personal)
-    if name in ("result", "payload"):
+    if name in ("result", "payload", "items"):
         return mask_said(value, values)
     return _mask_within(value, personal, values)
 
@@ -194,7 +217,7 @@ def make_history_row(
         "instance_id": context.row.id,
         "entry": entry,
         "actor_id": actor.id or SYSTEM_SUBJECT,
-        "responsible": context.documents.keep_responsible(actor.responsible),
+        "responsible": context.keep_responsible(actor),
         "step_id": context.last_step[1],
         "data": data,
         "trace_id": context.trace_id,

@@ -22,7 +22,7 @@ from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
+from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rows import (
     has_ready_tokens,
@@ -252,7 +252,7 @@ class _Wave:
 
         A request reaches those that are paused, too: it is answered.
         """
-        left = (c for c in self._contexts.values() if c.row.id not in self.result.failed)
+        left = [c for i, c in self._contexts.items() if not self.result.failed or i not in self.result.failed]
         return [c for c in left if c.execution.takes_changes or is_asked(c)]
 
     def _isolate(self, context: InstanceContext, act: Callable[[InstanceContext], _Result]) -> _Result | None:
@@ -324,7 +324,7 @@ class _Wave:
         for context, pending in pending_actions:
             if context.execution.is_due(pending):
                 began, node_type = clock(), pending.node.type.name
-                self._settle(context, pending, HANDLERS[node_type].act(context, pending))
+                self._settle(context, pending, act(context, pending))
                 stats.time(node_type, began, clock())
         stats.time(PURE, began_chains, ended_chains, stats.count_other_than(HANDLERS) - before)
         for context in contexts:

@@ -6,7 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW, code_of, kind_of, name_closing
-from signet.core.runtime.execution import HoldChange, InstanceExecution
+from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.ids import make_id
@@ -50,7 +51,7 @@ def find_code(workflow: Workflow, change: HoldChange) -> str:
     if said.get("then") == "leave":
         return DOCUMENT_WITHOUT_WORKFLOW
     node = workflow.nodes[change.token.node] if change.token is not None else None
-    return code_of(change.reason, said, node.type.name if node is not None else None)
+    return code_of(change.code, node.type.name if node is not None else None)
 
 
 def _make_opened(row: InstanceRow, execution: InstanceExecution, change: HoldChange) -> dict[str, Any]:

@@ -7,6 +7,12 @@ from signet.engine.documents.command_checks import check_reason
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction
 
+# What ends the pause of an instance whose document was changed where nobody may change it.
+TAKE_DRIFT = (
+    "Send it to the state of its document by go_to, where its incident lists that. Else cancel it with"
+    " `then: restart`."
+)
+
 
 def require_version(context: InstanceContext, expected: int) -> None:
     if context.row.version != expected:
@@ -28,8 +34,10 @@ def _end_pause(context: InstanceContext) -> str:
     """Return what ends the pause, if it is paused."""
     if context.row.status != "paused":
         return ""
-    is_held = context.execution.projection.is_paused_by_holds
-    return "Retry or skip what is held: its explanation gives the commands." if is_held else "Resume it."
+    projection = context.execution.projection
+    if projection.is_paused_by_holds:
+        return "Retry or skip what is held: its explanation gives the commands."
+    return TAKE_DRIFT if projection.has_drifted else "Resume it."
 
 
 def require_retriable(transaction: OperatorTransaction, context: InstanceContext) -> None:
@@ -47,6 +55,14 @@ def require_repairable(context: InstanceContext) -> None:
         raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=_end_pause(context))
 
 
+def has_drifted(transaction: OperatorTransaction, context: InstanceContext) -> bool:
+    """Return whether the engine has paused it for a change of its document where nobody may change it."""
+    if not context.execution.projection.has_drifted:
+        return False
+    pause = transaction.read_pause(context.row.id)
+    return pause is not None and not pause.is_by_person
+
+
 def require_live(context: InstanceContext) -> None:
     if not context.execution.is_live:
         raise Rejected("INSTANCE_ENDED", f"the instance is {context.row.status} already")
@@ -58,9 +74,10 @@ def require_current(context: InstanceContext) -> None:
     if document is not None and document.version != context.row.entity_version:
         sentence = "the document was edited, and the instance has not taken that in yet"
         act = "wake" if context.execution.is_running else "resume"
-        raise Rejected(
-            "INSTANCE_BEHIND", sentence, remedy=f"Read it again in a moment; {act} it if it stays."
-        )
+        remedy = f"Read it again in a moment; {act} it if it stays."
+        if context.execution.projection.has_drifted:
+            remedy = TAKE_DRIFT
+        raise Rejected("INSTANCE_BEHIND", sentence, remedy=remedy)
 
 
 def require_token(context: InstanceContext, name: str) -> Token:

@@ -8,10 +8,10 @@ receipt, so that a rebuild finds the same row. It also leaves a line in the hist
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
-from signet.core.errors import Rejected, Transient
+from signet.core.errors import Rejected
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import (
     Sequel,
@@ -45,12 +45,6 @@ from signet.store.instances.write import DeadTrigger, find_dead_triggers
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
 MAX_REQUEUED = 100
-MAX_IN_BULK = 100
-# The acts on many instances at once. None of them is about a token, since a token is named by an operator who
-# looks at one instance.
-BulkAct = Literal["pause", "resume", "retry", "cancel", "fail", "wake", "rebuild"]
-# An error of these codes for one of many refuses them all.
-_FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +53,6 @@ class Rebuilt:
 
     state: InstanceState
     was_other: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """An instance as the operator saw it, without a version where the act needs none."""
-
-    id: UUID
-    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +94,11 @@ class Instances:
             transaction.note(instance_id, "pause", reason)
         return state_of(context, transaction.report)
 
-    def resume(self, caller: Caller, instance_id: UUID, expected_version: int) -> InstanceState:
+    def resume(
+        self, caller: Caller, instance_id: UUID, expected_version: int, *, dry_run: bool = False
+    ) -> InstanceState:
         """Lift the pause. What is held stays so until it is retried, and a lasting cause pauses it again."""
-        with self._locked(caller, instance_id, "resume") as transaction:
+        with self._locked(caller, instance_id, "resume", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
             raise_if(check_resume(context.execution))
@@ -185,10 +173,9 @@ class Instances:
         named: tuple[str, str],
         dry_run: bool,
     ) -> InstanceState:
-        """End the instance with its open steps, approvals and requests; approvers are notified.
+        """End the instance with its open steps, approvals and requests, and notify the approvers.
 
         `then` is wanted where nobody can ask for a transition of the document: it begins again, or is left.
-        An approval behind a gate is not left in this way, where the document could go on without it.
         """
         act, control = named
         with self._locked(caller, instance_id, act, dry_run) as transaction:
@@ -197,7 +184,7 @@ class Instances:
             require_live(context)
             require_reason(reason)
             follows = {"then": then} if then is not None else {}
-            place = check_ending(transaction, context, then)
+            place = check_ending(transaction, context, caller, then)
             transaction.end(context, control, reason)
             transaction.note(instance_id, act, reason, follows)
             if then == "restart":
@@ -274,64 +261,24 @@ class Instances:
             transaction.note(instance_id, "advance", reason, said)
         return state_of(context, transaction.report)
 
-    def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:
+    def wake(self, caller: Caller, instance_id: UUID, *, dry_run: bool = False) -> InstanceState:
         """Wake the instance, so that it goes on where it can."""
-        with self._locked(caller, instance_id, "wake") as transaction:
+        with self._locked(caller, instance_id, "wake", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_running(context, "woken")
             transaction.wake(context)
             transaction.note(instance_id, "wake")
         return state_of(context, transaction.report)
 
-    def rebuild(self, caller: Caller, instance_id: UUID) -> Rebuilt:
+    def rebuild(self, caller: Caller, instance_id: UUID, *, dry_run: bool = False) -> Rebuilt:
         """Rebuild the row from the steps, then wake the instance."""
-        with self._locked(caller, instance_id, "rebuild") as transaction:
+        with self._locked(caller, instance_id, "rebuild", dry_run) as transaction:
             was_other = transaction.rebuild(instance_id)
             context = transaction.open(instance_id)
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "rebuild", detail={"was_other": was_other})
         return Rebuilt(state_of(context, transaction.report), was_other)
-
-    def act_on_many(
-        self,
-        caller: Caller,
-        act: BulkAct,
-        seen: Sequence[Seen],
-        reason: str | None = None,
-        then: Sequel | None = None,
-    ) -> list[InstanceState | Rejected | Transient]:
-        """Act on each instance in a transaction of its own, so that a refusal of one stops no other."""
-        if len(seen) > MAX_IN_BULK:
-            raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_IN_BULK} instances at a time, not {len(seen)}")
-        # In one order for every caller: under an idempotency key all of them stay locked until the end.
-        order = sorted(range(len(seen)), key=lambda index: seen[index].id)
-        outcomes = {index: self._try(caller, act, seen[index], reason or "", then) for index in order}
-        return [outcomes[index] for index in range(len(seen))]
-
-    def _try(
-        self, caller: Caller, act: BulkAct, seen: Seen, reason: str, then: Sequel | None
-    ) -> InstanceState | Rejected | Transient:
-        try:
-            match act:
-                case "wake":
-                    return self.wake(caller, seen.id)
-                case "rebuild":
-                    return self.rebuild(caller, seen.id).state
-            if seen.version is None:
-                sentence = "the request does not say which version was seen"
-                raise Rejected("VERSION_MISSING", sentence, remedy="Send it with the instance's id.")
-            if act == "resume":
-                return self.resume(caller, seen.id, seen.version)
-            if act in ("pause", "retry"):
-                do = self.pause if act == "pause" else self.retry
-                return do(caller, seen.id, seen.version, reason)
-            end = self.cancel if act == "cancel" else self.fail
-            return end(caller, seen.id, seen.version, reason, then)
-        except (Rejected, Transient) as error:
-            if error.code in _FOR_ALL:
-                raise
-            return error
 
     def requeue(self, caller: Caller, trigger_ids: Sequence[UUID]) -> Requeued:
         """Requeue dead triggers as if they had never been tried.
@@ -354,6 +301,7 @@ class Instances:
             resumed = [
                 instance_id for instance_id in sorted(entities) if _take_back(transaction, instance_id, back)
             ]
+            transaction.note_orphans("requeue", None, [row.id for row in back if not row.has_instance])
             transaction.write()
         return Requeued(frozenset(done), resumed)
 

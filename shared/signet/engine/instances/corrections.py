@@ -9,15 +9,25 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.runtime.correction_check import check_correction
 from signet.core.runtime.document_changes import take_correction
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
+from signet.engine.documents.change import DocumentChange
+from signet.engine.documents.commands import Correct
 from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
+from signet.engine.documents.rules import keep_rejections
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.act_checks import require_current, require_reason, require_repairable
+from signet.engine.instances.act_checks import (
+    raise_if,
+    require_current,
+    require_reason,
+    require_repairable,
+)
 from signet.engine.instances.operator_transaction import OperatorTransaction, undoing
+from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Database
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.moves import find_last_instance
@@ -56,6 +66,25 @@ class Corrections:
 
         People who are asked in front of a gate are asked about what it says now.
         """
+        operation = Correct(document_id, patch, reason)
+        rejected: list[DocumentChange] = []
+        try:
+            return self._correct(caller, expected_version, operation, rejected, dry_run=dry_run)
+        except Rejected:
+            if not dry_run:
+                keep_rejections(self._database, caller.principal.tenant_id, rejected)
+            raise
+
+    def _correct(
+        self,
+        caller: Caller,
+        expected_version: int,
+        operation: Correct,
+        rejected: list[DocumentChange],
+        *,
+        dry_run: bool,
+    ) -> Correction:
+        document_id, reason = operation.id, operation.reason or ""
         opening = find_last_instance(caller.principal.tenant_id, document_id)
         with undoing(), self._database.pipelined(caller.principal.tenant_id, opening) as pipeline:
             row = pipeline.first_row
@@ -71,7 +100,7 @@ class Corrections:
             document = _require_correctable(transaction, context, document_id)
             if document.version != expected_version:
                 raise version_conflict(document, expected_version)
-            applied = transaction.correct(document_id, patch, reason)
+            applied = transaction.correct(operation, rejected)
             if context.execution.is_live:
                 _apply_correction(transaction, context, reason)
             position = context.execution.projection.position
@@ -102,10 +131,10 @@ def _require_correctable(
     if not transaction.has_open_incident(document_id):
         sentence = "no incident is open on the document"
         raise Rejected("CORRECTION_NOT_POSSIBLE", sentence, remedy="Edit it, or amend it.")
-    if context.execution.workflow.is_approved(document.status):
-        sentence = f"people approved what the document says to come to '{document.status}'"
-        remedy = "Amend it, or go on without the step that is held: skip it, or send the workflow back."
-        raise Rejected("CORRECTION_NOT_POSSIBLE", sentence, remedy=remedy)
+    given = list_given_decisions(transaction.connection, context.tenant_id, [document_id])
+    is_amendment = document.amended_from_id is not None
+    workflow, decisions = context.execution.workflow, given.get(document_id, ())
+    raise_if(check_correction(workflow, document.status, decisions, is_amendment=is_amendment))
     if context.execution.is_live:
         require_repairable(context)
         require_current(context)

@@ -51,6 +51,8 @@ class DeadEffects:
                 if own:
                     transaction.open(instance_id)
                     transaction.note(instance_id, "requeue", detail={"effects": own})
+            orphans = [effect.id for effect in dead if effect.id in done and not effect.has_instance]
+            transaction.note_orphans("requeue", None, orphans)
             transaction.write()
         return done
 

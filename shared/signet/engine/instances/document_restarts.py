@@ -37,7 +37,8 @@ from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.act_checks import raise_if
-from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition
+from signet.engine.instances.hand_answers import refuse_part_behind_gate
+from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
 from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
@@ -74,7 +75,7 @@ class Restarts:
         """Report where a document would begin again; nothing is written, and no quota is used."""
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.permit(RESTART)
-            plan = self._plan(transaction, document_id, instance_id, target)
+            plan = self._plan(caller, transaction, document_id, instance_id, target)
             return plan.describe("safe" if plan.report.is_safe else "blocked")
 
     def restart(
@@ -88,7 +89,7 @@ class Restarts:
         """Begin a new instance where the last one stood, or report why it cannot begin there."""
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.require(RESTART)
-            plan = self._plan(transaction, document_id, instance_id, target)
+            plan = self._plan(caller, transaction, document_id, instance_id, target)
             if plan.document.version != expected_version:
                 raise version_conflict(plan.document, expected_version)
             rejected = check_reason(reason)
@@ -113,6 +114,7 @@ class Restarts:
 
     def _plan(
         self,
+        caller: Caller,
         transaction: OperatorTransaction,
         document_id: UUID,
         instance_id: UUID | None,
@@ -123,6 +125,7 @@ class Restarts:
         context, _ = transaction.peek(instance_id)
         _require_without_workflow(context.document, document_id)
         place = transaction.read_last_place(instance_id)
+        refuse_part_behind_gate(transaction, context, caller, place.tokens)
         return plan_restart(transaction, self._caches, context, place, target)
 
 
@@ -144,7 +147,9 @@ class RestartPlan:
             documents.adopt_contract(caller, documents.row(self.document.id), contract, reason)
         row = documents.row(self.document.id)
         context = documents.make_context(caller, documents.contract_of(row), row)
+        changes = {"changes_approvals": True} if self.report.changes_approvals else {}
         detail = {
+            **changes,
             "node": self.node,
             "definition": self.new.definition.to_json(),
             "ended_instance": str(self.context.row.id),
@@ -193,7 +198,10 @@ def plan_restart(
     if has_nothing_left(new.definition.workflow, node):
         raise refuse_ended(document.status)
     is_in_force = target is None or new.row.id == old.row.id
-    facts = RestartInput(document.version, document.status, transaction.wants_two_people, is_in_force)
+    unpinned = list_unpinned(old, new, document.status)
+    facts = RestartInput(
+        document.version, document.status, transaction.wants_two_people, is_in_force, unpinned
+    )
     report = assess_restart(old.definition, new.definition, node, facts)
     repeats = list_repeated(left, place.acted, node)
     raise_if(refuse_repeated(left, place.acted, document.status, node))
@@ -201,13 +209,14 @@ def plan_restart(
 
 
 def check_ending(
-    transaction: OperatorTransaction, context: InstanceContext, then: Sequel | None
+    transaction: OperatorTransaction, context: InstanceContext, caller: Caller, then: Sequel | None
 ) -> EndedPlace:
     """Refuse to end an instance whose document would be left without a way on; note what follows for it."""
     execution, document = context.execution, context.document
     workflow, status = execution.workflow, document.status if document is not None else None
     raise_if(check_approval_ahead(execution))
     raise_if(check_end(workflow, status, then))
+    refuse_part_behind_gate(transaction, context, caller)
     place = transaction.read_last_place(context.row.id)
     is_amendment = document is not None and document.amended_from_id is not None
     if then != "restart" and status is not None:

@@ -28,6 +28,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.rebuild import instance_not_found
 from signet.engine.instances.act_checks import raise_if, require_reason
+from signet.engine.instances.hand_answers import refuse_part, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Connection, Database
@@ -105,7 +106,7 @@ class EffectActs:
         return [_show(row) for row in rows]
 
     def try_now(self, caller: Caller, effect_id: UUID, reason: str, *, dry_run: bool = False) -> EffectActed:
-        """Have an effect that waits tried at once, also where its endpoint rests; this uses an attempt."""
+        """Have an effect that waits tried at once, also where its endpoint rests; its plan stays as it is."""
         return self._act(caller, effect_id, "try_now", reason, dry_run=dry_run)
 
     def withdraw(self, caller: Caller, effect_id: UUID, reason: str, *, dry_run: bool = False) -> EffectActed:
@@ -126,15 +127,21 @@ class EffectActs:
             raise_if((check_try_now if act == "try_now" else check_withdraw)(_state_of(row)))
             if dry_run:
                 context, _ = transaction.peek(row.instance_id)
+                _refuse_part(transaction, context, row, caller)
                 return _describe(context, row, act, "possible")
             context = transaction.open(row.instance_id)
+            _refuse_part(transaction, context, row, caller)
+            said: dict[str, object] = {"effects": [str(effect_id)]}
             if act == "try_now":
                 try_effect_now(connection, tenant_id, effect_id, row.endpoint)
             else:
+                if _chooses(context, row):
+                    take_part_in_answer(transaction, context, caller)
+                    said["is_answer"] = True
                 withdraw_effect(connection, tenant_id, effect_id, reason)
                 if row.status != "processing" and _find_waiting(context, row) is not None:
                     transaction.wake(context)
-            transaction.note(row.instance_id, act, reason, {"effects": [str(effect_id)]})
+            transaction.note(row.instance_id, act, reason, said)
             transaction.write()
             done = _require(find_effect(connection, tenant_id, effect_id), effect_id)
             return _describe(context, done, act, "done")
@@ -161,6 +168,20 @@ def _require(row: EffectRow | None, effect_id: UUID) -> EffectRow:
     if row is None or not row.has_instance:
         raise Rejected("EFFECT_NOT_FOUND", f"there is no effect {effect_id}")
     return row
+
+
+def _refuse_part(
+    transaction: OperatorTransaction, context: InstanceContext, row: EffectRow, caller: Caller
+) -> None:
+    """Refuse a person with a part in the document, where the end of the effect chooses how it goes on."""
+    if _chooses(context, row):
+        refuse_part(transaction, context, caller)
+
+
+def _chooses(context: InstanceContext, row: EffectRow) -> bool:
+    """Return whether a step waits for the effect, and goes another way where it is not delivered."""
+    waiting = _find_waiting(context, row)
+    return waiting is not None and "error" in waiting.edges
 
 
 def _describe(

@@ -5,7 +5,6 @@ They are judged by the check that refuses votes. Where nobody may decide, the re
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.additions import (
@@ -32,6 +31,7 @@ from signet.core.explain.instance_record import (
     VoterRecord,
 )
 from signet.core.expressions import Environment
+from signet.core.runtime.position import Token, TokenState, parse_position
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.approvals.approver_lookup import read_policy
@@ -83,14 +83,15 @@ def add_voters(
 
 def _concerns_people(record: InstanceRecords) -> bool:
     """Return whether anybody is asked, a vote has lapsed, or nobody could be asked."""
-    return any(_is_deadlocked(token) for token in record.instance.active_tokens) or any(
+    held = parse_position(record.instance.active_tokens).held()
+    return any(_is_deadlocked(token) for token in held) or any(
         request.status == "open" or any(seat.status == "lapsed" for seat in request.seats)
         for request in record.approvals
     )
 
 
-def _is_deadlocked(token: Mapping[str, Any]) -> bool:
-    return "hold" in token and token["hold"]["reason"].partition(":")[0] in _DEADLOCKS
+def _is_deadlocked(token: Token) -> bool:
+    return token.hold is not None and token.hold.code in _DEADLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +131,7 @@ class _VoterExplainer:
         """List the members who could decide from a seat by break-glass, in the present stage alone."""
         people = self._read_members()
         members = {user_id: person.roles for user_id, person in people.items()}
-        check = replace(
-            check,
-            roles=members,
-            permissions={user_id: person.permissions for user_id, person in people.items()},
-        )
+        check = check.with_people(people, check.delegations)
         return list_seatable(read_changes(self.reader, check, members))
 
     def _read_members(self) -> Mapping[str, PersonRow]:
@@ -298,9 +295,9 @@ class _VoterExplainer:
 
 def _find_unopened(record: InstanceRecords, workflow: Workflow) -> Iterator[str]:
     """Yield the approvals that are held because they could ask nobody."""
-    for token in record.instance.active_tokens:
-        node = workflow.nodes.get(token["node"])
-        if token["state"] == "ready" and _is_deadlocked(token) and node is not None:
+    for token in parse_position(record.instance.active_tokens).held():
+        node = workflow.nodes.get(token.node)
+        if token.state is TokenState.READY and _is_deadlocked(token) and node is not None:
             yield node.id
 
 
@@ -334,12 +331,7 @@ def _find_lapse(request: ApprovalRecord, seat: Seat, found: ReadRequest | None) 
 
 def _let_vote(check: VoteCheck, voters: Voters) -> VoteCheck:
     """Return the check with these people in it."""
-    return replace(
-        check,
-        roles={user_id: person.roles for user_id, person in voters.people.items()},
-        permissions={user_id: person.permissions for user_id, person in voters.people.items()},
-        delegations=voters.delegations,
-    )
+    return check.with_people(voters.people, voters.delegations, check.changes)
 
 
 def _list_voices(seat: Seat) -> list[str]:

@@ -8,13 +8,15 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.given_decisions import GivenDecision
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
+from signet.core.runtime.correction_check import check_correction
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import list_targets
 from signet.core.runtime.operator_actions import list_acts
-from signet.core.runtime.position import parse_position
+from signet.core.runtime.position import Token, parse_position
 from signet.core.runtime.projection import Projection
 from signet.core.runtime.restart_check import EndedPlace, check_beginning, list_sequels
 from signet.core.runtime.workflow import Workflow
@@ -25,8 +27,10 @@ from signet.engine.access.admin import administering
 from signet.engine.access.read import LAST, reading
 from signet.engine.cache import CompiledCache
 from signet.engine.execution.rebuild import read_last_place
-from signet.engine.instances.actions import Instances, InstanceState, Seen
+from signet.engine.instances.actions import Instances, InstanceState
+from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
 from signet.engine.instances.operator_transaction import permission_of
+from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (
     HeldInstanceRow,
@@ -41,6 +45,7 @@ from signet.store.incidents.incidents import (
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
 from signet.store.instances.moves import list_acted
+from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
 MAX_GROUPS = 200
@@ -133,11 +138,15 @@ class Incidents:
     def assign(self, caller: Caller, incident_id: UUID, assignee: str | None, note: str | None) -> Incident:
         """Name the person who looks after it, and keep a note for others; null takes either away."""
         _check_note(note)
-        write = partial(care_for_incident, assignee=assignee, note=note)
+
+        def write(connection: Connection, tenant_id: UUID, incident_id: UUID) -> bool:
+            _require_member(connection, tenant_id, assignee)
+            return care_for_incident(connection, tenant_id, incident_id, assignee=assignee, note=note)
+
         return self._care(caller, incident_id, "assign", write)
 
     def retry_many(
-        self, caller: Caller, wanted: IncidentFilter, reason: str
+        self, caller: Caller, wanted: IncidentFilter, reason: str, *, dry_run: bool = False
     ) -> list[tuple[UUID, InstanceState | Rejected | Transient]]:
         """Retry the instances of open incidents with one cause, the oldest of a page of them first."""
         with self._reading(caller.principal) as connection:
@@ -145,7 +154,8 @@ class Incidents:
             rows = list_incidents(connection, tenant_id, wanted, before=LAST, limit=MAX_RETRIED)
             held = read_held_instances(connection, tenant_id, sorted({row.instance_id for row in rows}))
         seen = [Seen(row.id, row.version) for row in sorted(held, key=lambda row: row.id)]
-        outcomes = self._instances.act_on_many(caller, "retry", seen, reason)
+        order = BulkOrder("retry", seen, reason, dry_run=dry_run)
+        outcomes = act_on_many(self._instances, caller, order)
         return [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]
 
     def _care(
@@ -206,47 +216,91 @@ def _show(
 ) -> Sequence[Incident]:
     instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
     held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
-    acted = list_acted(connection, tenant_id, instance_ids) if instance_ids else {}
+    documents = sorted({row.document_id for row in held.values() if row.document_id is not None})
+    known = _Known(
+        list_given_decisions(connection, tenant_id, documents),
+        list_acted(connection, tenant_id, instance_ids) if instance_ids else {},
+    )
     found: list[Incident] = []
     for row in rows:
-        instance = held.get(row.instance_id)
-        acts: Sequence[RepairAct] = ()
+        instance, acts = held.get(row.instance_id), list[RepairAct]()
         if row.closed_at is None and instance is not None:
+            tokens: Sequence[Token] = ()
+            if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+                tokens = read_last_place(connection, compiled, tenant_id, row.instance_id)
             workflow = compiled.read(
                 connection, tenant_id, instance.definition_id, instance.definition_version
             )
-            done = acted.get(row.instance_id, {})
-            if row.code == DOCUMENT_WITHOUT_WORKFLOW:
-                tokens = read_last_place(connection, compiled, tenant_id, row.instance_id)
-                acts = _list_acts_on_document(workflow, EndedPlace(tokens, done), instance)
-            else:
-                projection = Projection(
-                    status=instance.status, position=parse_position(instance.active_tokens)
-                )
-                acts = _list_acts(InstanceExecution(workflow, projection), row, instance, done)
+            acts = _list_acts(workflow, row, instance, known, tokens)
         version = instance.version if instance is not None else None
         found.append(Incident(**asdict(row), instance_version=version, acts=acts))
     return found
 
 
-def _list_acts_on_document(workflow: Workflow, place: EndedPlace, held: HeldInstanceRow) -> list[RepairAct]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The decisions by document, and what has acted by instance; each is read once for all of them."""
+
+    given: Mapping[UUID, Sequence[GivenDecision]]
+    acted: Mapping[UUID, Mapping[str, bool]]
+
+
+def _list_acts(
+    workflow: Workflow, row: IncidentRow, held: HeldInstanceRow, known: _Known, tokens: Sequence[Token]
+) -> list[RepairAct]:
+    acted = known.acted.get(held.id, {})
+    is_correctable = _is_correctable(workflow, held, known.given)
+    if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+        place = EndedPlace(tokens, acted)
+        return _list_acts_on_document(workflow, place, held, is_correctable=is_correctable)
+    position = parse_position(held.active_tokens)
+    projection = Projection(status=held.status, position=position, reason=held.reason)
+    execution = InstanceExecution(workflow, projection)
+    return _list_acts_on_instance(execution, row, held, acted, is_correctable=is_correctable)
+
+
+def _is_correctable(
+    workflow: Workflow, held: HeldInstanceRow, given: Mapping[UUID, Sequence[GivenDecision]]
+) -> bool:
+    """Return whether the document may be corrected; `held` is its instance, or the last one it had."""
+    if held.document_id is None or held.document_status is None:
+        return False
+    decisions = given.get(held.document_id, ())
+    status, is_amendment = held.document_status, held.is_amendment
+    return check_correction(workflow, status, decisions, is_amendment=is_amendment) is None
+
+
+def _list_acts_on_document(
+    workflow: Workflow, place: EndedPlace, held: HeldInstanceRow, *, is_correctable: bool
+) -> list[RepairAct]:
     """List the acts on a document without a workflow; `held` is its last instance."""
     status = held.document_status or ""
     refused = check_beginning(workflow, place, status, is_amendment=held.is_amendment)
     names = ["restart"] if refused is None else []
-    names += ["correct"] if not workflow.is_approved(status) else []
+    names += ["correct"] if is_correctable else []
     return [RepairAct(name, permission_of(name)) for name in names]
 
 
-def _list_acts(
-    execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow, acted: Mapping[str, bool]
+def _list_acts_on_instance(
+    execution: InstanceExecution,
+    row: IncidentRow,
+    held: HeldInstanceRow,
+    acted: Mapping[str, bool],
+    *,
+    is_correctable: bool,
 ) -> list[RepairAct]:
     token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
     status = held.document_status or ""
     targets = list_targets(execution, status)
     sequels = list_sequels(execution, acted, held.document_status, is_amendment=held.is_amendment)
     then = () if None in sequels else tuple(one for one in sequels if one is not None)
-    acts = list_acts(execution, token, status, is_paused_by_person=held.is_paused_by_person)
+    acts = list_acts(
+        execution,
+        token,
+        status,
+        is_paused_by_person=held.is_paused_by_person,
+        is_correctable=is_correctable,
+    )
     return [
         RepairAct(
             name,
@@ -282,10 +336,21 @@ def _require(row: IncidentRow | None, incident_id: UUID) -> IncidentRow:
     return row
 
 
+def _require_member(connection: Connection, tenant_id: UUID, assignee: str | None) -> None:
+    """Require an active member: another name may look like one."""
+    found = find_member(connection, tenant_id, assignee) if assignee is not None else None
+    if assignee is None or (found is not None and found.status == "active"):
+        return
+    mistake = FieldError("/assignee", "MEMBER_NOT_FOUND", "is no active member")
+    raise Rejected("FIELDS_INVALID", "the assignee is no active member", fields=(mistake,))
+
+
 def _check_note(note: str | None) -> None:
     problem = find_text_problem(note) if note is not None else None
     if note is not None and len(note) > MAX_NOTE_CHARACTERS:
         problem = f"has more than {MAX_NOTE_CHARACTERS} characters"
+    elif note is not None and any(not sign.isprintable() and sign not in "\n\t" for sign in note):
+        problem = problem or "holds a character that nobody sees"
     if problem is not None:
         mistake = FieldError("/note", "FIELD_TEXT_INVALID", problem)
         raise Rejected("FIELDS_INVALID", f"the note {problem}", fields=(mistake,))

@@ -1,8 +1,10 @@
 """Published definitions, loaded as moves and restarts compare them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.core.approvals.unpinned_reads import list_unpinned_reads
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.runtime.move_check import Definition
@@ -19,6 +21,14 @@ class LoadedDefinition:
     row: DefinitionRow
     definition: Definition
     contract: CompiledContract | None
+
+
+def list_unpinned(old: LoadedDefinition, new: LoadedDefinition, status: str | None) -> Sequence[str]:
+    """List what the new definition reads of other documents behind a gate that no approval has pinned."""
+    if status is None or old.contract is None or new.contract is None:
+        return ()
+    workflow = old.definition.workflow
+    return list_unpinned_reads(workflow, old.contract, new.definition.workflow, new.contract, status)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
-from signet.core.approvals.unpinned_reads import list_unpinned_reads
 from signet.core.errors import Rejected, Transient
 from signet.core.runtime.move_check import Definition, MoveInput, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
@@ -21,7 +20,7 @@ from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.act_checks import require_live, require_version
-from signet.engine.instances.loaded_definitions import DefinitionLoader
+from signet.engine.instances.loaded_definitions import DefinitionLoader, list_unpinned
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
@@ -189,11 +188,6 @@ class InstanceMoves:
         target = loader.find(pinned.row, wanted.name, wanted.version)
         old, new = pinned.definition, target.definition
         document = context.document
-        unpinned: Sequence[str] = ()
-        if document is not None and pinned.contract is not None and target.contract is not None:
-            unpinned = list_unpinned_reads(
-                old.workflow, pinned.contract, new.workflow, target.contract, document.status
-            )
         position = MoveInput(
             context.execution.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
@@ -203,7 +197,7 @@ class InstanceMoves:
             document.status if document is not None else None,
             agrees_with_steps,
             read_four_eyes(connection, tenant_id),
-            unpinned,
+            list_unpinned(pinned, target, document.status if document is not None else None),
         )
         return _Assessed(old, new, target.row, assess(old, new, position))
 

@@ -23,7 +23,8 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.authorship import add_editors
-from signet.engine.documents.commands import Applied, Correct
+from signet.engine.documents.change import DocumentChange
+from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -41,8 +42,7 @@ from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.act_reports import ENTRIES, ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
-from signet.store.approvals.approvers import list_approvers
-from signet.store.approvals.voters import list_used_voices
+from signet.store.approvals.approvers import MAX_LINE, list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
@@ -113,7 +113,7 @@ class OperatorTransaction:
         self._notes: list[_Note] = []
         # What the act says beside the instance.
         self.report = ActReport()
-        self._orphans: list[tuple[UUID, str, str]] = []
+        self._orphans: list[tuple[UUID, str, str | None]] = []
 
     def permit(self, permission: str) -> None:
         """Require a permission before anything is said of the instance."""
@@ -199,15 +199,30 @@ class OperatorTransaction:
         self.lock_effects(instance_id)
         return list_acted(self._connection, self._tenant_id, [instance_id]).get(instance_id, {})
 
-    def correct(self, document_id: UUID, patch: Mapping[str, Any], reason: str) -> Applied:
-        """Make a new version of the document, held to its contract and rules; raise a refusal."""
-        outcome = self._documents.execute(self._caller, Correct(document_id, patch, reason))
+    def correct(self, operation: Correct, rejected: list[DocumentChange]) -> Applied:
+        """Make a new version of the document, held to its contract and rules; raise a refusal.
+
+        `rejected` takes what a rule has stopped: it is kept when this transaction is rolled back.
+        """
+        outcome = self._documents.execute(self._caller, operation)
+        if not isinstance(outcome, Applied):
+            rejected.extend(self._documents.rejected)
+            raise outcome
+        return outcome
+
+    def conclude(self, instance_id: UUID, operation: ConcludeTransition) -> Applied:
+        """End a transition of the instance's document in the name of the operator; raise a refusal."""
+        outcome = self._documents.execute(replace(self._caller, instance_id=instance_id), operation)
         if not isinstance(outcome, Applied):
             raise outcome
         return outcome
 
     def has_open_incident(self, document_id: UUID) -> bool:
         return has_open_incident(self._connection, self._tenant_id, document_id)
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
 
     @property
     def wants_two_people(self) -> bool:
@@ -248,12 +263,15 @@ class OperatorTransaction:
         return has_answered(self._connection, self._tenant_id, context.row.id, document_id, person)
 
     def list_approvers(self, document_id: UUID) -> frozenset[str]:
-        """List the persons who have approved the document, and the persons they voted for."""
-        return list_approvers(self._connection, self._tenant_id, document_id)
-
-    def list_used_voices(self, document_id: UUID) -> frozenset[str]:
-        """List who has approved the document for a gate that used it, and the people they voted for."""
-        return list_used_voices(self._connection, self._tenant_id, document_id)
+        """List who has approved the document, or one that it comes from, and the persons they voted for."""
+        approvers = list_approvers(self._connection, self._tenant_id, document_id)
+        if approvers is None:
+            raise Rejected(
+                "ORIGINS_TOO_MANY",
+                f"document {document_id} comes from more than {MAX_LINE} others, one after the other",
+                remedy="Nobody can say who has approved it: cancel its instance, and enter a new document.",
+            )
+        return approvers
 
     def lock_effects(self, instance_id: UUID) -> None:
         """Lock what waits to be sent, so that nothing more leaves before the act has ended."""
@@ -270,7 +288,7 @@ class OperatorTransaction:
     ) -> None:
         self._notes.append(_Note(instance_id, act, reason, detail or {}))
 
-    def note_orphans(self, act: str, reason: str, row_ids: Sequence[UUID]) -> None:
+    def note_orphans(self, act: str, reason: str | None, row_ids: Sequence[UUID]) -> None:
         """Note an act on dead letters that belong to no instance; each has an audit row of its own."""
         self._orphans += [(row_id, act, reason) for row_id in row_ids]
 

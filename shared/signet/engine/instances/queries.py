@@ -126,6 +126,8 @@ class InstanceStep:
     document_version_after: int
     actor: str
     run_as: Literal["actor", "system", "service_account"]
+    # What an action, a call or a message was given; null for a node that does not act.
+    input: Mapping[str, Any] | None
     evidence: Mapping[str, Any]
     variables: Mapping[str, Any]
     data: Mapping[str, Any]
@@ -341,6 +343,7 @@ def _show_step(row: store.StepRecord) -> InstanceStep:
         document_version_after=row.version_after,
         actor=row.actor_user_id,
         run_as=row.run_as,
+        input=row.input_json,
         evidence=output.pop("evidence", {}),
         variables=output.pop("variables", {}),
         data=output,

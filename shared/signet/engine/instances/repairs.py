@@ -7,14 +7,18 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
+from signet.core.runtime.document_changes import take_drift
 from signet.core.runtime.go_to_targets import check_go_to
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
 from signet.core.runtime.restart_check import list_repeated
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.act_checks import (
+    has_drifted,
     raise_if,
     require_current,
     require_live,
@@ -81,19 +85,31 @@ class Repairs:
         *,
         dry_run: bool = False,
     ) -> InstanceState:
-        """Send the instance back, or to the state of its document; all of its tokens are withdrawn."""
+        """Send the instance back, or to the state of its document; all of its tokens are withdrawn.
+
+        One that was paused because its document was changed where nobody may takes that in. An amendment
+        that begins again gets the status that it began in.
+        """
         with self._locked(caller, instance_id, "go_to", dry_run) as transaction:
             context = transaction.open(instance_id)
             require_version(context, expected_version)
-            require_repairable(context)
+            drifted = has_drifted(transaction, context)
+            if not drifted:
+                require_repairable(context)
             require_reason(reason)
-            require_current(context)
+            if not drifted:
+                require_current(context)
             status = context.document.status if context.document is not None else ""
             raise_if(check_go_to(context.execution, status, node))
             refuse_part_behind_gate(transaction, context, caller)
             acted = transaction.read_acted(context.row.id)
             transaction.report.repeats = list_repeated(context.execution.workflow, acted, node)
-            context.execution.go_to(node, reason, transaction.actor)
+            version = _give_back(transaction, context, node, reason)
+            state = context.find_document_state() if drifted else None
+            if state is not None:
+                take_drift(context.execution, state, node, reason, transaction.actor)
+            else:
+                context.execution.go_to(node, reason, transaction.actor, version)
             context.adopt_changes()
             transaction.wake(context)
             transaction.note(instance_id, "go_to", reason, {"node": node})
@@ -134,3 +150,17 @@ class Repairs:
         return operating(
             self._database, self._caches, self._compiled, caller, instance_id, act, dry_run=dry_run
         )
+
+
+def _give_back(
+    transaction: OperatorTransaction, context: InstanceContext, node: str, reason: str
+) -> int | None:
+    """Give the document the status of the state that it is sent to; return its version, where it is new."""
+    workflow, document = context.execution.workflow, context.document
+    status = workflow.nodes[node].config.get("state")
+    if document is None or status in (None, document.status):
+        return None
+    gates = (workflow.nodes[token.node] for token in context.execution.projection.position.held())
+    transition = next(gate.config["transition"] for gate in gates if gate.type.name == "lifecycle_gate")
+    operation = ConcludeTransition(document.id, transition, status, "refused", reason)
+    return transaction.conclude(context.row.id, operation).version

@@ -34,7 +34,7 @@ from signet.store.integrations.endpoints import (
     read_webhook_hosts,
     tell_people,
 )
-from signet.store.outbox.effect_acts import find_paused, let_effects_go
+from signet.store.outbox.effect_acts import end_tries, find_paused, let_effects_go
 from signet.store.outbox.queue import (
     EFFECTS,
     ClaimedEffect,
@@ -278,7 +278,9 @@ def _note(
     complete(connection, EFFECTS, tenant_id, [due.effect for due in delivered], claimed.id)
     _hold_gone(connection, tenant_id, claimed, mine)
     failed = [(due, delivery) for due, delivery in mine if not delivery.is_delivered and not delivery.is_gone]
-    failures = [(due.effect, str(delivery.error)) for due, delivery in failed]
+    tries = [(due.effect, str(delivery.error)) for due, delivery in failed]
+    by_hand = end_tries(connection, tenant_id, tries, claimed.id) if tries else set()
+    failures = [(effect, error) for effect, error in tries if effect.id not in by_hand]
     final = {due.effect.id for due, delivery in failed if delivery.is_final}
     delays = _plan_delays([due.effect for due, _ in failed])
     final |= {due.effect.id for due, _ in failed if _is_over(due.effect, claimed.now, delays)}

@@ -2,15 +2,18 @@
 
 Delegations end in any case. Keys, service accounts, seats by name and reporting lines can go to another
 member; a key goes when that person accepts it. Roles need no heir: their other holders have the seats too.
+Open requests stay, and say what brings them on.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.eligibility_changes import author_of
+from signet.core.tenants.principal import KEY_PREFIX
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.access.read import ReadTransaction
 from signet.engine.approvals.delegations import notify_of_delegation
@@ -25,6 +28,7 @@ from signet.store.tenants.dependents import (
     DependentCounts,
     DependentDelegation,
     DependentKey,
+    DependentRequest,
     DependentSeat,
 )
 
@@ -36,7 +40,12 @@ _NAMES = {
     "delegations": ("delegation", "delegations"),
     "seats": ("open seat", "open seats"),
     "reports": ("person who reports to them", "people who report to them"),
+    "requests": ("open request", "open requests"),
 }
+_WAITS = "When its approval is given it waits (ACTOR_NOT_ACTIVE), until the member is active again"
+_BY_KEY = ", or another member owns the key"
+_REQUESTED = ", or another member asks for the same."
+_AUTOMATIC = ", or cancel_token sends it back and another member asks."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,22 @@ class Dependents:
     seats: Sequence[DependentSeat]
     # The people who have the member as manager.
     reports: Sequence[str]
+    # They stay open, and cannot be handed over.
+    requests: Sequence["OpenRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A request of the member that is open, and what becomes of it when they are disabled."""
+
+    document_id: UUID
+    entity_type: str
+    # None where its way is automatic: the engine asks people in the member's name.
+    transition: str | None
+    # The member, or a key of theirs.
+    asked_by: str
+    asked_at: datetime
+    becomes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +95,15 @@ def read_dependents(read: ReadTransaction, user_id: str) -> Dependents:
         store.list_delegations(connection, tenant_id, user_id, MAX_LISTED),
         store.list_seats(connection, tenant_id, user_id, MAX_LISTED),
         store.list_reports(connection, tenant_id, user_id, MAX_LISTED),
+        [_describe(one) for one in store.list_requests(connection, tenant_id, user_id, MAX_LISTED)],
+    )
+
+
+def _describe(asked: DependentRequest) -> OpenRequest:
+    by_key = _BY_KEY if asked.asked_by.startswith(KEY_PREFIX) else ""
+    becomes = f"{_WAITS}{by_key}{_AUTOMATIC if asked.transition is None else _REQUESTED}"
+    return OpenRequest(
+        asked.document_id, asked.entity_type, asked.transition, asked.asked_by, asked.asked_at, becomes
     )
 
 

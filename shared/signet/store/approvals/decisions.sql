@@ -165,27 +165,14 @@ SELECT active.user_id,
                             FROM jsonb_each(q.pins) AS pin)
                           || %(responsible)s::text[] || q.requester_id AS behind
            ) AS asked
-           CROSS JOIN LATERAL (
-               SELECT c.*, false AS takes_permission, false AS is_given_up
-               FROM barring_changes_since(
-                   coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
-                   asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
-                                             WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
-                   asked.people || asked.behind, q.voter_permissions, %(own_resources)s::text[]) AS c
-               WHERE c.kind NOT IN ('manager_set', 'delegation_given')
-               UNION ALL
-               SELECT l.*
-               FROM line_changes_since(coalesce(q.asked_since, q.created_at), asked.lines, asked.line_holders,
-                                       asked.people || asked.behind) AS l
-               UNION ALL
-               SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
-                      last_giving(coalesce(q.asked_since, q.created_at), t.changed_at, t.kind, t.user_id, t.role),
-                      '{}', t.takes_permission, false
-               FROM permission_takings_since(
-                   coalesce(q.asked_since, q.created_at), asked.people || asked.behind, asked.holders,
-                   asked.seat_roles, q.voter_permissions, %(by_roles)s::text[], %(own_resources)s::text[]) AS t
-           ) AS change
+           CROSS JOIN LATERAL vote_changes_since(
+               coalesce(q.asked_since, q.created_at), asked.people || asked.holders,
+               asked.seat_roles || ARRAY(SELECT h.role FROM member_roles h
+                                         WHERE h.tenant_id = q.tenant_id AND h.user_id = ANY (asked.people)),
+               asked.people || asked.behind, asked.holders, asked.seat_roles, asked.lines, asked.line_holders,
+               q.voter_permissions, %(by_roles)s::text[], %(own_resources)s::text[]) AS change
            WHERE q.tenant_id = %(tenant_id)s AND q.id = %(id)s
+             AND change.kind <> 'delegation_given'
        ) END AS changes
 FROM person
 CROSS JOIN LATERAL (

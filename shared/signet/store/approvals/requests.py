@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -153,7 +154,10 @@ class ApprovalRows:
 
     @property
     def is_empty(self) -> bool:
-        return not any(getattr(self, each.name) for each in fields(self))
+        return not any(_read_rows(self))
+
+
+_read_rows = attrgetter(*(each.name for each in fields(ApprovalRows)))
 
 
 def read_of_instances(

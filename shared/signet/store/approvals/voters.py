@@ -161,9 +161,3 @@ def list_pinned_variables(connection: Connection, tenant_id: UUID, request_id: U
     values = {"tenant_id": tenant_id, "id": request_id}
     with connection.cursor(row_factory=class_row(PinnedVariable)) as cursor:
         return cursor.execute(_SQL.list_pinned_variables, values).fetchall()
-
-
-def list_used_voices(connection: Connection, tenant_id: UUID, document_id: UUID) -> frozenset[str]:
-    values = {"tenant_id": tenant_id, "document_id": document_id}
-    with connection.cursor(row_factory=scalar_row) as cursor:
-        return frozenset(cursor.execute(_SQL.list_used_voices, values).fetchall())

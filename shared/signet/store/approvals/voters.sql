@@ -150,11 +150,3 @@ LEFT JOIN LATERAL (
 ) AS setting ON true
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 ORDER BY pinned.key
-
--- name: list_used_voices
--- List everybody whose approval of a document a gate has used, and the people they voted for.
-SELECT DISTINCT voice.person
-FROM approval_requests r
-JOIN approval_seats s ON s.tenant_id = r.tenant_id AND s.request_id = r.id AND s.status = 'approved'
-CROSS JOIN LATERAL unnest(ARRAY[s.decided_by, s.on_behalf_of]) AS voice (person)
-WHERE r.tenant_id = %(tenant_id)s AND r.document_id = %(document_id)s AND r.applied AND voice.person IS NOT NULL

@@ -65,12 +65,32 @@ JOIN approval_chains c ON c.tenant_id = %(tenant_id)s AND c.name = wanted.name
 ORDER BY c.name
 
 -- name: list_movers
--- List the persons behind the moves of an instance to definitions that ask for other approvals.
-SELECT DISTINCT person
-FROM workflow_step_executions s
+-- List the persons who have moved an instance to a definition that asks for other approvals, or have restarted its
+-- document under one. An instance that was restarted goes on for the one before.
+WITH own AS (
+    SELECT id, entity_type, entity_id FROM workflow_instances
+    WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+), line AS (
+    SELECT i.id, own.entity_id FROM own
+    JOIN workflow_instances i ON i.tenant_id = %(tenant_id)s AND i.id <= own.id
+      AND (i.id = own.id OR (i.entity_type = own.entity_type AND i.entity_id = own.entity_id AND i.kind = 'envelope'))
+    WHERE NOT EXISTS (SELECT FROM workflow_instances l
+                      WHERE l.tenant_id = %(tenant_id)s AND l.entity_type = own.entity_type
+                        AND l.entity_id = own.entity_id AND l.kind = 'envelope' AND l.id <= own.id AND l.id > i.id
+                        AND l.birth <> 'restarted')
+)
+SELECT person
+FROM line
+JOIN workflow_step_executions s ON s.tenant_id = %(tenant_id)s AND s.instance_id = line.id
 CROSS JOIN LATERAL jsonb_array_elements_text(s.output_json -> 'actor' -> 'responsible') AS person
-WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_id = 'sys:control:moved'
-  AND s.output_json -> 'changes_approvals' = 'true'
+WHERE s.node_id = 'sys:control:moved' AND s.output_json -> 'changes_approvals' = 'true'
+UNION
+SELECT person
+FROM line
+JOIN audit_log a ON a.tenant_id = %(tenant_id)s AND a.subject_type = 'document' AND a.subject_id = line.entity_id::text
+CROSS JOIN LATERAL jsonb_array_elements_text(a.content::jsonb -> 'responsible') AS person
+WHERE a.content::jsonb ->> 'action' = 'restart' AND a.content::jsonb -> 'detail' ->> 'ended_instance' = line.id::text
+  AND a.content::jsonb -> 'detail' -> 'changes_approvals' = 'true'
 ORDER BY person
 
 -- name: list_changed_alone

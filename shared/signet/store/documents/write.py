@@ -14,7 +14,7 @@ from signet.core.errors import Rejected, Transient
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
-from signet.store.documents import amendments
+from signet.store.documents import amendments, rule_executions
 from signet.store.json_values import to_json
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.responsible_sets import keep_responsible
@@ -322,7 +322,7 @@ def write_batch(
         # A restarted instance says which contract its document goes along to.
         (_SQL.adopt_contracts, batch.adopted_contracts),
         (_SQL.close_incidents_of_documents, batch.settled_documents),
-        (_SQL.insert_rule_executions, batch.rule_executions),
+        (rule_executions.INSERT, batch.rule_executions),
     ]
     try:
         with connection.pipeline():

@@ -128,8 +128,9 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id AND r.status = 'open'
 -- name: insert_instances
 -- Write the instances of documents. Their projection is written at once; the first wave writes their steps. One that a
 -- request begins goes on with the pins of the last instance, while the document is at the version that it left, or
--- has left its beginning. What a document was made with goes on also after an edit, and in an amendment. The incident
--- of a document that had no workflow closes.
+-- has left its beginning. What a document was made with goes on also after an edit, and in an amendment. The variables
+-- of the last instance go on: conditions behind a gate read what people have approved. The incident of a document
+-- that had no workflow closes.
 WITH closed AS (
     UPDATE incidents i
     SET closed_at = %(now)s, closing = CASE row.birth WHEN 'restarted' THEN 'restarted' ELSE 'went_on' END,
@@ -142,18 +143,18 @@ INSERT INTO workflow_instances (
     tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, subject_id,
     begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, begin_responsible, actor_id, actor_roles,
     responsible, active_tokens, current_nodes, edit_window, edit_window_node, trace_id, started_at, updated_at,
-    begin_pins, pins)
+    begin_pins, pins, begin_context, context_json)
 SELECT %(tenant_id)s, row.id, 'envelope', row.definition_id, row.definition_version, row.entity_type, row.entity_id,
        row.entity_version, row.entity_id::text, row.begin_node, row.entity_version, row.birth, row.actor_id,
        row.actor_roles, row.responsible, row.actor_id, row.actor_roles, row.responsible, row.active_tokens,
        ARRAY[row.begin_node], row.edit_window, row.begin_node, row.trace_id, %(now)s, %(now)s,
-       begun.pins, begun.pins
+       begun.pins, begun.pins, begun.context, begun.context
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, definition_id uuid, definition_version integer, entity_type text, entity_id uuid,
     entity_version bigint, begin_node text, birth text, actor_id text, actor_roles text[], responsible bytea,
     active_tokens jsonb, edit_window text, trace_id text, begin_pins jsonb, origin_id uuid, is_begun boolean)
 LEFT JOIN LATERAL (
-    SELECT i.entity_version, i.pins FROM workflow_instances i
+    SELECT i.entity_version, i.pins, i.context_json FROM workflow_instances i
     WHERE row.birth <> 'created' AND i.tenant_id = %(tenant_id)s AND i.entity_type = row.entity_type
       AND i.entity_id = row.origin_id AND i.kind = 'envelope'
     ORDER BY i.id DESC
@@ -163,7 +164,9 @@ CROSS JOIN LATERAL (
     SELECT coalesce(row.begin_pins, (
         SELECT jsonb_object_agg(pin.key, pin.value) FROM jsonb_each(earlier.pins) AS pin
         WHERE (row.birth IN ('reentered', 'restarted') AND (row.is_begun OR earlier.entity_version = row.entity_version))
-           OR pin.value ? 'inherited_from'), '{}') AS pins
+           OR pin.value ? 'inherited_from'), '{}') AS pins,
+           CASE WHEN row.birth IN ('reentered', 'restarted') THEN coalesce(earlier.context_json, '{}') ELSE '{}' END
+               AS context
 ) AS begun
 
 -- name: cancel_instances
@@ -200,16 +203,6 @@ INSERT INTO workflow_step_executions (
 SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, 'control', '', entity_version,
        entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, actor_id, responsible, trace_id
 FROM ended
-
--- name: insert_rule_executions
--- Write what rules were run with, and what came of it.
-INSERT INTO rule_executions (tenant_id, id, document_id, document_version, entity_type, rule, rule_version, phase,
-                             matched, evidence, created_at)
-SELECT %(tenant_id)s, id, document_id, document_version, entity_type, rule, rule_version, phase, matched, evidence,
-       %(now)s
-FROM json_to_recordset(%(rows)s::json) AS row (
-    id uuid, document_id uuid, document_version bigint, entity_type text, rule text, rule_version bigint,
-    phase text, matched boolean, evidence jsonb)
 
 -- name: adopt_contracts
 -- Move documents to the contract of the newer definition that their instances move to; the step says so.

@@ -76,10 +76,12 @@ class HeldInstanceRow:
 
     id: UUID
     status: str
+    reason: str | None
     version: int
     definition_id: UUID
     definition_version: int
     active_tokens: list[dict[str, Any]]
+    document_id: UUID | None
     document_status: str | None
     is_amendment: bool
     is_paused_by_person: bool

@@ -48,39 +48,30 @@ ORDER BY created_at, id
 FOR UPDATE
 
 -- name: list_acted
--- List by instance the nodes that have acted since a gate let the document pass, or a person sent it elsewhere. An
--- instance that was restarted goes on from the one before it. A call counts from its first attempt on, however its step
--- has ended. An action whose step failed has done nothing. What a person answered by hand counts as done.
-WITH RECURSIVE line AS (
-    SELECT i.id AS instance_id, i.id, i.entity_type, i.entity_id, i.birth, 1 AS depth, since.seq
+-- List by instance the nodes that have acted since its document has passed a gate, in any instance of the document.
+-- A call counts from its first attempt on, however its step has ended. An action whose step failed has done nothing.
+-- What a person answered by hand counts as done.
+WITH line AS (
+    SELECT i.id AS instance_id, p.id, CASE WHEN p.id = gate.id THEN gate.seq ELSE 0 END AS seq
     FROM workflow_instances i
-    CROSS JOIN LATERAL (
-        SELECT max(s.seq) AS seq FROM workflow_step_executions s
-        WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
-          AND (s.node_type = 'lifecycle_gate' AND s.status = 'completed' OR s.node_id = 'sys:control:sent_to')
-    ) since
-    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
-    UNION ALL
-    SELECT l.instance_id, p.id, p.entity_type, p.entity_id, p.birth, l.depth + 1, since.seq
-    FROM line l
-    CROSS JOIN LATERAL (
-        SELECT i.id, i.tenant_id, i.entity_type, i.entity_id, i.birth FROM workflow_instances i
-        WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = l.entity_type AND i.entity_id = l.entity_id
-          AND i.kind = 'envelope' AND i.id < l.id
-        ORDER BY i.id DESC
+    LEFT JOIN LATERAL (
+        SELECT n.id, g.seq
+        FROM workflow_instances n
+        JOIN workflow_step_executions g ON g.tenant_id = n.tenant_id AND g.instance_id = n.id
+        WHERE n.tenant_id = i.tenant_id AND n.entity_type = i.entity_type AND n.entity_id = i.entity_id
+          AND n.kind = 'envelope' AND g.node_type = 'lifecycle_gate' AND g.output_json ->> 'outcome' = 'passed'
+        ORDER BY n.id DESC, g.seq DESC
         LIMIT 1
-    ) p
-    CROSS JOIN LATERAL (
-        SELECT max(s.seq) AS seq FROM workflow_step_executions s
-        WHERE s.tenant_id = p.tenant_id AND s.instance_id = p.id
-          AND (s.node_type = 'lifecycle_gate' AND s.status = 'completed' OR s.node_id = 'sys:control:sent_to')
-    ) since
-    WHERE l.birth = 'restarted' AND l.seq IS NULL AND l.depth < 100
+    ) gate ON true
+    JOIN workflow_instances p
+      ON p.tenant_id = i.tenant_id AND p.entity_type = i.entity_type AND p.entity_id = i.entity_id
+     AND p.kind = 'envelope' AND (gate.id IS NULL OR p.id >= gate.id)
+    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
 )
 SELECT l.instance_id, s.node_id, bool_or(sent.is_done) AS is_certain
 FROM line l
 JOIN workflow_step_executions s
-  ON s.tenant_id = %(tenant_id)s AND s.instance_id = l.id AND s.seq > coalesce(l.seq, 0)
+  ON s.tenant_id = %(tenant_id)s AND s.instance_id = l.id AND s.seq > l.seq
 CROSS JOIN LATERAL (
     SELECT count(*) AS effects, coalesce(bool_or(e.status = 'completed'), false) AS is_delivered,
            coalesce(bool_or(may_have_left(e.status, e.attempts, e.response_json, e.error)

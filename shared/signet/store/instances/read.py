@@ -52,6 +52,7 @@ class StepRecord(ExplainedStep):
     status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
     run_as: Literal["actor", "system", "service_account"]
     version_after: int
+    input_json: dict[str, Any] | None
     output_json: dict[str, Any] | None
     duration_ms: int | None
     approval_request_id: UUID | None

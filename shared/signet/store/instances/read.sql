@@ -18,7 +18,7 @@ ORDER BY seq
 -- name: list_steps
 -- List the steps of an instance in their order.
 SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, entity_version, version_after,
-       output_json, error, started_at, completed_at, duration_ms, approval_request_id, applied, resume_at,
+       input_json, output_json, error, started_at, completed_at, duration_ms, approval_request_id, applied, resume_at,
        waiting_for_event_key, trace_id
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq > %(after)s

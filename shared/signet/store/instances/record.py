@@ -19,6 +19,7 @@ from signet.core.explain.instance_record import (
     ExplainedTransitionRequest,
     InstanceRecords,
     LeftRecord,
+    RejectionRecord,
     TriggerRecord,
     TurnRecord,
 )
@@ -27,6 +28,7 @@ from signet.store.statements import Statements
 
 MAX_STEPS = 100
 MAX_OTHERS = 20
+MAX_REJECTIONS = 5
 # In the order of the class's fields.
 _DELEGATION = (
     "delegation_id",
@@ -67,6 +69,7 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
         approvals,
         _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
         left=_read(connection, LeftRecord, _SQL.list_left, key),
+        rejections=_read(connection, RejectionRecord, _SQL.list_rejections, key | {"limit": MAX_REJECTIONS}),
     )
 
 

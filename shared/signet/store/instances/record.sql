@@ -23,18 +23,18 @@ WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 -- name: read_steps
 -- Read the last steps, the open ones however old, and those that say under which definition it ran before. Three
 -- parts, because each has an index of its own.
-SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key, entity_version
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, input_json, output_json, error,
+       started_at, completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq > %(after)s
 UNION ALL
-SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key, entity_version
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, input_json, output_json, error,
+       started_at, completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND status IN ('pending', 'running')
 UNION ALL
-SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key, entity_version
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, input_json, output_json, error,
+       started_at, completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND node_id = 'sys:control:moved'
 ORDER BY seq, end_seq
@@ -65,9 +65,11 @@ ORDER BY id
 -- List the effects of the steps that are open.
 SELECT e.step_execution_id, e.effect_type, e.endpoint,
        CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed') THEN 'held' ELSE e.status END
-           AS status, e.attempts, e.max_attempts, e.due_at, e.error
+           AS status, e.attempts, e.max_attempts, e.due_at, e.error, e.id,
+       coalesce(p.status = 'disabled', false) AS is_endpoint_disabled
 FROM workflow_step_executions s
 JOIN workflow_side_effects_outbox e ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+LEFT JOIN endpoints p ON p.tenant_id = e.tenant_id AND p.name = e.endpoint
 WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.status IN ('pending', 'running')
 ORDER BY e.id
 LIMIT %(limit)s
@@ -140,4 +142,15 @@ SELECT version, actor_id, created_at
 FROM document_versions
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version > %(since)s
 ORDER BY version
+LIMIT %(limit)s
+
+-- name: list_rejections
+-- List the newest changes of the document that rules have stopped since the instance began, the newest first.
+SELECT e.rule, e.rule_version, coalesce(e.operation, '') AS operation, coalesce(e.actor_id, '') AS actor_id, e.evidence,
+       e.created_at
+FROM rule_executions e
+WHERE e.tenant_id = %(tenant_id)s AND e.document_id = %(document_id)s AND e.is_rejection
+  AND e.created_at >= (SELECT i.started_at FROM workflow_instances i
+                       WHERE i.tenant_id = e.tenant_id AND i.id = %(id)s)
+ORDER BY e.id DESC
 LIMIT %(limit)s

@@ -30,6 +30,7 @@ class Beginning:
     begin_actor_roles: list[str]
     begin_responsible: list[str] | None
     begin_pins: dict[str, Any]
+    begin_context: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ ORDER BY seq
 
 -- name: read_beginning
 -- Read where an instance began, and who began it: a rebuild begins there.
-SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles, begin_pins,
+SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles, begin_pins, begin_context,
        (SELECT s.persons FROM responsible_sets s
         WHERE s.tenant_id = workflow_instances.tenant_id AND s.hash = workflow_instances.begin_responsible) AS begin_responsible
 FROM workflow_instances
@@ -53,8 +53,8 @@ SELECT coalesce(max(greatest(seq, end_seq)), 0) FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
 
 -- name: has_answered
--- Find out if a person has ended a wait of the instance by hand, or has skipped a node of it, and has written no version
--- of its document since.
+-- Find out if a person has ended a wait of the instance by hand, has skipped a node of it, or has withdrawn an effect so
+-- that it went another way, and has written no version of its document since.
 SELECT EXISTS (
     SELECT FROM workflow_step_executions s
     WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s
@@ -64,6 +64,17 @@ SELECT EXISTS (
           SELECT FROM document_versions v
           LEFT JOIN responsible_sets p ON p.tenant_id = v.tenant_id AND p.hash = v.responsible
           WHERE v.tenant_id = s.tenant_id AND v.document_id = %(document_id)s AND v.version > s.entity_version
+            AND (v.actor_id = %(person)s OR %(person)s = ANY (p.persons)))
+    UNION ALL
+    SELECT FROM workflow_event e
+    LEFT JOIN responsible_sets r ON r.tenant_id = e.tenant_id AND r.hash = e.responsible
+    WHERE e.tenant_id = %(tenant_id)s AND e.subject_kind = 'instance' AND e.subject_id = %(id)s
+      AND e.entry = 'effect_withdrawn' AND e.data -> 'is_answer' = 'true'
+      AND (e.actor_id = %(person)s OR %(person)s = ANY (r.persons))
+      AND NOT EXISTS (
+          SELECT FROM document_versions v
+          LEFT JOIN responsible_sets p ON p.tenant_id = v.tenant_id AND p.hash = v.responsible
+          WHERE v.tenant_id = e.tenant_id AND v.document_id = %(document_id)s AND v.created_at >= e.created_at
             AND (v.actor_id = %(person)s OR %(person)s = ANY (p.persons))))
 
 -- name: read_pause

@@ -28,7 +28,8 @@ ORDER BY q.id
 
 -- name: find_left_behind
 -- Find the effects whose document has left the way that they belong to: it is deleted or in another status, has another
--- instance, has passed a gate since, or was sent elsewhere or ended by an act.
+-- instance, has passed a gate since, was sent elsewhere or ended by an act, or has gone back to a state, as after a
+-- rejection: then the instance has another first token.
 SELECT q.id
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS wanted (created_at, id)
 JOIN workflow_side_effects_outbox q
@@ -47,6 +48,8 @@ WHERE d.deleted_at IS NOT NULL
    OR EXISTS (SELECT FROM workflow_step_executions l
               WHERE l.tenant_id = s.tenant_id AND l.instance_id = s.instance_id AND l.seq > s.seq
                 AND (l.node_id = ANY (%(leaving)s::text[])
+                     OR (l.token_id <> ''
+                         AND substring(l.token_id FROM '^T/b\d+') IS DISTINCT FROM substring(s.token_id FROM '^T/b\d+'))
                      OR (l.node_type = 'lifecycle_gate' AND l.output_json ->> 'outcome' = 'passed')))
 ORDER BY q.id
 

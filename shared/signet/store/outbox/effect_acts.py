@@ -93,6 +93,19 @@ def try_effect_now(connection: Connection, tenant_id: UUID, effect_id: UUID, end
     add_wake_up(connection, tenant_id, EFFECTS.name)
 
 
+def end_tries(
+    connection: Connection, tenant_id: UUID, failures: Sequence[tuple[ClaimedEffect, str]], claim_id: UUID
+) -> set[UUID]:
+    """End those of these failed attempts that were made by hand; each goes back to its plan."""
+    values = {
+        **_keys(tenant_id, [effect.id for effect, _ in failures]),
+        "errors": [clean_error(error) for _, error in failures],
+        "claim_id": claim_id,
+    }
+    cursor = connection.cursor(row_factory=scalar_row)
+    return set(cursor.execute(_SQL.end_tries, values).fetchall())
+
+
 def withdraw_effect(connection: Connection, tenant_id: UUID, effect_id: UUID, reason: str) -> None:
     connection.execute(_SQL.withdraw_effect, {**_key(tenant_id, effect_id), "reason": reason})
 

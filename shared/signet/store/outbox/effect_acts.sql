@@ -41,9 +41,21 @@ WHERE tenant_id = %(tenant_id)s AND created_at = %(created_at)s AND id = %(id)s
 FOR UPDATE
 
 -- name: try_effect_now
--- Let an effect that waits be due now.
-UPDATE workflow_side_effects_outbox SET due_at = now()
+-- Let an effect that waits be due now, for one attempt that its plan does not count.
+UPDATE workflow_side_effects_outbox
+SET due_at = now(), planned_at = coalesce(planned_at, due_at), max_attempts = max_attempts + (planned_at IS NULL)::integer
 WHERE tenant_id = %(tenant_id)s AND created_at = %(created_at)s AND id = %(id)s
+
+-- name: end_tries
+-- End tries by hand that have failed: the plan goes on as if they had not been. The first attempt of all stays counted,
+-- because it may have arrived.
+UPDATE workflow_side_effects_outbox q
+SET status = 'failed', error = row.error, due_at = q.planned_at, planned_at = NULL, attempts = greatest(q.attempts - 1, 1),
+    max_attempts = q.max_attempts - (q.attempts > 1)::integer, claim_id = NULL, lease_until = NULL
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[]) AS row (created_at, id, error)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+  AND q.planned_at IS NOT NULL
+RETURNING q.id
 
 -- name: end_rest
 -- End the rest of an endpoint: the next call tries whether it answers.

@@ -6,6 +6,7 @@ was applied and then edited is an error. Two runners at once are safe: the secon
 """
 
 import hashlib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -117,6 +118,15 @@ def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[Mig
         )
         for migration in migrations
     ]
+
+
+def count_reached(url: str) -> int:
+    """Return up to which number the database has each migration, whichever release applied them."""
+    with _connected(url) as connection:
+        if connection.execute(_SQL.find_migration_table).rowcount != 1:
+            return 0
+        numbers = {row.number for row in connection.execute(_SQL.list_applied_migrations)}
+    return next(number for number in itertools.count() if number + 1 not in numbers)
 
 
 def _read_migration(path: Path) -> Migration:

@@ -25,6 +25,7 @@ class DependentCounts:
     delegations: int
     seats: int
     reports: int
+    requests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,17 @@ class DependentSeat:
 
 
 @dataclass(frozen=True, slots=True)
+class DependentRequest:
+    """A request of the member, or of a key of theirs; without a transition its way is automatic."""
+
+    document_id: UUID
+    entity_type: str
+    transition: str | None
+    asked_by: str
+    asked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SeatKey:
     request_id: UUID
     stage: int
@@ -115,6 +127,13 @@ def list_delegations(
 def list_seats(connection: Connection, tenant_id: UUID, user_id: str, limit: int) -> list[DependentSeat]:
     with connection.cursor(row_factory=class_row(DependentSeat)) as cursor:
         return cursor.execute(_SQL.list_seats, _values(tenant_id, user_id, limit)).fetchall()
+
+
+def list_requests(
+    connection: Connection, tenant_id: UUID, user_id: str, limit: int
+) -> list[DependentRequest]:
+    with connection.cursor(row_factory=class_row(DependentRequest)) as cursor:
+        return cursor.execute(_SQL.list_requests, _values(tenant_id, user_id, limit)).fetchall()
 
 
 def list_reports(connection: Connection, tenant_id: UUID, user_id: str, limit: int) -> list[str]:

@@ -25,6 +25,31 @@ WHERE a.tenant_id = %(tenant_id)s AND a.owner_id = %(user_id)s AND a.status = 'a
  SELECT t.id, t.user_id, t.delegate_id, t.entity_type, t.from_time, t.to_time FROM approval_delegations t
  WHERE t.tenant_id = %(tenant_id)s AND t.delegate_id = %(user_id)s AND t.revoked_at IS NULL AND t.to_time > now())
 
+-- part: open_requests
+-- Find what a member, or a key of theirs, has asked for and is not decided: transitions, and approvals that the engine asks
+-- for them where the way is automatic.
+(WITH own AS MATERIALIZED (
+     SELECT %(user_id)s::text AS subject
+     UNION ALL
+     SELECT 'key:' || k.id FROM api_keys k WHERE k.tenant_id = %(tenant_id)s AND k.owner_id = %(user_id)s
+ )
+ SELECT q.document_id, q.transition, q.actor_id AS asked_by, q.created_at AS asked_at
+ FROM transition_requests q
+ WHERE q.tenant_id = %(tenant_id)s AND q.status = 'open' AND q.actor_id IN (SELECT own.subject FROM own)
+ UNION ALL
+ SELECT DISTINCT i.entity_id, NULL, last.actor_id, last.created_at
+ FROM own
+ JOIN workflow_step_executions s ON s.tenant_id = %(tenant_id)s AND s.actor_user_id = own.subject
+                                AND s.status = 'running'
+ JOIN workflow_instances i ON i.tenant_id = s.tenant_id AND i.id = s.instance_id
+ CROSS JOIN LATERAL (
+     SELECT p.actor_id, p.created_at FROM transition_requests p
+     WHERE p.tenant_id = i.tenant_id AND p.document_id = i.entity_id AND p.status = 'performed'
+     ORDER BY p.created_at DESC
+     LIMIT 1
+ ) AS last
+ WHERE s.node_type = 'approval' AND i.request_id IS NULL AND last.actor_id = own.subject)
+
 -- name: count_dependents
 -- Count what depends on a member, of each kind up to a limit.
 SELECT (SELECT count(*) FROM ({live_keys} LIMIT %(limit)s) AS key) AS keys,
@@ -35,7 +60,8 @@ SELECT (SELECT count(*) FROM ({live_keys} LIMIT %(limit)s) AS key) AS keys,
                               LIMIT %(limit)s) AS seat) AS seats,
        (SELECT count(*) FROM (SELECT FROM org_chart c
                               WHERE c.tenant_id = %(tenant_id)s AND c.manager_id = %(user_id)s
-                              LIMIT %(limit)s) AS report) AS reports
+                              LIMIT %(limit)s) AS report) AS reports,
+       (SELECT count(*) FROM (SELECT FROM {open_requests} AS asked LIMIT %(limit)s) AS request) AS requests
 
 -- name: list_keys
 -- List the live keys that a member owns.
@@ -64,6 +90,14 @@ CROSS JOIN LATERAL (
 ) AS q
 WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = %(user_id)s AND s.status = 'open'
 ORDER BY s.request_id, s.stage, s.position
+LIMIT %(limit)s
+
+-- name: list_requests
+-- List what a member has asked for and is not decided, each with the type of its document.
+SELECT asked.document_id, d.entity_type, asked.transition, asked.asked_by, asked.asked_at
+FROM {open_requests} AS asked
+JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.id = asked.document_id
+ORDER BY asked.asked_at, asked.document_id
 LIMIT %(limit)s
 
 -- name: list_reports

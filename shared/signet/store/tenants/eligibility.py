@@ -40,8 +40,7 @@ def read_eligibility_changes(
     """Read what the concerned persons have changed about these people, or have taken from these roles.
 
     Where there is a bench, also how they have taken from it a permission that votes need. A statement that
-    judges votes can ask `barring_changes_since`, `line_changes_since` and `permission_takings_since` in a
-    subselect.
+    judges votes can ask `vote_changes_since` in a subselect.
     """
     values = {
         "tenant_id": tenant_id,

@@ -1,18 +1,9 @@
 -- name: read_eligibility_changes
 -- Read what these persons have changed since a moment about these people or these roles, and what they have taken from a
 -- bench.
-SELECT c.*, false AS takes_permission, false AS is_given_up
-FROM barring_changes_since(%(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[], %(needed)s::text[],
-                           %(own_resources)s::text[]) AS c
-WHERE c.kind <> 'manager_set'
-UNION ALL
-SELECT l.*
-FROM line_changes_since(%(since)s, %(lines)s::text[], %(line_holders)s::text[], %(concerned)s::text[]) AS l
-UNION ALL
-SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
-       last_giving(%(since)s, t.changed_at, t.kind, t.user_id, t.role), '{}', t.takes_permission, false
-FROM permission_takings_since(%(since)s, %(concerned)s::text[], %(holders)s::text[], %(seat_roles)s::text[],
-                              %(needed)s::text[], %(by_roles)s::text[], %(own_resources)s::text[]) AS t
+SELECT * FROM vote_changes_since(
+    %(since)s, %(user_ids)s::text[], %(roles)s::text[], %(concerned)s::text[], %(holders)s::text[], %(seat_roles)s::text[],
+    %(lines)s::text[], %(line_holders)s::text[], %(needed)s::text[], %(by_roles)s::text[], %(own_resources)s::text[])
 
 -- name: read_changes_of_requests
 -- Read for each request what its concerned persons have changed since it was opened.
@@ -21,20 +12,10 @@ FROM json_to_recordset(%(rows)s::json)
      AS asked (id uuid, since timestamptz, user_ids text[], roles text[], concerned text[], holders text[],
                seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[],
                own_resources text[])
-CROSS JOIN LATERAL (
-    SELECT c.*, false AS takes_permission, false AS is_given_up
-    FROM barring_changes_since(asked.since, asked.user_ids, asked.roles, asked.concerned, asked.needed,
-                               asked.own_resources) AS c
-    WHERE c.kind NOT IN ('manager_set', 'delegation_given')
-    UNION ALL
-    SELECT l.*
-    FROM line_changes_since(asked.since, asked.lines, asked.line_holders, asked.concerned) AS l
-    UNION ALL
-    SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}',
-           last_giving(asked.since, t.changed_at, t.kind, t.user_id, t.role), '{}', t.takes_permission, false
-    FROM permission_takings_since(asked.since, asked.concerned, asked.holders, asked.seat_roles,
-                                  asked.needed, asked.by_roles, asked.own_resources) AS t
-) AS change
+CROSS JOIN LATERAL vote_changes_since(
+    asked.since, asked.user_ids, asked.roles, asked.concerned, asked.holders, asked.seat_roles, asked.lines,
+    asked.line_holders, asked.needed, asked.by_roles, asked.own_resources) AS change
+WHERE change.kind <> 'delegation_given'
 
 -- name: list_authors
 -- List who has changed eligibility since a moment, each set of persons with its newest change.

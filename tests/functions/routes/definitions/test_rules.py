@@ -157,3 +157,42 @@ def test_rules_want_permissions_of_their_own(client: Client, database: Database)
     stranger = Client(wire(database), make_company(database).tenant_id)
     assert stranger.get(PLACE).code == stranger.delete(PLACE, if_match='"1"').code == "RULE_UNKNOWN"
     assert stranger.get("/v1/rules").body["items"] == []
+
+
+def test_what_rules_have_rejected_is_listed(client: Client) -> None:
+    save(client)
+    assert [create(client, total).status for total in (101, 100, 102)] == [422, 201, 422]
+    page = client.get("/v1/rule_executions", query={"limit": 1}).body
+    (newest,) = page["items"]
+    assert (newest["rule"], newest["rejected"], newest["actor"]) == ("ceiling", True, "carl")
+    assert newest["evidence"]["variables"] == {"entity.grand_total": 102}
+    assert (newest["responsible"], newest["operation"]) == (["carl"], "create")
+    (other,) = client.get("/v1/rule_executions", query={"limit": 1, "cursor": page["next_cursor"]}).body[
+        "items"
+    ]
+    assert other["evidence"]["variables"] == {"entity.grand_total": 101}
+    for wanted, count in (({"rule": "ceiling"}, 2), ({"rule": "floor"}, 0), ({"entity_type": "order"}, 0)):
+        assert len(client.get("/v1/rule_executions", query=wanted).body["items"]) == count
+    crossed = client.get("/v1/rule_executions", query={"rule": "ceiling", "cursor": page["next_cursor"]})
+    assert crossed.code == "CURSOR_INVALID"
+
+
+def test_all_that_rules_were_run_with_is_listed_of_a_document(client: Client) -> None:
+    save(client, operations=["create", "update"])
+    made = create(client, 100)
+    place = f"/v1/documents/{made.body['document_id']}"
+    refused = client.call("PATCH", place, {"patch": {"grand_total": 500}}, if_match='"1"')
+    assert refused.code == "RULE_REJECTED"
+    executions = client.get(f"{place}/rule_executions").body["items"]
+    assert [(one["matched"], one["rejected"]) for one in executions] == [(True, True), (False, False)]
+
+
+def test_executions_want_a_permission_of_their_own(client: Client, database: Database) -> None:
+    save(client)
+    made = create(client, 100).body["document_id"]
+    places = ("/v1/rule_executions", f"/v1/documents/{made}/rule_executions")
+    clerk = Client(client.application, client.tenant_id, "carl", ("clerk",))
+    assert [clerk.get(place).code for place in places] == ["PERMISSION_DENIED"] * 2
+    stranger = Client(wire(database), make_company(database).tenant_id)
+    assert stranger.get(places[0]).body["items"] == []
+    assert stranger.get(places[1]).code == "DOCUMENT_NOT_FOUND"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 import pytest
@@ -173,9 +173,9 @@ def test_what_is_no_act(
 
 
 def bulk(
-    client: Client, name: str, *items: dict[str, Any], reason: str | None = WHY["reason"]
+    client: Client, name: str, *items: dict[str, Any], reason: str | None = WHY["reason"], **more: Any
 ) -> ClientAnswer:
-    body = {"act": name, "items": items} | ({"reason": reason} if reason is not None else {})
+    body = {"act": name, "items": items, **more} | ({"reason": reason} if reason is not None else {})
     return client.post("/v1/instances/bulk", body)
 
 
@@ -211,6 +211,28 @@ def test_many_at_once(client: Client, company: Company, worker: Worker, name: st
     ids = [instance_of(create(company, worker, number=f"R-{each}")) for each in (1, 2)]
     answer = bulk(client, name, *({"id": str(each), "version": 2} for each in ids))
     assert answer.body["done"] == 2, answer.text
+
+
+WRITTEN: LiteralString = (
+    "SELECT (SELECT count(*) FROM workflow_step_executions), (SELECT count(*) FROM workflow_event),"
+    " (SELECT count(*) FROM audit_log), (SELECT count(*) FROM workflow_events_outbox),"
+    " (SELECT sum(version) FROM workflow_instances)"
+)
+
+
+@pytest.mark.parametrize("name", ["pause", "resume", "wake", "rebuild", "cancel", "fail", "retry"])
+def test_a_dry_run_of_many_says_of_each_what_would_happen(
+    client: Client, company: Company, worker: Worker, admin: Admin, name: str
+) -> None:
+    first, second = (instance_of(create(company, worker, number=f"R-{each}")) for each in (1, 2))
+    items = [{"id": str(first), "version": 2}, {"id": str(second), "version": 1}]
+    before = read(admin, WRITTEN)
+    told = bulk(client, name, *items, dry_run=True)
+    assert read(admin, WRITTEN) == before
+    done = bulk(client, name, *items)
+    renamed = {"done": "possible", "rejected": "rejected"}
+    expected = [{**one, "status": renamed[one["status"]]} for one in done.body["items"]]
+    assert told.body == {**done.body, "items": expected}
 
 
 def test_what_rested_goes_on(client: Client, company: Company, worker: Worker, admin: Admin) -> None:

@@ -62,7 +62,11 @@ def test_one_cause_is_one_group_and_one_retry(
 ) -> None:
     [group] = client.get("/v1/incidents/groups").body["items"]
     assert (group["code"], group["count"], group["entity_type"]) == (ERROR, 2, "invoice")
-    retried = client.post("/v1/incidents/retry", {"code": ERROR, "node": group["node"], **WHY})
+    cause = {"code": ERROR, "node": group["node"], **WHY}
+    told = client.post("/v1/incidents/retry", {**cause, "dry_run": True})
+    assert [one["status"] for one in told.body["items"]] == ["possible", "possible"]
+    assert [one["attempts"] for one in listed(client)] == [1, 1]
+    retried = client.post("/v1/incidents/retry", cause)
     assert (retried.status, retried.body["done"], retried.body["rejected"]) == (200, 2, 0)
     drain(worker, [company.tenant_id])
     assert [one["attempts"] for one in listed(client)] == [2, 2]
@@ -132,7 +136,16 @@ def test_care_is_kept_while_it_is_open(client: Client, stranded: list[Any]) -> N
     assert (cared.body["assignee"], cared.body["note"]) == ("carl", "calls the ledger")
     assert [one["id"] for one in listed(client, assignee="carl")] == [incident["id"]]
     assert client.put(f"{place}/care", {"assignee": None, "note": None}).body["assignee"] is None
-    cancelled = client.post(
+    for wrong in ("nobody", "c\u0430rl", "carl\u200b", "carl ", "a\0"):
+        refused = client.put(f"{place}/care", {"assignee": wrong, "note": None})
+        assert refused.status == 422, wrong
+        assert [error["pointer"] for error in refused.body["errors"]] == ["/assignee"]
+    for wrong in ("a\u202eb", "a\x07"):
+        refused = client.put(f"{place}/care", {"assignee": None, "note": wrong})
+        assert (refused.status, [error["pointer"] for error in refused.body["errors"]]) == (422, ["/note"])
+    assert client.put(f"{place}/care", {"assignee": None, "note": "one\ntwo"}).status == 200
+    # Its creator does not end it behind the gate.
+    cancelled = replace(client, subject="olga").post(
         f"/v1/instances/{incident['instance_id']}/cancel", WHY, if_match=f'"{incident["instance_version"]}"'
     )
     assert cancelled.status == 200

@@ -58,6 +58,7 @@ def test_what_depends_on_a_member_is_listed(root: Client, asking: Asking) -> Non
         "delegations": 2,
         "seats": 2,
         "reports": 2,
+        "requests": 0,
     }
     assert [account["id"] for account in shown.body["service_accounts"]] == ["posting"]
     assert [key["name"] for key in shown.body["keys"]] == ["erp"]
@@ -96,7 +97,14 @@ def test_they_end_with_the_member(root: Client, asking: Asking) -> None:
     alone, _ = give_dependents(root, asking)
     assert save(root, "anna", status="disabled", dependents="end").status == 200
     counts = root.get("/v1/members/anna/dependents").body["counts"]
-    assert counts == {"keys": 0, "service_accounts": 0, "delegations": 0, "seats": 2, "reports": 0}
+    assert counts == {
+        "keys": 0,
+        "service_accounts": 0,
+        "delegations": 0,
+        "seats": 2,
+        "reports": 0,
+        "requests": 0,
+    }
     assert root.get("/v1/service_accounts/posting").body["status"] == "disabled"
     assert root.get("/v1/api_keys").body["items"][0]["revoked_by"] == "root"
     assert root.get("/v1/members/ben").body["manager_id"] is None

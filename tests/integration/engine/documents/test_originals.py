@@ -7,6 +7,7 @@ import pytest
 
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Amend, Update
+from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.repairs import Repairs
 from tests.support.amended_documents import (
     AMENDABLE,
@@ -191,6 +192,40 @@ def test_an_original_that_is_not_settled_any_more_is_not_replaced(
     answer(stage, amendment)
     assert incidents(stage, amendment) == [(MOVED_ON, "business", None)]
     assert stage.status_of(original.id) in ("cancelled", "draft")
+
+
+@pytest.mark.parametrize("transition", ["reopen", "cancel"])
+def test_an_amendment_that_nobody_can_edit_there_begins_again(stage: WorkflowStage, transition: str) -> None:
+    """Send it there from a gate that nothing but the end of its workflow would leave."""
+    locked = {**AMENDABLE, "states": {**AMENDABLE["states"], "submitted": {"edit": "locked"}}}
+    original = settled(stage, locked)
+    amendment = amend(stage, original, amount=2)
+    submit(stage, amendment)
+    stage.ask(original.id, transition)
+    stage.drain()
+    answer(stage, amendment)
+    assert incidents(stage, amendment) == [(MOVED_ON, "business", None)]
+    wanted = IncidentFilter(instance_id=amendment.instance_id)
+    (listed,) = list_open(stage.standing.company.database, stage.tenant_id, wanted, limit=9)
+    (targets,) = [act.targets for act in listed.acts if act.name == "go_to"]
+    assert "sys:state:amended" in targets
+    repairs = Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
+    version = stage.instance(amendment.instance_id)["version"]
+    olga = stage.standing.company.caller("olga")
+    repairs.go_to(olga, amendment.instance_id, version, "sys:state:amended", "look at it again")
+    stage.drain()
+    assert stage.status_of(amendment.id) == "draft"
+    assert incidents(stage, amendment) == [(MOVED_ON, "business", "withdrawn")]
+    stage.check_rebuild(amendment.instance_id)
+    if transition == "reopen":
+        settle(stage, original)
+    stage.edit(amendment.id, amount=9)
+    stage.drain()
+    settle(stage, amendment)
+    expected = ("amended", "active") if transition == "reopen" else ("cancelled", "submitted")
+    assert (stage.status_of(original.id), stage.status_of(amendment.id)) == expected
+    for document in (original, amendment):
+        check(stage, document)
 
 
 def test_an_original_that_another_transaction_holds_is_tried_again(stage: WorkflowStage) -> None:

@@ -65,8 +65,9 @@ def publish_everything(company: Company) -> None:
 
 def test_every_table_that_keeps_a_trace_is_looked_at(admin: Admin) -> None:
     tables = {table for (table,) in read(admin, TABLES_WITH_TRACES)}
-    # `tests/integration/engine/approvals` covers traces of approvals; no instance creates inbound events.
-    elsewhere = {"approval_requests", "approval_decisions", "workflow_inbound_events"}
+    # `approvals` covers traces of approvals, and `documents/test_rejections.py` those of
+    # rejections; no instance creates inbound events.
+    elsewhere = {"approval_requests", "approval_decisions", "workflow_inbound_events", "rule_executions"}
     assert tables - elsewhere | {"audit_log"} == TRACES.keys()
 
 

@@ -6,7 +6,9 @@ import pytest
 from psycopg import DatabaseError
 
 from signet.core.errors import Rejected
+from signet.core.explain.instance import write_instance
 from signet.engine.cache import CompiledCache
+from signet.engine.instances.explain import explain
 from signet.engine.instances.incidents import IncidentFilter, Incidents
 from tests.support.operated_instances import check, operating_on, status_of, submitted, version
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
@@ -122,6 +124,28 @@ def test_a_held_gate_is_an_incident_of_business(stage: WorkflowStage) -> None:
     stage.drain()
     assert [row[4] for row in incidents_of(stage, document)] == ["retried"]
     assert stage.status_of(document.id) == "active"
+
+
+def test_a_gate_that_a_rule_holds_says_what_the_rule_read(stage: WorkflowStage) -> None:
+    entity_type = stage.publish()
+    stage.add_rule(entity_type, "closed", "entity.status == 'active'", on="transition")
+    made = stage.create(entity_type)
+    stage.ask(made.id, "submit")
+    stage.drain()
+    kept = stage.standing.rows(
+        "SELECT rule, operation, actor_id, origin, instance_id FROM rule_executions"
+        " WHERE is_rejection AND document_id = %s",
+        made.id,
+    )
+    assert kept == [("closed", "transition", "signet:system", {"via": "workflow"}, made.instance_id)]
+    company = stage.standing.company
+    contracts = stage.caches().contracts
+    explained = explain(company.database, contracts, stage.tenant_id, made.instance_id)
+    (rejection,) = explained.rejections
+    assert (rejection.rule, rejection.operation) == ("closed", "transition")
+    assert rejection.condition.variables == {"entity.status": "active"}
+    lines = write_instance(explained)
+    assert "What rules have rejected, the newest first" in lines
 
 
 def test_a_dead_trigger_is_an_incident_of_the_whole(stage: WorkflowStage) -> None:

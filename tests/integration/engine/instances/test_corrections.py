@@ -175,3 +175,19 @@ def test_a_dry_run_changes_nothing(stage: WorkflowStage, corrections: Correction
     done = correct(stage, corrections, made, dry_run=True)
     assert done.version == before[1] + 1
     assert (stage.instance(made.instance_id), stage.version_of(made.id)) == before
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_correction_that_a_rule_stops_is_kept_unless_it_only_was_tried(
+    stage: WorkflowStage, corrections: Corrections, dry_run: bool
+) -> None:
+    made = held(stage, WITH_ACTION, approval=ACTING)
+    (entity_type,) = stage.standing.row("SELECT entity_type FROM documents WHERE id = %s", made.id)
+    stage.add_rule(str(entity_type), "no_such", "entity.number == 'R-1'", on="update")
+    with pytest.raises(Rejected, match="no_such is against it"):
+        correct(stage, corrections, made, dry_run=dry_run)
+    kept = stage.standing.rows(
+        "SELECT rule, operation, actor_id FROM rule_executions WHERE is_rejection AND document_id = %s",
+        made.id,
+    )
+    assert kept == ([] if dry_run else [("no_such", "update", "olga")])

@@ -9,8 +9,9 @@ from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.document_restarts import RestartOutcome, Restarts
+from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.moves import MoveTarget
-from tests.support.moved_instances import ASK, CALLING, codes_of, olga, version_of
+from tests.support.moved_instances import ASK, CALLING, codes_of, decide, olga, version_of
 from tests.support.operated_instances import check, submitted
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
@@ -266,3 +267,66 @@ def test_deleting_the_document_closes_its_incident(stage: WorkflowStage, operato
     end(stage, operators, made, then="leave")
     stage.delete(made.id)
     assert incidents_of(stage, made.id) == [("DOCUMENT_WITHOUT_WORKFLOW", "ended", "carl")]
+
+
+# What people approved is booked before it is in force, and nobody can ask for that.
+BOOKED: dict[str, Any] = {
+    **CONTRACT,
+    "states": {**CONTRACT["states"], "approved": {"edit": "locked"}},
+    "transitions": {
+        **CONTRACT["transitions"],
+        "approve": {**CONTRACT["transitions"]["approve"], "to": "approved"},
+        "book": {"from": ["approved"], "to": "active", "kind": "automatic"},
+    },
+    "slots": {**CONTRACT["slots"], "booking": {"transition": "book"}},
+}
+
+
+def booking(stage: WorkflowStage) -> Made:
+    made = submitted(stage, BOOKED, approval=ASKING, booking=CALLING)
+    decide(stage, made, "anna")
+    assert stage.instance(made.instance_id)["current_nodes"] == ["usr:booking:call"]
+    return made
+
+
+@pytest.mark.parametrize("act", ["cancel", "fail"])
+@pytest.mark.parametrize("then", ["leave", "restart"])
+def test_nobody_ends_what_could_not_begin_again(
+    stage: WorkflowStage, operators: Instances, act: str, then: Any
+) -> None:
+    """The call may have arrived, and what was approved is done once: no restart would begin before it."""
+    made = booking(stage)
+    stage.answer(made.instance_id, error="refused: 400")
+    stage.drain()
+    wanted = IncidentFilter(instance_id=made.instance_id)
+    (listed,) = list_open(stage.standing.company.database, stage.tenant_id, wanted, limit=9)
+    assert [each.name for each in listed.acts] == ["retry", "skip"]
+    with pytest.raises(Rejected) as caught:
+        end(stage, operators, made, act, then=then)
+    assert caught.value.code == "INSTANCE_TARGET_REPEATS"
+    assert "usr:booking:call" in caught.value.message
+    assert stage.instance(made.instance_id)["status"] == "paused"
+    operators.retry(olga(stage), made.instance_id, version_of(stage, made), WHY)
+    stage.drain()
+    stage.answer(made.instance_id, response={"status": 200, "body": {}})
+    stage.drain()
+    assert stage.status_of(made.id) == "active"
+
+
+def test_what_was_not_called_yet_may_be_left(
+    stage: WorkflowStage, operators: Instances, restarts: Restarts
+) -> None:
+    made = booking(stage)
+    end(stage, operators, made, then="leave")
+    assert restart(stage, restarts, made).node == "sys:state:approved"
+
+
+def test_a_token_is_not_cancelled_where_its_gate_would_stay_shut(
+    stage: WorkflowStage, operators: Instances
+) -> None:
+    """Refuse it, because the call is made once and no act sends the document back."""
+    made = booking(stage)
+    with pytest.raises(Rejected) as caught:
+        operators.cancel_token(olga(stage), made.instance_id, version_of(stage, made), "T", WHY)
+    assert caught.value.code == "INSTANCE_TOKEN_NOT_CANCELLABLE"
+    assert "sys:gate:book" in caught.value.message

@@ -182,6 +182,92 @@ def test_what_its_endpoint_lets_rest_is_tried_now(stage: WorkflowStage) -> None:
 
 
 @pytest.mark.parametrize("act", ["try_now", "withdraw"])
+def test_who_has_a_part_ends_no_effect_that_chooses_the_way(stage: WorkflowStage, act: str) -> None:
+    """Withdrawn or used up, it takes the edge for errors: that is an answer by hand."""
+    (made,) = begin(stage)
+    acts, _, olga = acting(stage)
+    carl = acting(stage, "carl", "admin")[2]
+    do = {"try_now": acts.try_now, "withdraw": acts.withdraw}[act]
+    for dry_run in (True, False):
+        with pytest.raises(Rejected) as refused:
+            do(carl, effect_of(stage, made), "not wanted", dry_run=dry_run)
+        assert refused.value.code == "SEPARATION_OF_DUTIES"
+    assert do(olga, effect_of(stage, made), "not wanted").outcome == "done"
+    editors = stage.standing.rows(
+        "SELECT p FROM documents d JOIN responsible_sets s ON s.hash = d.editor_responsible,"
+        " unnest(s.persons) p WHERE d.id = %s",
+        made.id,
+    )
+    assert (("olga",) in editors) == (act == "withdraw"), "who chooses the way counts as an editor"
+
+
+def test_who_has_a_part_withdraws_what_is_only_held_then(stage: WorkflowStage, waiting: Made) -> None:
+    """The lawful way beside it: nothing is chosen, and a retry sends it after all."""
+    acts, _, carl = acting(stage, "carl", "admin")
+    assert acts.withdraw(carl, effect_of(stage, waiting), "not wanted").follows == "incident"
+
+
+def test_who_has_withdrawn_one_withdraws_the_next(stage: WorkflowStage) -> None:
+    """Their own answers bar nobody from another one."""
+    nodes = [CALL, {**CALL, "id": "next"}, {**CALL, "id": "last"}]
+    edges = [
+        {"source": "call", "target": "out"},
+        {"source": "call", "target": "next", "on": "error"},
+        {"source": "next", "target": "out"},
+        {"source": "next", "target": "last", "on": "error"},
+        {"source": "last", "target": "out"},
+    ]
+    document = stage.create(stage.publish(checks={"nodes": nodes, "edges": edges, "exit": "join"}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    acts, _, olga = acting(stage)
+    for _ in range(2):
+        assert acts.withdraw(olga, effect_of(stage, document), "not wanted").follows == "error_edge"
+        stage.drain()
+    assert stage.instance(document.instance_id)["current_nodes"] == ["usr:checks:last"]
+
+
+PLANNED: LiteralString = (
+    "SELECT status, attempts, max_attempts, due_at, planned_at FROM workflow_side_effects_outbox"
+    " WHERE instance_id = %s"
+)
+
+
+@pytest.mark.parametrize("is_final", [False, True])
+def test_a_try_by_hand_uses_up_no_attempt(stage: WorkflowStage, is_final: bool) -> None:
+    """Its plan alone ends it, also where the receiver would end the call for good."""
+    name = f"tried_{is_final}".lower()
+    (made,) = begin(stage, {**CALL, "config": {"endpoint": name}})
+    add_endpoint(stage, "https://erp.example/", name, name=name)
+    connector = Answering(FAILING)
+    worker, (acts, _, olga) = effects(stage, webhook=connector), acting(stage)
+    tried = effect_of(stage, made)
+    worker.work(stage.tenant_id)
+    before = stage.standing.row(PLANNED, made.instance_id)
+    assert before[:2] == ("failed", 1)
+    connector.delivery = Delivery(400, "ANSWERED: 400", is_final=is_final)
+    for count in range(2, 16):
+        acts.try_now(olga, tried, "again")
+        worker.work(stage.tenant_id)
+        assert [message.id for message in connector.given].count(tried) == count
+    assert stage.standing.row(PLANNED, made.instance_id) == before
+    stage.drain()
+    assert stage.instance(made.instance_id)["current_nodes"] == ["usr:checks:call"]
+
+
+def test_a_first_try_by_hand_shows_that_it_may_have_arrived(stage: WorkflowStage) -> None:
+    (made,) = begin(stage, {**CALL, "config": {"endpoint": "tried_first"}})
+    add_endpoint(stage, "https://erp.example/", "tried_first", name="tried_first")
+    worker, (acts, _, olga) = effects(stage, webhook=Answering(FAILING)), acting(stage)
+    left = stage.standing.row(PLANNED, made.instance_id)
+    acts.try_now(olga, effect_of(stage, made), "at once")
+    worker.work(stage.tenant_id)
+    status, attempts, max_attempts, due_at, planned_at = stage.standing.row(PLANNED, made.instance_id)
+    assert (status, attempts, max_attempts - attempts) == ("failed", 1, left[2])
+    assert (due_at, planned_at) == (left[3], None)
+
+
+@pytest.mark.parametrize("act", ["try_now", "withdraw"])
 def test_a_dry_run_writes_nothing(stage: WorkflowStage, waiting: Made, act: str) -> None:
     acts, _, olga = acting(stage)
     before = stage.standing.rows("SELECT to_jsonb(e) FROM workflow_side_effects_outbox e")

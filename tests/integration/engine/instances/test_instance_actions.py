@@ -320,6 +320,8 @@ def test_an_event_of_no_instance_goes_back_too(
         [(emitted.int >> 80) / 1000, emitted, made.document_id],
     )
     assert instances.requeue(operator(company), [emitted, make_id()]) == Requeued(frozenset([emitted]), [])
+    row = f"SELECT action, actor_id FROM audit_log WHERE subject_id = '{emitted}'"
+    assert read(admin, row) == [("requeue", operator(company).principal.subject)]
 
 
 def test_only_so_many_at_a_time(company: Company, instances: Instances) -> None:

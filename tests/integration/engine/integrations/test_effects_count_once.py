@@ -1,5 +1,6 @@
 """WF-11 for effects: each is one row, is delivered under one id, and is recorded once."""
 
+from hashlib import sha256
 from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
@@ -9,6 +10,7 @@ import pytest
 from signet.core.runtime.idempotency_keys import effect_key, event_key
 from signet.ids import created_at_of, make_id
 from signet.outbound.connector import Delivery, OutboundMessage
+from signet.store.instances.waves import write_steps
 from signet.store.outbox.queue import EFFECTS, release_expired
 from signet.store.tenants.tenants import read_now
 from tests.support.effects import Answering, add_endpoint, effects
@@ -30,7 +32,7 @@ PAYLOAD = {"payload": {"number": "R-1"}}
 
 
 def write_effect(stage: WorkflowStage, instance_id: UUID, step_id: UUID, key: bytes | None = None) -> UUID:
-    """Write the effect as a new row at the end of a wave, as a wave that is run again does."""
+    """Write the step and the effect as new rows of a wave, as a wave that is run again does."""
     effect_id = make_id()
     row = {
         "id": str(effect_id),
@@ -44,8 +46,29 @@ def write_effect(stage: WorkflowStage, instance_id: UUID, step_id: UUID, key: by
         "trace_id": None,
     }
     with stage.database.transaction(stage.tenant_id) as connection:
-        connection.execute(END_WAVE, [orjson.dumps([row]).decode(), read_now(connection)])
+        now = read_now(connection)
+        write_steps(connection, [call_step(instance_id, step_id)], now)
+        connection.execute(END_WAVE, [orjson.dumps([row]).decode(), now])
     return effect_id
+
+
+def call_step(instance_id: UUID, step_id: UUID) -> dict[str, Any]:
+    """Describe a step that has just made its call."""
+    return {
+        "id": str(step_id),
+        "created_at": created_at_of(step_id).isoformat(),
+        "instance_id": str(instance_id),
+        "seq": 1,
+        "node_id": "usr:checks:call",
+        "node_type": "webhook_out",
+        "token_id": "",
+        "entity_version": 1,
+        "version_after": 1,
+        "status": "running",
+        "run_as": "actor",
+        "idempotency_key": f"\\x{sha256(step_id.bytes).hexdigest()}",
+        "actor_id": "carl",
+    }
 
 
 def write_event(stage: WorkflowStage, instance_id: UUID, key: bytes) -> None:
@@ -79,7 +102,7 @@ def waiting(stage: WorkflowStage) -> Made:
 
 
 def test_wf_11_the_same_effect_written_again_is_the_same_row(stage: WorkflowStage) -> None:
-    instance_id, step_id = uuid4(), uuid4()
+    instance_id, step_id = uuid4(), make_id()
     first = write_effect(stage, instance_id, step_id)
     for _ in range(3):
         write_effect(stage, instance_id, step_id)
@@ -89,7 +112,7 @@ def test_wf_11_the_same_effect_written_again_is_the_same_row(stage: WorkflowStag
 
 
 def test_wf_11_the_receipt_of_an_effect_decides_also_when_its_row_is_gone(stage: WorkflowStage) -> None:
-    instance_id, step_id = uuid4(), uuid4()
+    instance_id, step_id = uuid4(), make_id()
     write_effect(stage, instance_id, step_id)
     stage.standing.run("DELETE FROM workflow_side_effects_outbox WHERE instance_id = %s", instance_id)
     write_effect(stage, instance_id, step_id)
@@ -98,12 +121,12 @@ def test_wf_11_the_receipt_of_an_effect_decides_also_when_its_row_is_gone(stage:
 
 def test_wf_11_the_same_content_of_another_step_is_another_effect(stage: WorkflowStage) -> None:
     instance_id = uuid4()
-    written = [write_effect(stage, instance_id, uuid4()) for _ in range(2)]
+    written = [write_effect(stage, instance_id, make_id()) for _ in range(2)]
     assert stage.standing.rows(ROWS, instance_id) == [(effect_id,) for effect_id in written]
 
 
 def test_wf_11_one_key_in_both_outboxes_counts_once_in_each(stage: WorkflowStage) -> None:
-    instance_id, step_id = uuid4(), uuid4()
+    instance_id, step_id = uuid4(), make_id()
     key = event_key(instance_id, "continue", {}, 1)
     for _ in range(2):
         write_event(stage, instance_id, key)

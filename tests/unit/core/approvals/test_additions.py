@@ -39,10 +39,6 @@ CHECK = VoteCheck(
     approved_elsewhere=("app1",),
     stage=make_stage(role("approver")),
     seats=(Seat(1, 1, None, "approver", status="approved", decided_by="app2"), Seat(1, 2, None, "approver")),
-    roles={},
-    permissions={},
-    delegations=(),
-    changes=(),
     now=NOW,
     make_env=lambda person, roles: {"actor": {"user_id": person, "roles": sorted(roles)}},
 )

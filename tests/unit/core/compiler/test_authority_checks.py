@@ -200,3 +200,70 @@ def test_a_recipient_is_not_filtered() -> None:
     assert compile_patch(patch).findings == ()
     node(patch, "told")["config"]["to"] = [{**NAMED, "who": "cfo"}]
     assert found(compile_patch(patch)) == [("NODE_CONFIG_INVALID", "usr:approval:told")]
+
+
+# --- actions that people may run before the approval ---
+
+SPAWN = {"id": "task", "type": "action", "config": {"action": "spawn"}}
+CFO = {"id": "cfo", "type": "approval", "config": {"approvers": [{"by": "role", "role": "cfo"}]}}
+OPEN = "ACTION_OPEN_BEFORE_APPROVAL"
+BESIDE: dict[str, Any] = {
+    "nodes": [
+        {"id": "fork", "type": "parallel_split"},
+        CFO,
+        SPAWN,
+        {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
+    ],
+    "edges": [
+        {"source": "fork", "target": "cfo"},
+        {"source": "fork", "target": "task"},
+        {"source": "cfo", "target": "both"},
+        {"source": "task", "target": "both"},
+    ],
+}
+BEHIND = {"nodes": [CFO, SPAWN], "edges": [{"source": "cfo", "target": "task"}]}
+
+
+def compile_slots(contract: dict[str, Any] | None = None, **slots: Any) -> list[tuple[str, str]]:
+    """Compile these slots; an amendment would begin behind the first gate."""
+    contract = {**(contract or change_contract()), "amendment": None}
+    contract["states"]["submitted"]["edit"] = "locked"
+    envelope = read_envelope(contract)
+    return found(compile_patch({**PATCH, "slots": slots}, envelope))
+
+
+@pytest.mark.parametrize(
+    ("slots", "place"),
+    [
+        # Behind the gate, behind the approval in its slot, and in a slot between two gates.
+        ({"approval": {"nodes": [CFO]}, "posting": {"nodes": [SPAWN]}}, "usr:posting:task"),
+        ({"approval": BEHIND}, "usr:approval:task"),
+        ({"checks": {"nodes": [CFO]}, "approval": {"nodes": [SPAWN]}}, "usr:approval:task"),
+        # Steps make it before too, beside, or where nobody is asked.
+        ({"checks": {"nodes": [SPAWN]}, "approval": {"nodes": [CFO]}, "posting": {"nodes": [SPAWN]}}, None),
+        ({"approval": BESIDE}, None),
+        ({"posting": {"nodes": [SPAWN]}}, None),
+    ],
+)
+def test_an_action_that_makes_documents_is_open_before_its_approval(
+    slots: dict[str, Any], place: str | None
+) -> None:
+    expected = [] if place is None else [(OPEN, f"sys:policy:{place}")]
+    assert compile_slots(**slots) == expected
+
+
+def test_a_condition_on_the_status_keeps_it_shut() -> None:
+    """The lawful way: the step and people run it where the condition says."""
+    slots: dict[str, Any] = {"approval": {"nodes": [CFO]}, "posting": {"nodes": [SPAWN]}}
+    shut = change_contract(conditions={"invoice:spawn": "entity.status == 'active'"})
+    assert compile_slots(shut, **slots) == []
+    other = change_contract(conditions={"invoice:spawn": "entity.grand_total > 0"})
+    assert [code for code, _ in compile_slots(other, **slots)] == [OPEN]
+    named = change_contract(conditions={"task:make": "entity.status == 'active'"})
+    named["actions"]["spawn"]["permission"] = "task:make"
+    assert compile_slots(named, **slots) == []
+
+
+def test_an_action_that_sets_fields_is_held_by_the_edit_window() -> None:
+    stamp = {"id": "stamp", "type": "action", "config": {"action": "post", "payload": {"at": "2026-01-01"}}}
+    assert compile_slots(approval={"nodes": [CFO]}, posting={"nodes": [stamp]}) == []

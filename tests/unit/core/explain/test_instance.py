@@ -14,7 +14,7 @@ from signet.core.explain.instance_record import (
     TriggerRecord,
 )
 from signet.core.explain.waits import AWAITED
-from signet.core.runtime.document_changes import DRIFT
+from signet.core.runtime.projection import DRIFT
 from tests.support.core.instance_records import (
     DOCUMENT,
     DRAFT,
@@ -209,7 +209,9 @@ def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> 
         f"The trigger mutation [{UUID(int=8)}] was given up after attempt 2 of 5. The last time: E: x."
         in dead
     )
-    assert "fail it, then ask for the transition again" in tell(record(status="paused", reason=DRIFT))
+    assert "Its document changed where it must not: one of the acts" in tell(
+        record(status="paused", reason=DRIFT)
+    )
 
 
 def test_one_that_should_go_on_is_said_to_be_stuck_when_nothing_wakes_it() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from signet.core.incidents.incident import Closing, IncidentKind, code_of, kind_of, name_closing
-from signet.core.runtime.execution import HoldChange
-from signet.core.runtime.position import Hold, Token, TokenState
+from signet.core.runtime.hold_change import HoldChange
+from signet.core.runtime.position import Hold, Token, TokenState, find_code
 from signet.core.runtime.projection import CONTROL, Step
 
 HELD = Token("T/5.0", "usr:a:call", TokenState.FAILED, 1, hold=Hold(7, "EFFECT_DEAD: refused"))
@@ -25,7 +25,7 @@ HELD = Token("T/5.0", "usr:a:call", TokenState.FAILED, 1, hold=Hold(7, "EFFECT_D
 def test_a_code_is_named_or_follows_from_the_node(
     reason: str, evidence: dict[str, object], node_type: str | None, code: str
 ) -> None:
-    assert code_of(reason, evidence, node_type) == code
+    assert code_of(find_code(reason, evidence), node_type) == code
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.execution import Blocked, InstanceExecution
 from signet.core.runtime.go_to_targets import (
     check_approval_ahead,
     check_go_to,
@@ -125,7 +125,8 @@ def test_an_approval_behind_a_gate_is_not_passed(node: str) -> None:
     assert code == "INSTANCE_APPROVAL_AHEAD" and "usr:posting:look" in sentence
     ended = check_approval_ahead(execution)
     assert ended is not None and ended.code == code
-    assert not {"cancel", "fail"} & set(list_acts(execution, None, "active", is_paused_by_person=False))
+    acts = list_acts(execution, None, "active", is_paused_by_person=False, is_correctable=False)
+    assert not {"cancel", "fail"} & set(acts)
 
 
 def test_what_stands_behind_the_approval_is_free() -> None:
@@ -175,3 +176,11 @@ def test_what_stands_behind_a_gate() -> None:
     assert not is_behind("usr:closing:post", "active", closing=make_line(POST))
     assert not is_behind("usr:approval:look", "submitted", **slots)
     assert not is_behind("sys:gate:submit:draft", "draft", **slots)
+
+
+def test_an_amendment_whose_original_moved_on_begins_again() -> None:
+    execution = stand("sys:gate:approve", approval=make_line(LOOK))
+    (token,) = execution.projection.position.tokens.values()
+    assert list_targets(execution, "submitted") == ["sys:state:submitted"]
+    execution.hold(token.id, Blocked("ORIGINAL_MOVED_ON: the original is at version 3"))
+    assert list_targets(execution, "submitted") == ["sys:state:submitted", "sys:state:amended"]

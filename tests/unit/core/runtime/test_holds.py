@@ -1,9 +1,14 @@
 """Held tokens: what fails or cannot act stays where it is, the others go on, and a retry begins there."""
 
+from typing import Any
+
+import pytest
+
 from signet.core.runtime.decisions import Decision, DecisionInput
 from signet.core.runtime.document_changes import find_sending_back
-from signet.core.runtime.execution import Blocked, HoldChange, InstanceExecution
+from signet.core.runtime.execution import Blocked, InstanceExecution
 from signet.core.runtime.go_to_targets import check_go_to, list_targets
+from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.operator_actions import (
     check_resume,
     check_retry,
@@ -11,7 +16,7 @@ from signet.core.runtime.operator_actions import (
     decide_skip,
     list_acts,
 )
-from signet.core.runtime.position import Hold, Token, TokenState
+from signet.core.runtime.position import Hold, Token, TokenState, parse_position
 from signet.core.runtime.projection import Actor, Projection, Step, project, start_projection
 from signet.core.runtime.tokens import name_retry
 from tests.support.core.waiting_calls import BLOCK, begin, call, load, run
@@ -42,7 +47,8 @@ def test_a_failed_step_holds_its_token_and_pauses_the_instance() -> None:
     execution = begin({"nodes": [call("left")]}, "usr:checks:left")
     step = end(execution, "left", "error", "EFFECT_DEAD: refused")
     [token] = execution.projection.tokens()
-    assert token.state is TokenState.FAILED and token.hold == Hold(step.end_seq or 0, "EFFECT_DEAD: refused")
+    held = Hold(step.end_seq or 0, "EFFECT_DEAD: refused", "EFFECT_DEAD")
+    assert token.state is TokenState.FAILED and token.hold == held
     assert execution.projection.status == "paused" and execution.projection.reason == "EFFECT_DEAD: refused"
     assert execution.projection.is_paused_by_holds and execution.takes_changes and not execution.is_running
     assert execution.projection.position.current_nodes() == ["usr:checks:left"]
@@ -148,10 +154,31 @@ def test_a_hold_is_stored_with_its_step_and_its_token() -> None:
     execution = begin({"nodes": [call("left")]}, "usr:checks:left")
     step = end(execution, "left", "error", "EFFECT_DEAD: refused")
     [token] = execution.projection.tokens()
-    assert token.to_json()["hold"] == {"seq": step.end_seq, "reason": "EFFECT_DEAD: refused"}
+    assert token.to_json()["hold"] == {
+        "seq": step.end_seq,
+        "reason": "EFFECT_DEAD: refused",
+        "code": "EFFECT_DEAD",
+    }
     read = Step(step.seq, step.end_seq, step.node, step.token, "failed", 1, 1)
     read.parse_output(step.to_output())
     assert read.is_held
+
+
+@pytest.mark.parametrize(
+    ("hold", "code"),
+    [
+        ({"reason": "the rule says no", "code": "RULE_REJECTED"}, "RULE_REJECTED"),
+        ({"reason": "the condition does not hold", "code": None}, None),
+        # Of an older release.
+        ({"reason": "APPROVAL_STALE: it has changed"}, "APPROVAL_STALE"),
+    ],
+)
+def test_a_hold_has_its_code_when_it_is_read(hold: dict[str, Any], code: str | None) -> None:
+    execution = begin({"nodes": [call("left")]}, "usr:checks:left")
+    end(execution, "left", "error", "EFFECT_DEAD: refused")
+    [stored] = [token.to_json() for token in execution.projection.tokens()]
+    [token] = parse_position([{**stored, "hold": {"seq": 4, **hold}}]).held()
+    assert token.hold == Hold(4, hold["reason"], code)
 
 
 def test_the_changes_of_holds_name_token_and_step() -> None:
@@ -234,7 +261,7 @@ def test_an_operator_may_send_it_back_but_not_on() -> None:
 def acts_on(
     execution: InstanceExecution, token: Token | None, *, is_paused_by_person: bool = False
 ) -> list[str]:
-    return list_acts(execution, token, "draft", is_paused_by_person=is_paused_by_person)
+    return list_acts(execution, token, "draft", is_paused_by_person=is_paused_by_person, is_correctable=True)
 
 
 def test_the_acts_are_those_that_the_checks_accept() -> None:

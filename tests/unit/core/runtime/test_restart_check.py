@@ -1,5 +1,7 @@
 """Restarts: where a document without a workflow begins again, what repeats, and what blocks it."""
 
+from typing import Any
+
 import pytest
 
 from signet.core.runtime.execution import InstanceExecution
@@ -87,7 +89,7 @@ def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow)
     assert refuse_repeated(workflow, {call: True}, "draft", "sys:state:draft") is None
 
 
-def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: bool) -> Report:
+def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: Any) -> Report:
     facts = RestartInput(1, "submitted", **more)
     return assess_restart(define(old, 2), define(new, 1), node, facts)
 
@@ -168,3 +170,9 @@ def test_an_end_says_what_follows(
     workflow: Workflow, node: str, status: str | None, then: Sequel | None, follows: str
 ) -> None:
     assert foresee_end(workflow, stood(node), status, then, is_amendment=False) == follows
+
+
+def test_what_no_approval_has_pinned_is_not_read(workflow: Workflow) -> None:
+    report = judge(workflow, workflow, is_in_force=True, unpinned_reads=["vendor.iban"])
+    assert [obstacle.code for obstacle in report.obstacles] == ["READS_UNPINNED"]
+    assert "vendor.iban" in report.obstacles[0].sentence

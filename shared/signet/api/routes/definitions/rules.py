@@ -1,17 +1,19 @@
-"""Routes of the tenant's rules."""
+"""Routes of the tenant's rules, and of what they were run with."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
+from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor, parse_position
 from signet.api.http.parameters import (
     PAGE,
     Cursor,
     IfMatch,
     Limit,
+    PathId,
     PathName,
     Reason,
     parse_version,
@@ -22,6 +24,7 @@ from signet.api.http.routing import Routes
 from signet.core.documents.rules import RuleBody
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.control.proposals import ControlChange
+from signet.engine.definitions.rule_executions import RuleExecution
 from signet.engine.definitions.rules import RuleRecord
 
 RULE = "/v1/rules/<entity_type>/<rule>"
@@ -86,3 +89,35 @@ def add_rule_routes(routes: Routes) -> None:
         version = require_version(if_match)
         proposed = call.use.rules.disable(call.caller, entity_type, rule, version, reason)
         return HttpAnswer(status=204) if proposed is None else show_proposed(proposed)
+
+
+def add_rule_execution_routes(routes: Routes) -> None:
+    @routes.get("/v1/rule_executions", "What rules have rejected", Page[RuleExecution])
+    def list_rule_rejections(
+        call: Call,
+        entity_type: Annotated[str | None, Query(pattern=NAME_PATTERN)] = None,
+        rule: Annotated[str | None, Query(pattern=NAME_PATTERN)] = None,
+        limit: Limit = PAGE,
+        cursor: Cursor = None,
+    ) -> Page[RuleExecution]:
+        """List rejections, the newest first: what was asked, who asked and from where, what was read."""
+        filters = ("rule_rejections", entity_type, rule)
+        before = parse_position(cursor, filters, UUID)
+        use = call.use.rule_executions
+        records = use.list_rejections(call.principal, entity_type, rule, before, limit + 1)
+        return make_page(records, count_fitting(records, limit), lambda record: (record.id,), filters)
+
+    @routes.get(
+        "/v1/documents/<document_id>/rule_executions",
+        "What rules were run with on a document",
+        Page[RuleExecution],
+    )
+    def list_rule_executions(
+        call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[RuleExecution]:
+        """List the evaluations of rules on a document, the newest first; rejected ones are among them."""
+        filters = ("rule_executions", str(document_id))
+        before = parse_position(cursor, filters, UUID)
+        use = call.use.rule_executions
+        records = use.list_of_document(call.principal, document_id, before, limit + 1)
+        return make_page(records, count_fitting(records, limit), lambda record: (record.id,), filters)

@@ -13,11 +13,13 @@ from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require_version
 from signet.api.http.routing import Routes, Serve
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
+from signet.core.errors import Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.operator_actions import Sequel
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import MAX_REASON_CHARACTERS
-from signet.engine.instances.actions import MAX_IN_BULK, BulkAct, InstanceState, Seen
+from signet.engine.instances.actions import InstanceState
+from signet.engine.instances.bulk_acts import MAX_IN_BULK, BulkAct, BulkOrder, Seen, act_on_many
 
 MAX_TOKEN_CHARACTERS = 1_000
 Why = Annotated[
@@ -27,6 +29,12 @@ Why = Annotated[
         max_length=MAX_REASON_CHARACTERS,
         description="The reason, for people and the audit trail.",
     ),
+]
+
+
+# Of acts on many.
+DryRun = Annotated[
+    bool, Field(description="Only check each, and answer the state that it would have: nothing is written.")
 ]
 
 
@@ -83,6 +91,7 @@ class BulkActs(Strict):
     act: BulkAct
     reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
     then: Annotated[Sequel | None, Field(description="Of `cancel` and `fail`: what follows.")] = None
+    dry_run: DryRun = False
     items: Annotated[
         tuple[InstanceAndVersion, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)
     ]
@@ -99,17 +108,21 @@ class RebuiltInstance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceActOutcome:
-    """The outcome for one instance: its new state, or the reason against the act in `refusal`."""
+    """The outcome for one instance: its new state, or the reason against the act in `refusal`.
+
+    In a dry run it is `possible`, with the state that the instance would have.
+    """
 
     index: int
     id: UUID
-    status: Literal["done", "rejected"]
+    status: Literal["done", "possible", "rejected"]
     instance: InstanceState | None
     refusal: Refusal | None
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceActOutcomes:
+    # In a dry run, of those that are possible.
     done: int
     rejected: int
     items: Sequence[InstanceActOutcome]
@@ -209,15 +222,24 @@ def add_token_acts(routes: Routes) -> None:
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
         """OperatorAct on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
-        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason, asked.then)
-        items = [
-            InstanceActOutcome(index, one.id, "done", outcome, None)
-            if isinstance(outcome, InstanceState)
-            else InstanceActOutcome(index, one.id, "rejected", None, describe_refusal(outcome))
-            for index, (one, outcome) in enumerate(zip(seen, outcomes, strict=True))
-        ]
-        done = sum(item.status == "done" for item in items)
-        return InstanceActOutcomes(done, len(items) - done, items)
+        order = BulkOrder(asked.act, seen, asked.reason or "", asked.then, asked.dry_run)
+        outcomes = act_on_many(call.use.instances, call.caller, order)
+        found = [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]
+        return show_outcomes(found, dry_run=asked.dry_run)
+
+
+def show_outcomes(
+    outcomes: Sequence[tuple[UUID, InstanceState | Rejected | Transient]], *, dry_run: bool
+) -> InstanceActOutcomes:
+    """Show the outcome of each of many acts, with how many were done, or would be."""
+    items = [
+        InstanceActOutcome(index, instance_id, "possible" if dry_run else "done", outcome, None)
+        if isinstance(outcome, InstanceState)
+        else InstanceActOutcome(index, instance_id, "rejected", None, describe_refusal(outcome))
+        for index, (instance_id, outcome) in enumerate(outcomes)
+    ]
+    rejected = sum(item.status == "rejected" for item in items)
+    return InstanceActOutcomes(len(items) - rejected, rejected, items)
 
 
 def _act_on_whole(

@@ -6,27 +6,27 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from signet.api.http.bulk_outcomes import describe_refusal
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
+from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, check_text, require_version
 from signet.api.http.routing import Routes
 from signet.api.routes.instances.actions import (
     MAX_TOKEN_CHARACTERS,
     Advance,
-    InstanceActOutcome,
+    DryRun,
     InstanceActOutcomes,
     OfToken,
     OperatorAct,
     Why,
     declare_act,
     show_act,
+    show_outcomes,
 )
+from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
-from signet.engine.instances.actions import InstanceState
 from signet.engine.instances.incidents import (
     MAX_NOTE_CHARACTERS,
     Incident,
@@ -42,12 +42,20 @@ Kind = Annotated[
     Literal["business", "configuration", "outside", "defect"] | None,
     Query(description="Only incidents whose cause is on this side."),
 ]
-Node = Annotated[str | None, Query(min_length=1, max_length=MAX_NODE_CHARACTERS)]
+Node = Annotated[
+    str | None,
+    AfterValidator(lambda text: text if text is None else check_text(text)),
+    Query(min_length=1, max_length=MAX_NODE_CHARACTERS),
+]
 Endpoint = Annotated[str | None, Query(pattern=NAME_PATTERN)]
 EntityType = Annotated[str | None, Query(pattern=NAME_PATTERN)]
 DocumentId = Annotated[Id | None, Query(description="Only incidents of this document.")]
 InstanceId = Annotated[Id | None, Query(description="Only incidents of this instance.")]
-Assignee = Annotated[str | None, Query(min_length=1, max_length=MAX_PERSON_CHARACTERS)]
+Assignee = Annotated[
+    str | None,
+    AfterValidator(lambda text: text if text is None else check_text(text)),
+    Query(min_length=1, max_length=MAX_PERSON_CHARACTERS),
+]
 Status = Annotated[Literal["open", "closed"], Query(description="`open` incidents still want a person.")]
 
 
@@ -65,7 +73,7 @@ class GoTo(OperatorAct):
 class Care(Strict):
     """The care for an incident; null takes it away."""
 
-    assignee: Annotated[str | None, Field(min_length=1, max_length=MAX_PERSON_CHARACTERS)]
+    assignee: UserId | None
     note: Annotated[str | None, Field(max_length=MAX_NOTE_CHARACTERS)]
 
 
@@ -73,10 +81,13 @@ class RetryOfIncidents(Strict):
     """The cause whose open incidents are retried."""
 
     code: Annotated[str, Field(pattern=CODE_PATTERN)]
-    node: Annotated[str | None, Field(min_length=1, max_length=MAX_NODE_CHARACTERS)] = None
+    node: Annotated[
+        Annotated[str, AfterValidator(check_text)] | None, Field(min_length=1, max_length=MAX_NODE_CHARACTERS)
+    ] = None
     endpoint: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
     entity_type: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
     reason: Why
+    dry_run: DryRun = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +133,8 @@ def add_incident_routes(routes: Routes) -> None:
         wanted = IncidentFilter(
             True, asked.code, node=asked.node, endpoint=asked.endpoint, entity_type=asked.entity_type
         )
-        outcomes = call.use.incidents.retry_many(call.caller, wanted, asked.reason)
-        items = [
-            InstanceActOutcome(index, instance_id, "done", outcome, None)
-            if isinstance(outcome, InstanceState)
-            else InstanceActOutcome(index, instance_id, "rejected", None, describe_refusal(outcome))
-            for index, (instance_id, outcome) in enumerate(outcomes)
-        ]
-        done = sum(item.status == "done" for item in items)
-        return InstanceActOutcomes(done, len(items) - done, items)
+        outcomes = call.use.incidents.retry_many(call.caller, wanted, asked.reason, dry_run=asked.dry_run)
+        return show_outcomes(outcomes, dry_run=asked.dry_run)
 
     @routes.get("/v1/incidents/<incident_id>", "One incident", Incident)
     def read_incident(call: Call, incident_id: PathId) -> Incident:

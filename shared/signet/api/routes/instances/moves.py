@@ -26,7 +26,7 @@ from signet.api.http.routing import Routes
 from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
-from signet.engine.instances.actions import MAX_IN_BULK
+from signet.engine.instances.bulk_acts import MAX_IN_BULK
 from signet.engine.instances.moves import FIRST, ExpectedInstance, MoveOutcome, MoveTarget
 
 Judgement = Literal["safe", "blocked"]

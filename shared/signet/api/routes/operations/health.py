@@ -24,6 +24,8 @@ class HealthOfDatabase:
 @dataclass(frozen=True, slots=True)
 class Health:
     status: Literal["ok"]
+    # The bundle that answers.
+    build: str
     tenant: HealthOfTenant
     database: HealthOfDatabase
 
@@ -34,4 +36,4 @@ def add_health_routes(routes: Routes) -> None:
         tenant_id = call.principal.tenant_id
         state = read_health(call.use.database, tenant_id)
         database = HealthOfDatabase(state.server_version, state.migrations, state.latest_migration)
-        return Health("ok", HealthOfTenant(tenant_id), database)
+        return Health("ok", call.build, HealthOfTenant(tenant_id), database)

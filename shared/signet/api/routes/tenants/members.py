@@ -58,7 +58,8 @@ def add_member_routes(routes: Routes) -> None:
     def get_dependents(call: Call, user_id: PathUserId) -> Dependents:
         """Show what dies with a member who is disabled, or can be handed over.
 
-        These are live keys, open delegations, open seats by name, and the people who report to them.
+        These are live keys, open delegations, open seats by name, and the people who report to them. Open
+        requests of theirs stay, and each says what brings it on.
         """
         return call.use.members.list_dependents(call.principal, user_id)
 

@@ -14,6 +14,13 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "'{name}' is accepted as a join where an approval can be lost, and it is none.",
         "Remove it from 'accepts'.",
     ),
+    "ACTION_OPEN_BEFORE_APPROVAL": (
+        "warning",
+        "Steps run the action '{action}' behind an approval alone. Who has '{permission}' may run it by hand"
+        " before: it goes through in every status.",
+        "Put a condition on entity.status into 'conditions' under '{permission}'. Or give the permission to"
+        " nobody, and let a step run the action as the system.",
+    ),
     "ACTOR_IS_SYSTEM": (
         "error",
         "The condition '{text}' asks who acts, and {where} nobody but the system does.",

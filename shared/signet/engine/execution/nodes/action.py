@@ -7,6 +7,7 @@ from typing import Any
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import Decision, conclude, conclude_error
+from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
@@ -14,6 +15,7 @@ from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.done_once import find_done_before
 from signet.engine.execution.nodes.handler import HandlerResult
 
 # The output with its evidence, or the refusal.
@@ -22,22 +24,38 @@ _Run = tuple[Any, Mapping[str, Any]] | Refused
 
 class ActionHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+        done = self._find_done(context, node, token) if context.may_come_again(token) else None
+        if isinstance(done, Blocked):
+            return done
+        if done is not None:
+            return ActionPlan(done)
+        env = context.decision_input(token).env
         if node.config["for_each"] is None:
-            return ActionPlan()
-        value = node.expressions["/for_each"].value(context.decision_input(token).env)
+            given = _resolve(node, env, None)
+            return ActionPlan(given, given=given)
+        value = node.expressions["/for_each"].value(env)
         items = value[: node.config["max_items"]] if isinstance(value, list) else []
-        return ActionPlan(items, len(items))
+        return ActionPlan(items, len(items), given={"items": items})
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        if pending.plan is not None:
+        if pending.node.config["for_each"] is not None:
             return self._act_for_each(context, pending, pending.plan)
-        run = self._run(context, pending.node, pending.step, None)
+        run = self._run(context, pending.node, pending.step, pending.plan)
         if not isinstance(run, tuple):
             return HandlerResult(self._fail(context, pending, run))
         return HandlerResult(self._save(context, pending, *run))
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
+
+    def _find_done(
+        self, context: InstanceContext, node: WorkflowNode, token: Token
+    ) -> EarlierStep | Blocked | None:
+        """Find a step that has done it behind the gate before. Lists are not compared."""
+        content = None
+        if node.config["for_each"] is None:
+            content, _ = node.templates["/payload"]({**context.decision_input(token).env, "item": None})
+        return find_done_before(context, node, token, content)
 
     def _act_for_each(
         self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
@@ -52,7 +70,7 @@ class ActionHandler:
         runs: list[tuple[_Run, int]] = []
         context.documents.begin_undoable()
         for step, item in zip(pending.items, items, strict=True):
-            run = self._run(context, pending.node, step, item)
+            run = self._run_item(context, pending.node, step, item)
             runs.append((run, _version(context, step)))
             if not isinstance(run, tuple):
                 break
@@ -93,7 +111,7 @@ class ActionHandler:
                 ended = Decision("skipped", evidence={"done_before": True})
                 execution.end(step, ended, _version(context, step))
                 continue
-            run = self._run(context, pending.node, step, item)
+            run = self._run_item(context, pending.node, step, item)
             if isinstance(run, tuple):
                 done[str(index)] = {"item": mark, "output": run[0]}
                 ended = Decision("done", evidence=run[1])
@@ -108,20 +126,26 @@ class ActionHandler:
         # Only a retry reads what is done: an author's edge for errors leads elsewhere.
         return HandlerResult(failed if failed.edges else replace(failed, variables={name: done}))
 
-    def _run(self, context: InstanceContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
-        token = context.execution.token_of(step)
-        payload, variables = node.templates["/payload"]({**context.decision_input(token).env, "item": item})
-        evidence = {"payload": payload, "variables": variables}
+    def _run_item(self, context: InstanceContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
+        """Run one item, whose payload may read what the items before it have changed."""
+        env = context.decision_input(context.execution.token_of(step)).env
+        return self._run(context, node, step, _resolve(node, env, item))
+
+    def _run(
+        self, context: InstanceContext, node: WorkflowNode, step: Step, given: Mapping[str, Any]
+    ) -> _Run:
         row = context.document
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
         saved = context.execution.projection.context
         sources = context.execution.workflow.followed_by(context.documents.contract_of(row), node)
-        operation = RunAction(row.id, None, node.config["action"], payload, context=saved, sources=sources)
+        operation = RunAction(
+            row.id, None, node.config["action"], given["payload"], context=saved, sources=sources
+        )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
             return outcome
-        return dict(outcome.output or {}), evidence
+        return dict(outcome.output or {}), given
 
     def _save(
         self, context: InstanceContext, pending: PendingAction, result: Any, evidence: Mapping[str, Any]
@@ -141,6 +165,12 @@ class ActionHandler:
         if refused.fields:
             evidence["fields"] = [asdict(error) for error in refused.fields]
         return conclude_error(execution.workflow, pending.node, _describe(refused), env, evidence)
+
+
+def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str, Any]:
+    """Resolve what the action is given, with what was read for it."""
+    payload, variables = node.templates["/payload"]({**env, "item": item})
+    return {"payload": payload, "variables": variables}
 
 
 def _version(context: InstanceContext, step: Step) -> int:

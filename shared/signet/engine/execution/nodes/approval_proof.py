@@ -135,7 +135,7 @@ def _make_check(
     if document is None:
         raise Defect("DOCUMENT_ABSENT", "approvals of an instance without a document")
     pins = request.pins or {}
-    return VoteCheck(
+    check = VoteCheck(
         contract=context.documents.contract_of(document),
         document=document,
         requesters=request.responsible,
@@ -145,10 +145,7 @@ def _make_check(
         approved_elsewhere=(),
         stage=proof.policy.stage(vote.stage),
         seats=request.seats,
-        roles={user_id: voter.roles for user_id, voter in evidence.voters.items()},
-        permissions={user_id: voter.permissions for user_id, voter in evidence.voters.items()},
-        delegations=(),
-        changes=evidence.changes[vote.id],
         now=context.now,
         make_env=partial(context.make_voter_env, pins),
     )
+    return check.with_people(evidence.voters, changes=evidence.changes[vote.id])

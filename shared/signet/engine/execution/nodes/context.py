@@ -28,6 +28,7 @@ from signet.core.runtime.document_changes import DocumentState, find_sending_bac
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token, parse_position
 from signet.core.runtime.projection import Actor, Projection, Step
+from signet.core.runtime.tokens import ROOT, root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import (
@@ -89,9 +90,10 @@ class InstanceContext:
     # The requester of the transition that a gate of this wave performed last.
     performed_for: Actor | None = None
     _actor_now: ActorNow | None = None
+    _kept: tuple[Actor, str] | None = None
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
-    _inputs: dict[Actor, DecisionInput] = field(default_factory=dict)
+    _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
@@ -165,6 +167,13 @@ class InstanceContext:
         further = pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN)
         return DocumentState(*found, *further, is_amendment=document.amended_from_id is not None)
 
+    def may_come_again(self, token: Token) -> bool:
+        """Return whether the document may have been at the token's node before, also in another instance."""
+        if self.row.birth not in ("reentered", "restarted") and root_of(token.id) == ROOT:
+            return False
+        changed = self.execution.changed.values()
+        return not self.execution.passed_gate or any(step.node == token.node for step in changed)
+
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
 
@@ -188,12 +197,15 @@ class InstanceContext:
     def decision_input(self, token: Token) -> DecisionInput:
         """Return what a decision at this token's node may read; made once for an actor and a version."""
         node = self.execution.workflow.nodes[token.node]
-        document, actor = self.document, self.actor_of(node)
+        document = self.document
         if document is not self._seen or self.environment.follows_refs:
             self._forget_inputs(document)
-        known = self._inputs.get(actor)
+        self._look_up_actor()
+        # A hash of the actor takes longer.
+        key = node.run_as, node.config.get("service_account")
+        known = self._inputs.get(key)
         if known is None:
-            known = self._inputs[actor] = self._make_decision_input(document, actor)
+            known = self._inputs[key] = self._make_decision_input(document, self.actor_of(node))
             known.actor_problem = self.find_actor_problem(node)
         return known
 
@@ -216,29 +228,21 @@ class InstanceContext:
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:
-        return self.environment.make(
-            self.execution.workflow, document, actor, self.execution.projection.context
-        )
+        workflow, projection = self.execution.workflow, self.execution.projection
+        return self.environment.make(workflow, document, actor, projection.context)
 
     def _ask_rules(
         self, document: DocumentRow | None, names: Sequence[str]
     ) -> tuple[bool, Mapping[str, Any]]:
-        projection = self.execution.projection
-        return self.environment.ask_rules(
-            self.execution.workflow, document, projection.actor, projection.context, names
-        )
+        workflow, projection = self.execution.workflow, self.execution.projection
+        return self.environment.ask_rules(workflow, document, projection.actor, projection.context, names)
 
     # --- the actor of a step ---
-
-    def run_as(self, node: WorkflowNode) -> str:
-        if node.type.name == "lifecycle_gate" and node.config["kind"] == "automatic":
-            return "system"  # it has no requester
-        return str(node.config.get("run_as", "actor"))
 
     def actor_of(self, node: WorkflowNode) -> Actor:
         """Return the actor of the node. `run_as` changes what it may do, never who is responsible for it."""
         actor = self._look_up_actor()
-        match self.run_as(node):
+        match node.run_as:
             case "system":
                 return actor.system
             case "service_account":
@@ -248,8 +252,14 @@ class InstanceContext:
             case _:
                 return actor.present
 
+    def keep_responsible(self, actor: Actor) -> str:
+        """Return the hash of the persons behind the actor; most steps have that of the step before."""
+        if self._kept is None or self._kept[0] is not actor:
+            self._kept = actor, self.documents.keep_responsible(actor.responsible)
+        return self._kept[1]
+
     def present_actor(self) -> Actor:
-        """Return the actor with those of their roles that they still have; who is no member keeps them."""
+        """Return the actor with the roles that they have now."""
         return self._look_up_actor().present
 
     def find_actor_problem(self, node: WorkflowNode) -> str | None:
@@ -258,16 +268,17 @@ class InstanceContext:
         if name is not None:
             return self.accounts.find(name).problem
         actor = self._look_up_actor()
-        if not actor.has_left or self.run_as(node) != "actor":
+        if not actor.has_left or node.run_as != "actor":
             return None
         return describe_absence(actor.present.id)
 
     def _look_up_actor(self) -> ActorNow:
-        """Return the actor with the roles that they still have, looked up once for each."""
-        actor = self.execution.projection.actor
-        if self._actor_now is None or self._actor_now.asked is not actor:
-            self._actor_now = make_actor_now(actor, self._find_member(actor))
-        return self._actor_now
+        """Return the actor with the roles that they have now, looked up once for each."""
+        actor, now = self.execution.projection.actor, self._actor_now
+        if now is None or now.asked is not actor:
+            now = self._actor_now = make_actor_now(actor, self._find_member(actor))
+            self._inputs.clear()
+        return now
 
     def _find_member(self, actor: Actor) -> Mapping[str, Any] | None:
         """Return the actor's membership as of the opening of this wave; of a key, that of its owner."""

@@ -22,14 +22,16 @@ from signet.engine.execution.nodes.handler import (
 
 class NotificationHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        return ActionPlan()
+        env = context.decision_input(token).env
+        subject, of_subject = node.templates["/subject"](env)
+        text, of_text = node.templates["/text"](env)
+        payload = {"to": _name_people(node, env), "subject": subject, "text": text}
+        return ActionPlan(payload, given={"payload": payload, "variables": {**of_subject, **of_text}})
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         node = pending.node
         env = context.decision_input(context.execution.token_of(pending.step)).env
-        (subject, _), (text, _) = node.templates["/subject"](env), node.templates["/text"](env)
-        payload = {"to": _name_people(node, env), "subject": subject, "text": text}
-        effect = Effect(node.config["channel"], payload)
+        effect = Effect(node.config["channel"], pending.plan)
         if node.config["await"]:
             return wait_for(context, node, effect)
         return HandlerResult(

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from signet.core.runtime.execution import ActionPlan, Blocked
+from signet.core.runtime.done_before import EarlierStep
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import ROOT
@@ -10,7 +11,8 @@ from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.handler import NodeHandler
+from signet.engine.execution.nodes.done_once import conclude_as_before
+from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
@@ -35,6 +37,13 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     if problem is not None:
         return Blocked(problem)
     return handler.prepare(context, node, token)
+
+
+def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
+    """Let the node act, or take the answer of the first time where it has acted behind the gate before."""
+    if isinstance(pending.plan, EarlierStep):
+        return conclude_as_before(context, pending, pending.plan)
+    return HANDLERS[pending.node.type.name].act(context, pending)
 
 
 def try_gate(context: InstanceContext, gate: str, asker: Actor) -> str | None:

@@ -8,6 +8,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.done_once import describe_call, find_done_before
 from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
@@ -21,20 +22,17 @@ from signet.engine.execution.nodes.handler import (
 
 class WebhookOutHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        return ActionPlan()
+        payload, variables = node.templates["/payload"](context.decision_input(token).env)
+        given = {"payload": payload, "variables": variables}
+        if not context.may_come_again(token):
+            return ActionPlan(payload, given=given)
+        done = find_done_before(context, node, token, describe_call(_make_call(context, node, payload)))
+        if isinstance(done, Blocked):
+            return done
+        return ActionPlan(payload if done is None else done, given=given)
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        node = pending.node
-        payload, _ = node.templates["/payload"](
-            context.decision_input(context.execution.token_of(pending.step)).env
-        )
-        event, document = node.config.get("event"), context.document
-        if event is None:
-            return _ask(context, node, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
-        message = {"event": event, "payload": payload}
-        if document is not None:
-            message["subject"] = f"{document.entity_type}/{document.id}"
-        return _ask(context, node, Effect("integration", message))
+        return _ask(context, pending.node, _make_call(context, pending.node, pending.plan))
 
     def resume(
         self, context: InstanceContext, node: WorkflowNode, step: Step
@@ -55,6 +53,16 @@ class WebhookOutHandler:
             saved = {node.config["save_as"]: effect.response_json}
         env = {**env, "context": {**execution.projection.context, **saved}}
         return HandlerResult(conclude(execution.workflow, node, "delivered", env, delivery, saved))
+
+
+def _make_call(context: InstanceContext, node: WorkflowNode, payload: Any) -> Effect:
+    event, document = node.config.get("event"), context.document
+    if event is None:
+        return Effect("webhook", {"payload": payload}, node.config["endpoint"])
+    message = {"event": event, "payload": payload}
+    if document is not None:
+        message["subject"] = f"{document.entity_type}/{document.id}"
+    return Effect("integration", message)
 
 
 def _ask(context: InstanceContext, node: WorkflowNode, effect: Effect) -> HandlerResult:

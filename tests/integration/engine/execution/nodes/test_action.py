@@ -173,3 +173,26 @@ def test_short_lists(stage: WorkflowStage, codes: tuple[str, ...]) -> None:
     document = spawning.submit(*codes)
     assert spawning.made() == [code for code in codes if len(code) > 1]
     check(stage, document)
+
+
+def test_a_denial_takes_the_edge_for_errors_that_the_author_drew(stage: WorkflowStage) -> None:
+    """R10: it is held only where the author has drawn none."""
+    note = {"id": "note", "type": "action", "config": {"action": "note"}}
+    told = {"id": "told", "type": "script", "config": {"set": {"told": "1"}}}
+    edges = [
+        {"source": "note", "target": "out"},
+        {"source": "note", "target": "told", "on": "error"},
+        {"source": "told", "target": "out"},
+    ]
+    actions = {**CONTRACT["actions"], "note": {"kind": "update", "payload": {}, "set": {"number": "N"}}}
+    contract = {**CONTRACT, "actions": actions}
+    entity_type = stage.publish(contract, checks={"nodes": [note, told], "edges": edges, "exit": "join"})
+    document = stage.create(entity_type)
+    stage.standing.run(
+        "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, 'asker', '{*:submit}')", stage.tenant_id
+    )
+    stage.ask(document.id, "submit", "sam", "asker")
+    stage.drain()
+    assert "usr:checks:told" in stage.nodes(document.instance_id)
+    assert stage.status_of(document.id) == "active"
+    check(stage, document)

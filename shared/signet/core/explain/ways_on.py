@@ -1,0 +1,103 @@
+"""The acts that bring on an instance which no incident holds: each with who may do it, and how.
+
+They are those that the server accepts as the record stands. It may be the resuming of a pause, or a vote. It
+may be the next attempt of what is on its way, or a request for a transition.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from signet.core.explain.incidents import WHY, ExplainedAct, write_command, write_request
+from signet.core.explain.instance_record import ApprovalRecord, EffectRecord, InstanceRecords
+from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import name_transition
+from signet.core.explain.vocabulary import describe_list, escape
+from signet.core.explain.waits import exit_gate_of, is_paused_by_person
+from signet.core.integrations.effect_acts import EffectState, check_try_now
+from signet.core.runtime.position import parse_position
+
+ENDED = ("completed", "failed", "cancelled")
+
+
+def explain_ways_on(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
+    is_held = parse_position(record.instance.active_tokens).is_held
+    if record.instance.status == "paused" and not is_held:
+        if is_paused_by_person(record):
+            yield _explain_resume(record)
+        return
+    for request in record.approvals:
+        if request.status == "open" and not request.is_stale:
+            yield from _explain_vote(outline, request)
+    for effect in record.effects:
+        state = EffectState(effect.status, False, effect.endpoint, effect.is_endpoint_disabled)
+        if check_try_now(state) is None:
+            yield _explain_attempt(record, effect)
+    yield from _explain_requests(outline, record)
+
+
+def write_ways_on(acts: tuple[ExplainedAct, ...]) -> Iterator[str]:
+    if acts:
+        yield from ("", "What people can do")
+    for act in acts:
+        permission = f" ({escape(act.permission)})" if act.permission else ""
+        yield f"  {act.name}{permission}: {act.text}"
+        yield from (f"    {line}" for line in (act.command, act.request) if line)
+
+
+def _explain_resume(record: InstanceRecords) -> ExplainedAct:
+    command, request = write_command(record, "resume", {}), write_request(record, "resume", {})
+    return ExplainedAct("resume", "workflow:resume", (), "lifts the pause", command, request)
+
+
+def _explain_vote(outline: Outline, request: ApprovalRecord) -> Iterator[ExplainedAct]:
+    """Name the people who may approve now; nobody votes by the command line."""
+    voters = sorted({voter.person for voter in request.voters if voter.obstacle is None})
+    if not voters:
+        return
+    named = describe_list((outline.words.describe_subject(person) for person in voters), "or")
+    call = f'POST /v1/approvals/{request.id}/decision  {{"vote": "approved"}}'
+    permissions = describe_list(map(escape, request.voter_permissions or ()))
+    text = f"{named} may decide: approved, rejected or abstained"
+    yield ExplainedAct("vote", permissions, (), text, "", call)
+
+
+def _explain_attempt(record: InstanceRecords, effect: EffectRecord) -> ExplainedAct:
+    tail = f"{effect.id} --tenant {record.tenant_id} --actor YOU"
+    return ExplainedAct(
+        "try_now",
+        "workflow:try_now",
+        (),
+        "tries at once what waits for its next attempt; it is tried by itself when it is due",
+        f'signet effect try-now {tail} --reason "{WHY}"',
+        f'POST /v1/effects/{effect.id}/try_now  {{"reason": "{WHY}"}}',
+    )
+
+
+def _explain_requests(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
+    """Name the transitions that a person may ask for, where the document rests at a state."""
+    instance, document = record.instance, record.document
+    if document is None or document.is_deleted or record.request is not None:
+        return
+    state = f"sys:state:{document.status}"
+    rests = any(token["node"] == state and "hold" not in token for token in instance.active_tokens)
+    if state not in outline.workflow.nodes or not (rests or instance.status in ENDED):
+        return
+    for edge in outline.workflow.edges_from(state, "requested"):
+        config = outline.workflow.config_of(exit_gate_of(outline, edge["target"]))
+        yield _explain_request(outline, record, config)
+
+
+def _explain_request(outline: Outline, record: InstanceRecords, config: Mapping[str, Any]) -> ExplainedAct:
+    name, document = config["transition"], record.document
+    assert document is not None
+    declared = outline.contract.transitions.get(name) if outline.contract is not None else None
+    body = {"transition": name}
+    if declared is not None and declared.reason_required:
+        body["reason"] = WHY
+    text = f"asks for {name_transition(outline, name)}"
+    if record.instance.status in ENDED:
+        text += "; a new workflow begins at the document's status"
+    place = f"POST /v1/documents/{record.instance.entity_id}/requests"
+    call = f'{place}  If-Match: "{document.version}"  {json.dumps(body, ensure_ascii=False)}'
+    return ExplainedAct("ask", config["permission"], (), text, "", call)

@@ -1,0 +1,63 @@
+"""Steps of a document since its last passed gate, over all of its instances, with their effects."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+# As many steps as this say enough of a list of items.
+MAX_EARLIER = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierStepRow:
+    id: UUID
+    instance_id: UUID
+    token_id: str
+    status: str
+    created_at: datetime
+    output_json: Any
+
+
+@dataclass(frozen=True, slots=True)
+class EffectOfStep:
+    step_execution_id: UUID
+    status: str
+    endpoint: str | None
+    payload_json: Any
+    response_json: Any
+    may_have_left: bool
+
+
+def list_earlier(
+    connection: Connection, tenant_id: UUID, entity_type: str, document_id: UUID, node: str
+) -> Sequence[EarlierStepRow]:
+    """List the steps of a node since the document's last passed gate, the newest first."""
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "document_id": document_id,
+        "node": node,
+        "limit": MAX_EARLIER,
+    }
+    with connection.cursor(row_factory=class_row(EarlierStepRow)) as cursor:
+        return cursor.execute(_SQL.list_earlier, values).fetchall()
+
+
+def lock_effects_of_steps(
+    connection: Connection, tenant_id: UUID, steps: Sequence[UUID]
+) -> Mapping[UUID, EffectOfStep]:
+    """Lock the effects of these steps, and return them by step."""
+    if not steps:
+        return {}
+    values = {"tenant_id": tenant_id, "steps": list(steps)}
+    with connection.cursor(row_factory=class_row(EffectOfStep)) as cursor:
+        rows = cursor.execute(_SQL.lock_effects_of_steps, values).fetchall()
+    return {row.step_execution_id: row for row in rows}

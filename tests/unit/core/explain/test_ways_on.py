@@ -1,0 +1,133 @@
+"""The acts that an explanation names where no incident holds an instance."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.core.explain.incidents import ExplainedAct
+from signet.core.explain.instance import explain_instance
+from signet.core.explain.instance_record import (
+    ApprovalRecord,
+    EffectRecord,
+    ExplainedTransitionRequest,
+    InstanceRecords,
+    VoterRecord,
+)
+from tests.support.core.instance_records import (
+    CONTRACT,
+    DOCUMENT,
+    DRAFT,
+    FINANCE,
+    LATER,
+    NOW,
+    WORKFLOW,
+    control,
+    record,
+    step,
+    tell,
+    token,
+)
+from tests.support.core.small_workflows import make_contract
+
+TENANT = UUID(int=9)
+ASKED = ExplainedTransitionRequest(UUID(int=6), "submit", "carl", None, NOW)
+EFFECT = EffectRecord(UUID(int=4), "webhook", "erp", "failed", 1, 5, LATER, None, UUID(int=8))
+OPEN = ApprovalRecord(
+    id=UUID(int=7),
+    step_execution_id=UUID(int=4),
+    node_id=FINANCE,
+    document_version=1,
+    snapshot_hash="a",
+    definition_hash="b",
+    policy_hash="c",
+    chain_name=None,
+    chain_version=None,
+    requester_id="carl",
+    responsible=("carl",),
+    pins=None,
+    stage=1,
+    status="open",
+    outcome=None,
+    applied=None,
+    escalate_at=None,
+    expire_at=None,
+    created_at=NOW,
+    ended_at=None,
+    voters=[VoterRecord("anna"), VoterRecord("carl", obstacle="asked for it")],
+)
+
+
+def acts(found: InstanceRecords) -> tuple[ExplainedAct, ...]:
+    return explain_instance(WORKFLOW, CONTRACT, found).acts
+
+
+def test_a_state_names_what_people_may_ask_for() -> None:
+    found = record(tokens=[token(DRAFT)], steps=[step(DRAFT, is_open=True)], tenant_id=TENANT)
+    (ask,) = acts(found)
+    assert (ask.name, ask.permission, ask.command) == ("ask", "invoice:submit", "")
+    place = f"POST /v1/documents/{UUID(int=3)}/requests"
+    assert ask.request == place + '  If-Match: "1"  {"transition": "submit"}'
+    lines = tell(found).splitlines()
+    assert f"    {ask.request}" in lines[lines.index("What people can do") :]
+
+
+def test_a_reason_is_asked_for_where_the_transition_wants_one() -> None:
+    plain = make_contract()
+    wanted = replace_reason(plain)
+    (ask,) = explain_instance(WORKFLOW, wanted, record(tokens=[token(DRAFT)])).acts
+    assert '"reason": "…"' in ask.request
+    (ask,) = explain_instance(WORKFLOW, None, record(tokens=[token(DRAFT)])).acts
+    assert '"reason"' not in ask.request
+
+
+def replace_reason(contract: Any) -> Any:
+    submit = contract.transitions["submit"].model_copy(update={"reason_required": True})
+    return contract.model_copy(update={"transitions": {**contract.transitions, "submit": submit}})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tokens": [token(DRAFT)], "request": ASKED},
+        {"tokens": [token(DRAFT)], "document": replace(DOCUMENT, is_deleted=True)},
+        {"tokens": [token(DRAFT)], "document": None},
+        {"tokens": [token(DRAFT)], "document": replace(DOCUMENT, status="gone")},
+        {"tokens": [{**token(DRAFT), "hold": {"reason": "x", "seq": 1}}]},
+        {"tokens": [token(FINANCE)]},
+        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, voters=())]},
+        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, is_stale=True)]},
+        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, status="approved")]},
+        {"tokens": [token(FINANCE)], "effects": [replace(EFFECT, status="processing")]},
+        {"tokens": [token(FINANCE)], "effects": [replace(EFFECT, is_endpoint_disabled=True)]},
+        {"tokens": [token(DRAFT)], "status": "paused", "reason": "WORKFLOW_VERSION_DRIFT"},
+    ],
+)
+def test_nothing_is_named_that_would_be_refused(changes: dict[str, Any]) -> None:
+    assert acts(record(**changes)) == ()
+
+
+def test_who_is_asked_may_vote() -> None:
+    (vote,) = acts(record(tokens=[token(FINANCE)], approvals=[OPEN]))
+    assert (vote.name, vote.text) == ("vote", "anna may decide: approved, rejected or abstained")
+    assert vote.request == f'POST /v1/approvals/{UUID(int=7)}/decision  {{"vote": "approved"}}'
+
+
+def test_what_waits_for_its_next_attempt_is_tried_now() -> None:
+    (attempt,) = acts(record(tokens=[token(FINANCE)], effects=[EFFECT], tenant_id=TENANT))
+    assert (attempt.name, attempt.permission) == ("try_now", "workflow:try_now")
+    assert attempt.command.startswith(f"signet effect try-now {UUID(int=8)} --tenant {TENANT}")
+    assert attempt.request.startswith(f"POST /v1/effects/{UUID(int=8)}/try_now")
+
+
+def test_a_pause_by_a_person_is_lifted() -> None:
+    pause = replace(control("paused", reason="look"), run_as="actor")
+    found = record(tokens=[token(DRAFT)], status="paused", reason="look", steps=[pause], tenant_id=TENANT)
+    (resume,) = acts(found)
+    assert resume.command.startswith(f"signet instance resume {UUID(int=1)}")
+
+
+def test_an_ended_workflow_begins_again_by_a_request() -> None:
+    (ask,) = acts(record(status="cancelled", reason="no"))
+    assert ask.text.endswith("; a new workflow begins at the document's status")
