@@ -731,9 +731,23 @@ CREATE FUNCTION public.give_up_amendment() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
+DECLARE
+    free uuid;
 BEGIN
     UPDATE amendments a SET closed_at = NEW.updated_at, closing = 'given_up'
-    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL;
+    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL
+    RETURNING a.original_id INTO free;
+    IF free IS NOT NULL THEN
+        UPDATE amendments a SET closed_at = NULL, closing = NULL
+        WHERE a.tenant_id = NEW.tenant_id
+          AND a.document_id = (SELECT o.document_id FROM amendments o
+                               JOIN workflow_instances i ON i.tenant_id = o.tenant_id AND i.entity_id = o.document_id
+                                   AND i.entity_type = NEW.entity_type AND i.kind = 'envelope'
+                                   AND i.status IN ('running', 'paused')
+                               WHERE o.tenant_id = NEW.tenant_id AND o.original_id = free AND o.closing = 'given_up'
+                               ORDER BY o.opened_at, o.document_id
+                               LIMIT 1);
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -2363,6 +2377,32 @@ $$;
 
 ALTER FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.tell_of_approval_end() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    people text[] := '{}';
+    roles  text[] := '{}';
+BEGIN
+    IF NEW.status = 'expired' THEN
+        SELECT coalesce(array_agg(DISTINCT s.holder_user_id) FILTER (WHERE s.holder_user_id IS NOT NULL), '{}'),
+               coalesce(array_agg(DISTINCT s.holder_role) FILTER (WHERE s.holder_role IS NOT NULL), '{}')
+        INTO people, roles
+        FROM approval_seats s
+        WHERE s.tenant_id = NEW.tenant_id AND s.request_id = NEW.id AND s.stage = NEW.stage AND s.decided_by IS NULL;
+    END IF;
+    PERFORM tell_of_end(
+        NEW.tenant_id, 'approval_' || NEW.status, NEW.id,
+        jsonb_build_object('node', NEW.node_id, 'document_id', NEW.document_id, 'instance_id', NEW.instance_id,
+                           'reason', NEW.outcome),
+        NEW.requester_id, NEW.responsible, people, roles, coalesce(NEW.ended_at, now()));
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.tell_of_approval_end() OWNER TO signet_owner;
+
 CREATE FUNCTION public.tell_of_arrival() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2417,6 +2457,28 @@ $$;
 
 ALTER FUNCTION public.tell_of_arrival() OWNER TO signet_owner;
 
+CREATE FUNCTION public.tell_of_end(tenant uuid, kind text, request_id uuid, data jsonb, asker text, persons_hash bytea, user_ids text[], roles text[], written_at timestamp with time zone) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+    INSERT INTO notifications (tenant_id, id, user_id, role, kind, request_id, data, created_at)
+    SELECT $1, (substr(moment.hex, 1, 8) || '-' || substr(moment.hex, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid,
+           told.user_id, told.role, $2, $3, $4, $9
+    FROM (
+        SELECT m.user_id, NULL::text AS role
+        FROM members m
+        WHERE m.tenant_id = $1 AND m.status = 'active'
+          AND (m.user_id = $5 OR m.user_id = ANY ($7)
+               OR $5 LIKE 'key:%' AND m.user_id = ANY (
+                   SELECT unnest(s.persons) FROM responsible_sets s WHERE s.tenant_id = $1 AND s.hash = $6))
+        UNION
+        SELECT NULL, unnest($8)
+    ) AS told
+    CROSS JOIN (SELECT lpad(to_hex((extract(epoch FROM $9) * 1000)::bigint), 12, '0') AS hex) AS moment
+$_$;
+
+ALTER FUNCTION public.tell_of_end(tenant uuid, kind text, request_id uuid, data jsonb, asker text, persons_hash bytea, user_ids text[], roles text[], written_at timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.tell_of_incident() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2461,6 +2523,21 @@ END
 $$;
 
 ALTER FUNCTION public.tell_of_incident() OWNER TO signet_owner;
+
+CREATE FUNCTION public.tell_of_superseded() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM tell_of_end(
+        NEW.tenant_id, 'request_superseded', NULL,
+        jsonb_build_object('transition', NEW.transition, 'document_id', NEW.document_id, 'reason', NEW.outcome),
+        NEW.actor_id, NEW.responsible, '{}', '{}', coalesce(NEW.ended_at, now()));
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.tell_of_superseded() OWNER TO signet_owner;
 
 CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -2544,6 +2621,16 @@ CREATE FUNCTION public.vote_changes_since(since timestamp with time zone, user_i
 END;
 
 ALTER FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.widen_editors(document_id uuid, responsible bytea) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    BEGIN ATOMIC
+ UPDATE public.documents SET editor_responsible = widen_editors.responsible
+   WHERE ((documents.tenant_id = public.current_tenant_id()) AND (documents.id = widen_editors.document_id));
+END;
+
+ALTER FUNCTION public.widen_editors(document_id uuid, responsible bytea) OWNER TO signet_owner;
 
 CREATE TABLE public.workflow_side_effects_outbox (
     tenant_id uuid NOT NULL,
@@ -4479,7 +4566,7 @@ CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version 
 
 CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
-CREATE TRIGGER reopen_amendment AFTER INSERT ON public.workflow_instances FOR EACH ROW WHEN (((new.birth = 'reentered'::text) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.reopen_amendment();
+CREATE TRIGGER reopen_amendment AFTER INSERT ON public.workflow_instances FOR EACH ROW WHEN (((new.birth = ANY (ARRAY['reentered'::text, 'restarted'::text])) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.reopen_amendment();
 
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
 
@@ -4514,6 +4601,10 @@ CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_e
 CREATE TRIGGER tell AFTER INSERT ON public.incidents FOR EACH ROW WHEN ((new.closed_at IS NULL)) EXECUTE FUNCTION public.tell_of_incident();
 
 CREATE TRIGGER tell_of_arrival AFTER UPDATE OF status ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((new.status = 'completed'::text) AND (old.status = 'processing'::text) AND (new.withdrawn_at IS NOT NULL))) EXECUTE FUNCTION public.tell_of_arrival();
+
+CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.approval_requests FOR EACH ROW WHEN (((old.status = 'open'::text) AND (new.status = ANY (ARRAY['rejected'::text, 'expired'::text])))) EXECUTE FUNCTION public.tell_of_approval_end();
+
+CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.transition_requests FOR EACH ROW WHEN (((new.status = 'superseded'::text) AND (new.outcome = 'amended'::text))) EXECUTE FUNCTION public.tell_of_superseded();
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
@@ -5398,9 +5489,15 @@ REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, person
 
 GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
 
+REVOKE ALL ON FUNCTION public.tell_of_approval_end() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.tell_of_arrival() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.tell_of_end(tenant uuid, kind text, request_id uuid, data jsonb, asker text, persons_hash bytea, user_ids text[], roles text[], written_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.tell_of_incident() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_of_superseded() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
@@ -5413,6 +5510,10 @@ REVOKE ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone,
 GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 

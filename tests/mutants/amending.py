@@ -7,6 +7,7 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 ORIGINALS = "tests/integration/engine/documents/test_originals.py::test_"
 AMENDMENTS = "tests/integration/engine/documents/test_amendments.py::test_"
+AGAIN = "tests/integration/engine/documents/test_amendments_begun_again.py::test_"
 PATCHES = "tests/integration/engine/access/test_named_things.py::test_"
 
 AMENDING: Sequence[Mutation] = (
@@ -41,7 +42,7 @@ AMENDING: Sequence[Mutation] = (
         "an amendment that nobody can edit is held for good",
         9,
         f"{SIGNET}/core/runtime/go_to_targets.py",
-        "    if token.hold is not None and token.hold.reason.startswith(ORIGINAL_MOVED_ON):\n",
+        "    if token.hold is not None and token.hold.reason.startswith(MOVEMENTS):\n",
         "    if token.hold is None and begins_amendments(workflow, status) is None:\n",
         (f"{ORIGINALS}an_amendment_that_nobody_can_edit_there_begins_again",),
     ),
@@ -57,9 +58,25 @@ AMENDING: Sequence[Mutation] = (
         "an original that is settled no more is replaced",
         3,
         f"{SIGNET}/core/documents/amendments.py",
-        "    if not settles(contract, now.status):\n",
+        "    if not state.settled:\n",
         "    if False:\n",
         (f"{ORIGINALS}an_original_that_is_not_settled_any_more_is_not_replaced",),
+    ),
+    Mutation(
+        "an amendment of what is gone is sent in a circle",
+        9,
+        f"{SIGNET}/core/documents/amendments.py",
+        "    if state is None or state.final:\n",
+        "    if state is None:\n",
+        (f"{AGAIN}an_amendment_of_what_is_gone_is_given_up_for_good",),
+    ),
+    Mutation(
+        "a correction lets no amendment stand for the original of now",
+        9,
+        f"{SIGNET}/engine/documents/amendments.py",
+        '    return change.note.action in ("update", "correct") and not settles',
+        '    return change.note.action == "update" and not settles',
+        (f"{AGAIN}a_correction_lets_an_amendment_stand_for_the_original_of_now",),
     ),
     Mutation(
         "an amendment settles beside its original",
@@ -72,9 +89,9 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "what is given up stays open",
         3,
-        "migrations/0041_keep_originals_in_force.sql",
-        "a.document_id = NEW.entity_id AND a.closing IS NULL;",
-        "a.document_id = NEW.entity_id AND a.closing IS NULL AND false;",
+        "migrations/0050_open_amendments_again.sql",
+        "a.document_id = NEW.entity_id AND a.closing IS NULL\n    RETURNING",
+        "a.document_id = NEW.entity_id AND a.closing IS NULL AND false\n    RETURNING",
         (f"{ORIGINALS}what_is_given_up_gives_the_original_back",),
     ),
     Mutation(
@@ -86,10 +103,26 @@ AMENDING: Sequence[Mutation] = (
         (f"{ORIGINALS}an_amendment_that_begins_again_is_open_again",),
     ),
     Mutation(
+        "an amendment that is restarted is not open again",
+        3,
+        "migrations/0050_open_amendments_again.sql",
+        "WHEN (NEW.birth IN ('reentered', 'restarted') AND",
+        "WHEN (NEW.birth IN ('reentered') AND",
+        (f"{AGAIN}an_amendment_that_is_restarted_is_open_again",),
+    ),
+    Mutation(
+        "an amendment under way is not open when the other one is given up",
+        3,
+        "migrations/0050_open_amendments_again.sql",
+        "    IF free IS NOT NULL THEN\n",
+        "    IF false THEN\n",
+        (f"{AGAIN}an_amendment_that_is_restarted_beside_another_is_open_when_that_is_given_up",),
+    ),
+    Mutation(
         "a suspended document goes on",
         3,
-        f"{SIGNET}/engine/documents/amendments.py",
-        "(not _is_suspended(context) or _interrupts(operation, context))",
+        f"{SIGNET}/core/documents/asking.py",
+        'amendment.while_open != "suspended"',
         "True",
         (f"{AMENDMENTS}a_contract_may_suspend_the_original",),
     ),

@@ -25,7 +25,7 @@ COMPILING = (
         "a gate that uses an approval counts as free",
         3,
         "shared/signet/core/compiler/authority_checks.py",
-        ' if node_id not in asked or edge.on != "passed"]',
+        ' if node_id not in shut or edge.on != "passed"]',
         "]",
         (f"{OPEN}an_action_that_makes_documents_is_open_before_its_approval",),
     ),

@@ -12,7 +12,7 @@ LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_r5_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
 ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
-ARRIVALS = "migrations/0050_tell_of_what_arrived.sql"
+ARRIVALS = "migrations/0052_tell_of_what_arrived.sql"
 
 PAUSED = "tests/scenarios/repair/test_held_by_a_pause.py::test_"
 
@@ -185,7 +185,7 @@ LEAVING = (
         "of a list whose item failed the others stay done",
         2,
         "shared/signet/engine/documents/unit_of_work.py",
-        "checkpoint.restore(self._connection)",
+        "checkpoint.restore(self.connection)",
         "pass",
         (f"{LISTS}where_one_item_fails_none_is_done",),
     ),

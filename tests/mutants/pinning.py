@@ -223,7 +223,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "what a payload takes of another document is nobody's",
         3,
-        f"{SIGNET}/engine/documents/unit_of_work.py",
+        f"{SIGNET}/engine/documents/authorship.py",
         " | operation.sources\n",
         "\n",
         (
@@ -245,7 +245,7 @@ PINNING: Sequence[Mutation] = (
         f"{SIGNET}/core/approvals/pins.py",
         ".union(*actions, *conditions, *writing)",
         ".union(*actions, *conditions)",
-        (f"{TAKEN}an_account_that_a_rule_sets_is_the_approved_one",),
+        (f"{TAKEN}an_account_that_a_rule_sets_is_pinned_and_not_set_behind_the_gate",),
     ),
     Mutation(
         "a rule that rejects reads old values",
@@ -375,8 +375,8 @@ PINNING: Sequence[Mutation] = (
         "no move is possible before the approval",
         3,
         f"{SIGNET}/core/approvals/unpinned_reads.py",
-        "if not old.has_approvals or not old.is_behind_approvals(status):",
-        "if not old.has_approvals:",
+        "return old.has_approvals and old.is_behind_approvals(status)",
+        "return old.has_approvals",
         (f"{MOVES}before_the_approval_it_is_taken_too",),
     ),
 )

@@ -15,7 +15,28 @@ SENT_TWICE = "tests/scenarios/repair/test_sent_twice.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
 OF_DRIFTS = "tests/integration/engine/instances/test_repairs.py::test_"
 
+OF_LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_"
+
 REPAIRING = (
+    Mutation(
+        "items of a list are dropped in silence",
+        9,
+        f"{SIGNET}/core/runtime/decisions.py",
+        "    if len(items) <= limit:\n",
+        "    if True:\n",
+        (f"{OF_LISTS}a_list_that_is_longer_than_the_node_takes_is_held_as_a_whole",),
+    ),
+    Mutation(
+        "an incident does not name the item that failed",
+        9,
+        f"{SIGNET}/engine/execution/nodes/action.py",
+        "    if index is None:\n        return",
+        "    if True:\n        return",
+        (
+            f"{OF_LISTS}the_item_that_is_wrong_is_named",
+            f"{OF_LISTS}the_item_whose_key_is_taken_is_named",
+        ),
+    ),
     Mutation(
         "a refused request restarts an automatic way",
         9,
@@ -143,8 +164,8 @@ REPAIRING = (
         "an end is listed that the server would refuse",
         9,
         f"{SIGNET}/engine/instances/incidents.py",
-        "        if sequels or name not in _ENDING",
-        "",
+        "        if (sequels if name in _ENDING else not is_over)",
+        "        if name in _ENDING or not is_over",
         (f"{LEADING_ON}a_call_behind_an_approval_is_retried_or_skipped_and_nothing_else",),
     ),
     Mutation(

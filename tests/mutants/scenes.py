@@ -34,7 +34,7 @@ PERSONS_BEHIND = (
         "content from another document has no author",
         3,
         f"{SIGNET}/engine/documents/unit_of_work.py",
-        "        change.content_responsible |= self._find_sources(operation, context)\n",
+        "        change.content_responsible |= find_sources_of(operation, context)\n",
         "",
         (f"{THROUGH}content_that_an_action_takes_from_another_document_has_its_authors",),
     ),

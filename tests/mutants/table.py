@@ -10,6 +10,7 @@ from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.benches import BENCHES
+from tests.mutants.carrying import CARRYING
 from tests.mutants.compiling import COMPILING
 from tests.mutants.correcting import CORRECTING
 from tests.mutants.deciding import DECIDING_MUTATIONS
@@ -57,6 +58,7 @@ MUTATIONS: Sequence[Mutation] = (
     *SCENES_OF_AUTHORITY,
     *VIEWS_OF_AUTHORITY,
     *PINNING,
+    *CARRYING,
     *VOTING,
     *ACTORS,
     *ANSWERING,

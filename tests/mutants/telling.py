@@ -15,7 +15,28 @@ PRUNING = "tests/integration/engine/housekeeping/test_pruning.py::test_"
 DEADLINES = "tests/integration/engine/execution/nodes/test_approval_deadlines.py::test_"
 NOTICES = f"{INCIDENTS}/test_notices.py::test_"
 
+APPROVALS = "tests/integration/engine/execution/nodes/test_approval.py::test_"
+
 TELLING: Sequence[Mutation] = (
+    Mutation(
+        "nobody is told that an approval ended",
+        15,
+        "migrations/0050_open_amendments_again.sql",
+        "NEW.status IN ('rejected', 'expired')) EXECUTE",
+        "false) EXECUTE",
+        (
+            f"{APPROVALS}a_chain_that_expires_goes_the_way_of_a_rejection",
+            f"{APPROVALS}who_asked_is_told_of_a_rejection_once",
+        ),
+    ),
+    Mutation(
+        "the trail says of a time that is over that people rejected",
+        14,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        '    if "expired" in ends and "rejected" not in ends:\n',
+        "    if False:\n",
+        (f"{APPROVALS}a_chain_that_expires_goes_the_way_of_a_rejection",),
+    ),
     Mutation(
         "a branch that is held beside a running one is counted by nobody",
         15,

@@ -56,7 +56,7 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         "a value that a step takes over has no author",
         3,
         f"{SIGNET}/engine/documents/unit_of_work.py",
-        "        change.content_responsible |= self._find_sources(operation, context)\n",
+        "        change.content_responsible |= find_sources_of(operation, context)\n",
         "",
         (cell("reference editor", "system step"), cell("reference editor", "derive")),
     ),

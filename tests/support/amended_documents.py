@@ -35,7 +35,7 @@ STRICT = {
     "states": {**CONTRACT["states"], "submitted": {"edit": "amend_only"}},
 }
 APPROVAL = {"nodes": [CALL]}
-OPEN, MOVED_ON = "AMENDMENT_OPEN", "ORIGINAL_MOVED_ON"
+OPEN, MOVED_ON, GONE = "AMENDMENT_OPEN", "ORIGINAL_MOVED_ON", "ORIGINAL_GONE"
 INCIDENTS: LiteralString = "SELECT code, kind, closing FROM incidents WHERE instance_id = %s ORDER BY id"
 KEYS: LiteralString = "SELECT value, document_id FROM document_keys WHERE entity_type = %s ORDER BY value"
 AUDIT: LiteralString = (

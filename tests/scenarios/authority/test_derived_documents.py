@@ -22,6 +22,7 @@ from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
 ACCOUNT = "{entity.supplier.number}"
 APPROVED = "approved"
+NOTED = ("note", "pay")
 TAKE = {"nodes": [{"id": "take", "type": "action", "config": {"action": "take", "run_as": "system"}}]}
 
 
@@ -116,6 +117,48 @@ def test_a_derived_payment_takes_the_account_that_was_approved(stage: WorkflowSt
     supplier, _, payment = approved(stage, *bills(stage))
     edit(stage, supplier, "carl", number="XX-CARL")
     assert release(stage, payment) == "DE-GOOD"
+
+
+def bills_by_text(stage: WorkflowStage, *, is_asked: bool = False) -> tuple[str, str, str]:
+    """Publish bills that make an order, which keeps the vendor's id as a text and makes the payment later."""
+    vendor = stage.publish()
+    contract, slots = derived_contract(vendor, False)
+    payment = stage.publish(contract, **slots)
+    pay = {"kind": "create", "entity_type": payment, "set": {"supplier": "{entity.number}", "amount": 1}}
+    run = {"nodes": [{"id": "pay", "type": "action", "config": {"action": "pay", "run_as": "system"}}]}
+    asked = {"approval": {"nodes": [LOOK]}} if is_asked else {}
+    order = stage.publish({**CONTRACT, "actions": {"pay": pay}}, posting=run, **asked)
+    make = {"kind": "create", "entity_type": order, "set": {"number": "{entity.vendor}", "amount": 1}}
+    bill = {
+        **CONTRACT,
+        "fields": {**CONTRACT["fields"], "vendor": ref_to(vendor)},
+        "actions": {"pay": make, "note": {"kind": "update", "set": {"number": "{entity.vendor.number}"}}},
+    }
+    nodes = [{"id": name, "type": "action", "config": {"action": name, "run_as": "system"}} for name in NOTED]
+    posting = {"nodes": nodes, "edges": [{"source": "note", "target": "pay"}]}
+    return vendor, order, stage.publish(bill, approval={"nodes": [LOOK]}, posting=posting)
+
+
+@pytest.mark.parametrize("is_asked", [False, True], ids=["free", "asked"])
+@pytest.mark.parametrize("by_hand", [False, True], ids=["step", "hand"])
+def test_a_payment_takes_what_was_approved_also_where_a_document_between_keeps_the_id_as_text(
+    stage: WorkflowStage, is_asked: bool, by_hand: bool
+) -> None:
+    """Carl changes the account before the order makes the payment. App1 was shown the good one."""
+    vendor, order, bill = bills_by_text(stage, is_asked=is_asked)
+    supplier, _, between = approved(stage, vendor, order, bill)
+    edit(stage, supplier, "carl", number="XX-CARL")
+    edit(stage, between, "mia", amount=7)
+    submit(stage, between, "mia")
+    if is_asked:
+        assert vote(stage, between.id, "app2") == APPROVED
+    assert stage.status_of(between.id) == "active"
+    stage.check_rebuild(between.instance_id)
+    if by_hand:
+        stage.mutate(RunAction(between.id, stage.version_of(between.id), "pay", {}), "mia")
+    query = "SELECT id FROM documents WHERE data ->> 'supplier' = %s ORDER BY id DESC LIMIT 1"
+    (made,) = stage.standing.row(query, str(supplier.id))
+    assert release(stage, Made(made, stage.instance_of(made))) == "DE-GOOD"
 
 
 def test_an_edit_of_another_field_loses_nothing(stage: WorkflowStage) -> None:

@@ -180,7 +180,8 @@ def test_nobody_else_for_the_second_stage(stage: WorkflowStage) -> None:
         "Stage 1 is decided, and stage 2 cannot begin: nobody may decide it.",
         "Give the role voter to olga, or to a new member: nothing else keeps them.",
         "No active member without a part in the document may do that (member:edit, and what",
-        "But nothing begins it again in the state 'submitted': enter a new document then.",
+        "Nobody can ask for it again then in the state 'submitted'. Cancel the workflow with `then: leave`,"
+        " and restart the document under the definition with that policy.",
         "A person must do that who is not responsible for the document: otherwise it bars the vote.",
         "Or cancel the workflow, where nobody wants this any more.",
         "Or publish a policy with fewer stages or with same_person: allowed.",

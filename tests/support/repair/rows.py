@@ -318,7 +318,7 @@ ROWS: Mapping[int, Row] = MappingProxyType(
             "all have abstained",
             "review, held: APPROVAL_ALL_ABSTAINED",
             "",
-            ["go_to", "vote"],
+            ["ask_again", "vote"],
             ACTIVE,
             {"approval": slot(LOOK)},
             strikes_each=abstains,

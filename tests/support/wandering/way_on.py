@@ -22,6 +22,8 @@ HELD: LiteralString = (
 NO_REPAIRS = frozenset(("cancel", "fail"))
 MAX_REPAIRS = 10
 DRIFT = "WORKFLOW_VERSION_DRIFT"
+# Nothing lets such an amendment settle: people withdraw it for good.
+GONE = "ORIGINAL_GONE"
 ACCEPTED = Delivery(200, None, {"ok": True})
 # Where an author lets a document be: at an end, in force, or with those who may ask for what is next.
 PLACES = DONE | {"draft"}
@@ -99,7 +101,7 @@ def find_wrong_explanations(world: World, seen: set[tuple[Any, ...]]) -> Iterato
         seen.add(held)
         for incident in list_explained(world, document):
             repairs = list_repairs(incident)
-            if not repairs and incident.code != DRIFT:
+            if not repairs and incident.code not in (DRIFT, GONE):
                 yield f"nothing repairs the incident {incident.code}"
             for act in repairs:
                 try:
@@ -134,6 +136,10 @@ def _bring_on_once(world: World, document: Made, *, by_chance: bool) -> None:
             # What was decided before is not about what the document says now: its remedy names this.
             scene = world.scene
             scene.instances.cancel(world.operator(), row["id"], row["version"], REASON, "restart")
+            world.settle()
+            break
+        if incident.code == GONE:
+            ask_for("void")(world, document)
             world.settle()
             break
         repairs = list_repairs(incident)

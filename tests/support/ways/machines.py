@@ -1,6 +1,6 @@
 """Ways through a machine: a key of one's own, a document that an action makes, a step of the system."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -175,6 +175,7 @@ DERIVE: Mapping[str, Cell] = {
 
 POST = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "system"}}
 ACCOUNT = "{entity.vendor.number}"
+COPY = {"id": "copy", "type": "script", "config": {"set": {"account": "entity.vendor.number"}}}
 POSTING: Mapping[str, Any] = {"checks": {"nodes": [POST]}}
 
 
@@ -207,19 +208,24 @@ def set_as_system(scene: AuthorityScene) -> Iterator[str]:
 
 
 def read_as_system(scene: AuthorityScene) -> Iterator[str]:
-    """Have the system take the value over that the person wrote: the action reads it, then its payload."""
+    """Have the system take over what the person wrote: by an action, its payload, and a variable."""
     _read_by(scene, {"number": ACCOUNT})
     yield scene.vote(scene.person)
-    vendor = _read_by(scene, {"number": "{payload.account}"}, payload={"account": ACCOUNT})
-    # What is pinned is another person's by now. What was written before is not.
-    scene.edit(vendor, scene.caller(scene.clerk), number="DE-OTHER")
-    scene.vote(scene.lawful)
-    scene.stage.drain()
-    yield scene.vote(scene.person)
+    taken = {"number": "{payload.account}"}
+    for payload, script in (({"account": ACCOUNT}, ()), ({"account": "{context.account}"}, (COPY,))):
+        vendor = _read_by(scene, taken, payload, script)
+        # What is pinned is another person's by now. What was written before is not.
+        scene.edit(vendor, scene.caller(scene.clerk), number="DE-OTHER")
+        scene.vote(scene.lawful)
+        scene.stage.drain()
+        yield scene.vote(scene.person)
 
 
 def _read_by(
-    scene: AuthorityScene, values: Mapping[str, str], payload: Mapping[str, str] | None = None
+    scene: AuthorityScene,
+    values: Mapping[str, str],
+    payload: Mapping[str, str] | None = None,
+    script: Sequence[Mapping[str, Any]] = (),
 ) -> Made:
     """Have a step of the system read the value on the way to the approval; return the other document."""
     vendor_type = scene.stage.publish()
@@ -227,7 +233,9 @@ def _read_by(
     fields = {**CONTRACT["fields"], "vendor": refer_to(vendor_type)}
     take = {"kind": "update", "payload": {"account": {"type": "string"}}, "set": values}
     config = {"action": "post", "run_as": "system", "payload": payload or {}}
-    slots = {"checks": {"nodes": [{**POST, "config": config}]}}
+    post = {**POST, "config": config}
+    edges = [{"source": node["id"], "target": post["id"]} for node in script]
+    slots = {"checks": {"nodes": [*script, post], "edges": edges}}
     plan = Plan(slots=slots, data={"vendor": str(vendor.id)}).changed(fields=fields, actions={"post": take})
     scene.document = scene.create(scene.publish(plan), scene.caller(scene.clerk), **plan.data)
     scene.request(scene.made, scene.caller(scene.clerk))
@@ -268,6 +276,7 @@ SYSTEM_STEP: Mapping[str, Cell] = {
         (
             ("votes, after a step of the system took over the value that they wrote", DUTIES),
             ("votes, after the payload of a step took it over, and another person has changed it", DUTIES),
+            ("votes, after a script took it over, and a step read it from the variable", DUTIES),
         ),
     ),
     "delegator": NotPossible("no step votes, and none gives or takes a voice"),

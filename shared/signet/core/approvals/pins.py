@@ -15,7 +15,7 @@ from signet.core.documents.personal_data import is_reference
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
-from signet.core.runtime.projection import INHERITED
+from signet.core.runtime.projection import CARRIED, INHERITED
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import ResponsiblePersons
 
@@ -110,14 +110,34 @@ def list_unchanged_refs(pins: Pins, data: Mapping[str, Any]) -> list[str]:
 def inherit_pins(pins: Pins, origin: str, contract: CompiledContract, data: Mapping[str, Any]) -> Pins:
     """Return the pins of a new document: of each ref to a document that the pins of its origin name.
 
-    What was approved of that document is used here too, also where the ref has another name.
+    What was approved of that document is used here too, also where the ref has another name. Where no ref
+    leads to it, the pin is carried on: the document may keep the id as a text, and hand it on.
     """
     inherited: dict[str, Mapping[str, Any]] = {}
     for name, field in contract.contract.fields.items():
         found = [pin for pin in pins.values() if pin["document_id"] == data.get(name)]
         if found and isinstance(field, RefField) and field.entity_type == found[0]["entity_type"]:
             inherited[name] = _join_pins(found) | {INHERITED: origin}
-    return inherited
+    known = {pin["document_id"] for pin in inherited.values()}
+    others = (pin for pin in pins.values() if pin["document_id"] not in known)
+    carried = {f"{CARRIED}{pin['document_id']}": {INHERITED: origin, **pin} for pin in others}
+    return {**carried, **inherited}
+
+
+def carry_pins(before: Pins, used: Pins) -> Pins:
+    """Return what a gate has used, with what its document carries on and the gate says nothing of."""
+    known = {pin["document_id"] for pin in used.values()}
+    carried = {
+        name: pin
+        for name, pin in before.items()
+        if name.startswith(CARRIED) and pin["document_id"] not in known
+    }
+    return {**carried, **used}
+
+
+def list_inherited_persons(pins: Pins) -> ResponsiblePersons:
+    """Return the persons behind what the refs of a new document lead to."""
+    return list_pinned_persons({name: pins[name] for name in pins if not name.startswith(CARRIED)})
 
 
 def _join_pins(pins: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

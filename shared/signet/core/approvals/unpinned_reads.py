@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from signet.core.approvals.pins import list_pinned_fields
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import Workflow
 
 
@@ -18,12 +19,28 @@ def list_unpinned_reads(
 
     A document that no approval has brought to its status has pinned nothing, and is asked about later.
     """
-    if not old.has_approvals or not old.is_behind_approvals(status):
+    if not _is_approved(old, status):
         return []
-    pinned = list_pinned_fields(old, old_contract, ())
-    fields = list_pinned_fields(new, new_contract, ()) - pinned
+    fields = list_unpinned_fields(old, old_contract, new, new_contract, status)
     variables = _list_variables(new) - _list_variables(old)
     return sorted((*map(".".join, fields), *(f"context.{name}" for name in variables)))
+
+
+def list_unpinned_fields(
+    old: Workflow,
+    old_contract: CompiledContract,
+    new: Workflow,
+    new_contract: CompiledContract,
+    status: str,
+) -> frozenset[FollowedField]:
+    """List the fields of other documents that the new definition reads, and the old pins not."""
+    if not _is_approved(old, status):
+        return frozenset()
+    return list_pinned_fields(new, new_contract, ()) - list_pinned_fields(old, old_contract, ())
+
+
+def _is_approved(old: Workflow, status: str) -> bool:
+    return old.has_approvals and old.is_behind_approvals(status)
 
 
 def _list_variables(workflow: Workflow) -> frozenset[str]:

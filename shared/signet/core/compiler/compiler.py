@@ -11,7 +11,13 @@ from functools import partial
 from typing import Any
 
 from signet.core.compiler.artifact import Artifact, make_artifact
-from signet.core.compiler.authority_checks import check_actor_conditions, check_open_actions, check_seats
+from signet.core.compiler.authority_checks import (
+    check_actor_conditions,
+    check_free_ways,
+    check_open_actions,
+    check_seats,
+    list_asking_gates,
+)
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
 from signet.core.compiler.graph import Edge, Graph, Node, make_graph
 from signet.core.compiler.graph_json import CheckedGraph, make_condition_json, make_graph_json
@@ -300,6 +306,8 @@ def _check_authority(
     yield from check_seats(graph)
     if source.names.contract is not None:
         yield from check_open_actions(graph, blocks, shape.order, source.slots, source.names.contract)
+        asked = list_asking_gates(graph, blocks, shape.order, source.slots)
+        yield from check_free_ways(graph, asked, source.names.contract)
 
 
 def _describe_authority(

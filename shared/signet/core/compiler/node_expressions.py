@@ -11,6 +11,7 @@ from typing import Any
 from signet.core.compiler.graph import Graph, Node
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.expression_scope import type_of_fields
+from signet.core.contracts.fields import ListField
 from signet.core.expressions import (
     ANY,
     INT,
@@ -157,6 +158,7 @@ def _parse_action(node: Node, contract: Contract | None, scope_with: ScopeWith, 
             "a list",
         )
         item = value_type.item if value_type.kind is TypeKind.LIST and value_type.item is not None else ANY
+        _check_length(node, contract, logic)
     _parse_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
     name, output = str(config["action"]), ANY
     if "." not in name:
@@ -170,6 +172,18 @@ def _parse_action(node: Node, contract: Contract | None, scope_with: ScopeWith, 
             output = CREATED if declared.kind == "create" else type_of_fields(declared.output)
     if config["save_as"] is not None:
         logic.writes[config["save_as"]] = list_of(output) if item is not None else output
+
+
+def _check_length(node: Node, contract: Contract | None, logic: NodeLogic) -> None:
+    """Warn of a field of the document that may hold more items than the node takes."""
+    text, limit = str(node.config["for_each"]), int(node.config["max_items"])
+    fields = contract.fields if contract is not None else {}
+    field = fields.get(text.strip().removeprefix("entity."))
+    if isinstance(field, ListField) and field.max_items > limit:
+        finding = make_finding(
+            "LIST_MAY_BE_TOO_LONG", node.id, text=text, most=str(field.max_items), limit=str(limit)
+        )
+        logic.findings.append(finding)
 
 
 def _check_payload(node: Node, action: str, payload: Mapping[str, Any], logic: NodeLogic) -> None:

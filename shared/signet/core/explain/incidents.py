@@ -38,6 +38,22 @@ _GO_ON = (
     "goes on at the state that its slot leads to; what is left behind the gate stays undone, and is shown as"
     " unfinished no more"
 )
+# A value of each type of field, which the one who corrects replaces.
+EXAMPLES: Mapping[str, Any] = MappingProxyType(
+    {
+        "string": WHY,
+        "int": 0,
+        "decimal": "0",
+        "bool": False,
+        "date": "2026-01-31",
+        "timestamp": "2026-01-31T00:00:00Z",
+        "enum": WHY,
+        "ref": WHY,
+        "list": [],
+        "object": {},
+    }
+)
+ENDED = ("completed", "failed", "cancelled")
 _ON_DOCUMENTS = ("restart", "correct")
 
 
@@ -90,7 +106,7 @@ def explain_incidents(outline: Outline, record: InstanceRecords) -> Iterator[Exp
             incident.acknowledged_by,
             incident.assignee,
             _describe(outline, incident),
-            find_remedy(incident.code, incident.kind),
+            _find_remedy(outline, record, incident),
             tuple(_explain_act(outline, record, incident, act) for act in incident.acts),
         )
 
@@ -104,6 +120,13 @@ def write_incidents(incidents: tuple[ExplainedIncident, ...]) -> Iterator[str]:
         for act in incident.acts:
             yield f"    {act.name} ({act.permission}): {act.text}"
             yield from (f"      {act.command}", f"      {act.request}")
+
+
+def _find_remedy(outline: Outline, record: InstanceRecords, incident: IncidentRecord) -> str:
+    node = f"sys:state:{record.document.status}" if record.document is not None else ""
+    is_locked = node in outline.workflow.nodes and outline.workflow.window_of(node) != "editable"
+    is_correctable = is_locked and any(act.name == "correct" for act in incident.acts)
+    return find_remedy(incident.code, incident.kind, is_correctable=is_correctable)
 
 
 def _describe(outline: Outline, incident: IncidentRecord) -> str:
@@ -131,6 +154,8 @@ def _explain_act(
     text = _ACTS[act.name]
     if act.name == "go_to" and _leads_on(outline, incident, act):
         text = _GO_ON
+    if act.name == "correct" and record.instance.status in ENDED:
+        text = "changes fields in spite of the edit window; restart it then, for it has no workflow"
     if len(act.targets) > 1:
         text += f"; also to {describe_list(map(escape, act.targets[1:]), 'or')}"
     body = dict(_list_body(outline, record, incident, act))
@@ -162,11 +187,27 @@ def _list_body(
     if act.name != "resume":
         yield "reason", WHY
     if act.name == "correct":
-        yield "patch", {}
+        yield "patch", _make_patch(outline, record, incident)
     if act.then:
         yield "then", act.then[0]
     if act.name == "skip":
         yield from _list_answer(outline, incident)
+
+
+def _make_patch(outline: Outline, record: InstanceRecords, incident: IncidentRecord) -> dict[str, Any]:
+    """Make an example of the field at fault, else of the first that the contract requires."""
+    if outline.contract is None:
+        return {}
+    fields = outline.contract.fields
+    steps = [step for step in record.steps if step.node_id == incident.node]
+    outputs = (step.output_json or {} for step in reversed(steps))
+    mistakes = [mistake for output in outputs for mistake in output.get("evidence", {}).get("fields", ())]
+    at_fault = [
+        mistake["pointer"].split("/")[1] for mistake in mistakes if mistake["pointer"].startswith("/")
+    ]
+    names = [name for name in at_fault if name in fields]
+    names += [name for name, field in fields.items() if field.required]
+    return {name: EXAMPLES[fields[name].type] for name in names[:1]}
 
 
 def _list_answer(outline: Outline, incident: IncidentRecord) -> Iterator[tuple[str, Any]]:
@@ -190,7 +231,7 @@ def write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) ->
     words += ["--then", body["then"]] if "then" in body else []
     for name in ("payload", "patch"):
         if name in body:
-            words += [f"--{name}", json.dumps(body[name])]
+            words += [f"--{name}", json.dumps(body[name], ensure_ascii=False)]
     return " ".join(_quote(word) for word in words)
 
 

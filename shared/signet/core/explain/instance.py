@@ -21,7 +21,7 @@ from signet.core.explain.incidents import (
     explain_incidents,
     write_incidents,
 )
-from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
+from signet.core.explain.instance_record import PASSED_BY, ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
     describe_actor,
     describe_given,
@@ -42,7 +42,6 @@ from signet.core.runtime.projection import INHERITED
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
-PASSED_BY = frozenset({"slot_in", "slot_out"})
 
 
 @dataclass(frozen=True)
@@ -144,6 +143,8 @@ class InstanceExplanation:
     incidents: tuple[ExplainedIncident, ...]
     standing: tuple[TokenPosition, ...]
     happened: tuple[Happened, ...]
+    # How many earlier steps it leaves out.
+    left_out: int
     turns: tuple[HistoryLine, ...]
     approvals: tuple[RequestExplanation, ...]
     approved_references: tuple[ApprovedReference, ...]
@@ -187,6 +188,7 @@ def explain_instance(
         definition.artifact.hash: outline_of_then
         for definition, (_, outline_of_then) in zip(earlier, outlines, strict=True)
     }
+    happened = tuple(_list_happened(outline, outlines, record))
     return InstanceExplanation(
         id=instance.id,
         entity_type=instance.entity_type,
@@ -201,7 +203,8 @@ def explain_instance(
         summary=describe_summary(outline, record),
         incidents=tuple(explain_incidents(outline, record)),
         standing=tuple(_list_standing(outline, record)),
-        happened=tuple(_list_happened(outline, outlines, record)),
+        happened=happened,
+        left_out=max(0, record.ended_steps - len(happened)),
         turns=tuple(
             HistoryLine(turn.created_at, turn.entry, turn.actor_id, describe_turn(outline, turn))
             for turn in record.turns
@@ -357,6 +360,8 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield from write_ways_on(explained.acts)
     yield from _write_left(explained)
     yield from ("", "How it came here (steps in the order of their ends)")
+    if explained.left_out:
+        yield f"  {explained.left_out} earlier steps are left out."
     for happened in explained.happened:
         yield f"  {happened.seq:>4}  {happened.text} {happened.acted}"
         yield from (f"          {line}" for line in describe_given(happened.given))

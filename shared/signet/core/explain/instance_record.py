@@ -9,6 +9,8 @@ from uuid import UUID
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.tenants.machine_label import MachineLabel
 
+# Steps that only pass a token on: no explanation names them.
+PASSED_BY = frozenset({"slot_in", "slot_out"})
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 
 
@@ -41,6 +43,17 @@ class ExplainedDocument:
     is_deleted: bool
     creator_responsible: Sequence[str] = ()
     editor_responsible: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAmendment:
+    """The open amendment of the document, with its live instance, where it has one."""
+
+    document_id: UUID
+    status: str
+    version: int
+    instance_id: UUID | None
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,5 +342,8 @@ class InstanceRecords:
     # The newest changes that rules have stopped, the newest first.
     rejections: Sequence[RejectionRecord] = ()
     tenant_id: UUID | None = None
+    amendment: OpenAmendment | None = None
+    # How many steps have ended in all, also those that are not among these.
+    ended_steps: int = 0
     # Labels of keys and service accounts, by their subjects.
     machines: Mapping[str, MachineLabel] = field(default_factory=dict)

@@ -151,4 +151,7 @@ def _describe_asking_again(outline: Outline, record: InstanceRecords) -> Iterato
             " amendment: a new document, which begins again."
         )
     else:
-        yield f"But nothing begins it again in the state '{state}': enter a new document then."
+        yield (
+            f"Nobody can ask for it again then in the state '{state}'. Cancel the workflow with `then:"
+            " leave`, and restart the document under the definition with that policy."
+        )

@@ -4,17 +4,19 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from signet.core.documents.asking import AskedDocument, check_asking
 from signet.core.explain.instance_record import (
     EffectRecord,
     ExplainedStep,
     InstanceRecords,
     LeftRecord,
+    OpenAmendment,
     TriggerRecord,
 )
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence, name_transition
-from signet.core.explain.vocabulary import describe_list, escape
+from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import CONTROL, DRIFT
 
@@ -65,9 +67,44 @@ def _describe_state(outline: Outline, record: InstanceRecords, node_id: str) -> 
             f"{asker} asked for {name_transition(outline, request.transition)}"
             f" at {describe_time(request.created_at)}{reason}; that is not taken up yet."
         )
-    for outcome in ("requested", "interrupted"):
-        for edge in outline.workflow.edges_from(node_id, outcome):
-            yield _describe_exit(outline, exit_gate_of(outline, edge["target"]))
+    if record.amendment is not None:
+        yield describe_amendment(outline, record.amendment)
+    for gate in list_asked_gates(outline, node_id):
+        if may_ask(outline, record, outline.workflow.config_of(gate)["transition"]):
+            yield _describe_exit(outline, gate)
+
+
+def describe_amendment(outline: Outline, amendment: OpenAmendment) -> str:
+    where = f'document {amendment.document_id}, which is "{describe_name(amendment.status)}"'
+    instance_id = amendment.instance_id
+    how = f": instance {instance_id}" if instance_id is not None else ", without a workflow"
+    own = outline.contract.amendment if outline.contract is not None else None
+    is_suspended = own is not None and own.while_open == "suspended"
+    sentence = f"An amendment is open: {where}{how}."
+    if is_suspended:
+        sentence += " Until that settles or is given up, people can only interrupt this one."
+    return sentence
+
+
+def list_asked_gates(outline: Outline, node_id: str) -> list[str]:
+    """List the gates of the transitions that people ask for in a state, the interrupts last."""
+    return [
+        exit_gate_of(outline, edge["target"])
+        for outcome in ("requested", "interrupted")
+        for edge in outline.workflow.edges_from(node_id, outcome)
+    ]
+
+
+def may_ask(outline: Outline, record: InstanceRecords, transition: str) -> bool:
+    """Return whether the server would take a request for the transition, of one who has the permission."""
+    document, contract = record.document, outline.contract
+    if document is None or contract is None:
+        return True
+    if transition not in contract.transitions:
+        return False
+    amendment = record.amendment.document_id if record.amendment is not None else None
+    asked = AskedDocument(document.status, open_amendment=amendment)
+    return check_asking(contract, transition, asked) is None
 
 
 def _describe_exit(outline: Outline, gate: str) -> str:
@@ -270,10 +307,12 @@ def _describe_restart(outline: Outline, record: InstanceRecords) -> Iterator[str
     document = record.document
     if document is None or document.is_deleted or outline.contract is None:
         return
+    if record.amendment is not None:
+        yield describe_amendment(outline, record.amendment)
     names = [
         name
         for name, transition in outline.contract.transitions.items()
-        if transition.kind != "automatic" and document.status in transition.from_states
+        if transition.kind != "automatic" and may_ask(outline, record, name)
     ]
     if names:
         asked = describe_list((name_transition(outline, name) for name in names), "or")

@@ -6,18 +6,19 @@ may be the next attempt of what is on its way, or a request for a transition.
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
-from signet.core.explain.incidents import WHY, ExplainedAct, write_command, write_request
+from signet.core.documents.asking import AskedDocument, check_asking
+from signet.core.explain.incidents import ENDED, WHY, ExplainedAct, write_command, write_request
 from signet.core.explain.instance_record import ApprovalRecord, EffectRecord, InstanceRecords
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import name_transition
 from signet.core.explain.vocabulary import describe_list, escape
-from signet.core.explain.waits import exit_gate_of, is_paused_by_person
+from signet.core.explain.waits import is_paused_by_person, list_asked_gates, may_ask
 from signet.core.integrations.effect_acts import EffectState, check_try_now
 from signet.core.runtime.position import parse_position
-
-ENDED = ("completed", "failed", "cancelled")
 
 
 def explain_ways_on(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
@@ -34,6 +35,7 @@ def explain_ways_on(outline: Outline, record: InstanceRecords) -> Iterator[Expla
         if check_try_now(state) is None:
             yield _explain_attempt(record, effect)
     yield from _explain_requests(outline, record)
+    yield from _explain_amendment(outline, record)
 
 
 def write_ways_on(acts: tuple[ExplainedAct, ...]) -> Iterator[str]:
@@ -81,23 +83,42 @@ def _explain_requests(outline: Outline, record: InstanceRecords) -> Iterator[Exp
         return
     state = f"sys:state:{document.status}"
     rests = any(token["node"] == state and "hold" not in token for token in instance.active_tokens)
-    if state not in outline.workflow.nodes or not (rests or instance.status in ENDED):
+    is_over = instance.status in ENDED
+    if state not in outline.workflow.nodes or not (rests or is_over):
         return
-    for edge in outline.workflow.edges_from(state, "requested"):
-        config = outline.workflow.config_of(exit_gate_of(outline, edge["target"]))
-        yield _explain_request(outline, record, config)
+    for gate in list_asked_gates(outline, state):
+        config = outline.workflow.config_of(gate)
+        if may_ask(outline, record, config["transition"]):
+            yield _explain_request(outline, config, instance.entity_id, document.version, is_over=is_over)
 
 
-def _explain_request(outline: Outline, record: InstanceRecords, config: Mapping[str, Any]) -> ExplainedAct:
-    name, document = config["transition"], record.document
-    assert document is not None
+def _explain_amendment(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
+    """Name what people may ask of the open amendment; where it is paused, its own explanation says more."""
+    amendment, contract = record.amendment, outline.contract
+    if amendment is None or contract is None or amendment.is_paused:
+        return
+    state = f"sys:state:{amendment.status}"
+    gates = list_asked_gates(outline, state) if state in outline.workflow.nodes else []
+    is_over = amendment.instance_id is None
+    for gate in gates:
+        config = outline.workflow.config_of(gate)
+        if check_asking(contract, config["transition"], AskedDocument(amendment.status)) is None:
+            document_id, version = amendment.document_id, amendment.version
+            act = _explain_request(outline, config, document_id, version, is_over=is_over)
+            yield replace(act, text=f"{act.text}, of the amendment")
+
+
+def _explain_request(
+    outline: Outline, config: Mapping[str, Any], document_id: UUID | None, version: int, *, is_over: bool
+) -> ExplainedAct:
+    name = config["transition"]
     declared = outline.contract.transitions.get(name) if outline.contract is not None else None
     body = {"transition": name}
     if declared is not None and declared.reason_required:
         body["reason"] = WHY
     text = f"asks for {name_transition(outline, name)}"
-    if record.instance.status in ENDED:
+    if is_over:
         text += "; a new workflow begins at the document's status"
-    place = f"POST /v1/documents/{record.instance.entity_id}/requests"
-    call = f'{place}  If-Match: "{document.version}"  {json.dumps(body, ensure_ascii=False)}'
+    place = f"POST /v1/documents/{document_id}/requests"
+    call = f'{place}  If-Match: "{version}"  {json.dumps(body, ensure_ascii=False)}'
     return ExplainedAct("ask", config["permission"], (), text, "", call)

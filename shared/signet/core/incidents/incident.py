@@ -52,8 +52,12 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
         "ENDPOINT_UNKNOWN": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,
+        "LIST_TOO_LONG": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
+        "ORIGINAL_GONE": IncidentKind.BUSINESS,
         "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,
+        "READS_UNPINNED": IncidentKind.CONFIGURATION,
+        "RULE_SETS_APPROVED": IncidentKind.CONFIGURATION,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
         "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
     }
@@ -61,7 +65,9 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.
 _DEFECTS = frozenset({ENGINE_FAILED, "ACTION_FAILED", "APPROVAL_UNPROVEN", "WORKFLOW_VERSION_DRIFT"})
 # The codes that figures name. An author's action may fail with any other.
-COUNTED_CODES = frozenset({*_KINDS, *_DEFECTS, STEP_FAILED, "PERMISSION_DENIED", "RULE_REJECTED"})
+COUNTED_CODES = frozenset(
+    {*_KINDS, *_DEFECTS, STEP_FAILED, DOCUMENT_WITHOUT_WORKFLOW, "PERMISSION_DENIED", "RULE_REJECTED"}
+)
 
 
 def code_of(hold: str | None, node_type: str | None) -> str:

@@ -16,6 +16,7 @@ _GATE = (
     "Change what it reads: the rule, the setting, or the document where it can be edited. Then retry."
     " Where the document is locked, go to an earlier node at which people may edit or ask again."
 )
+_SECOND = " With four eyes, the change waits until a second person confirms it."
 _PROOF = (
     "The votes on record do not prove the approval. Keep the database as it is, and find the writer first."
     " Then go to an earlier node, so that people decide again."
@@ -27,8 +28,8 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ACTION_UNKNOWN": "Its contract does not declare the action. Skip it, or go to an earlier node.",
         "ACTOR_NOT_ACTIVE": "Make the person who asked an active member again, then retry.",
         "APPROVAL_ALL_ABSTAINED": (
-            "Everybody abstained, so that a retry alone ends the same way. Go to an earlier node: people are"
-            " asked again. Or reject it by cancel_token, where that is listed."
+            "Everybody abstained, so that a retry alone ends the same way. Use ask_again: people are asked at"
+            " the same node. Or go to an earlier node. Or reject it by cancel_token, where that is listed."
         ),
         "APPROVAL_APPROVER_MISSING": _DECIDERS,
         "APPROVAL_CHAIN_UNKNOWN": "Publish the approval chain, then retry.",
@@ -48,29 +49,50 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "EFFECT_DEAD": (
             "Have the other system answer again, then retry: it knows the call by its webhook-id. Where it"
-            " has taken the call, skip it with the answer."
+            " has taken the call, skip it; with the answer where the node saves one."
         ),
         "EFFECT_TIMEOUT": (
             "No answer came in the time that its author gives. Have the other system answer, then retry."
-            " Where it has taken the call, skip it with the answer."
+            " Where it has taken the call, skip it; with the answer where the node saves one."
         ),
         "EFFECT_WITHDRAWN": (
             "A person has withdrawn what the step was to send. Retry to send it after all, or skip the step."
         ),
-        "ENDPOINT_DISABLED": "Switch the endpoint on again: what it holds goes on by itself.",
+        "ENDPOINT_DISABLED": (
+            "Switch the endpoint on again: read it by GET /v1/endpoints/{name}, and send it back by PUT with"
+            ' "status": "active". What it holds goes on by itself.' + _SECOND
+        ),
         "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
         GATE_HELD: _GATE,
+        "LIST_TOO_LONG": (
+            "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"
+            " where people may edit it. Or publish the workflow with a larger `max_items`, move the instance"
+            " to it, and retry."
+        ),
         "NODE_TYPE_NOT_RUN": (
             "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
             " that it waits for, or go to an earlier node."
         ),
-        "ORIGINAL_MOVED_ON": (
-            "The document that it amends has changed since. Go to an earlier node and edit the amendment:"
-            " that compares it with the original of now."
+        "ORIGINAL_GONE": (
+            "The document that it amends will never be replaced by it. Withdraw the amendment for good: ask"
+            " for the transition that cancels it. Where there is none, cancel its workflow and leave it."
         ),
-        "PERMISSION_DENIED": "Give the one who asked a role with the permission, then retry.",
+        "ORIGINAL_MOVED_ON": (
+            "The document that it amends has changed since. Go to an earlier node, and edit the amendment"
+            " before people decide: that compares it with the original of now. Or correct it, where that is"
+            " listed."
+        ),
+        "PERMISSION_DENIED": (
+            "Give the one who asked a role with the permission (PUT /v1/members/{user_id}, with member:edit)."
+            " Or give it to a role of theirs (PUT /v1/roles/{role}, with role:edit). Then retry."
+        ),
+        "READS_UNPINNED": (
+            "Nobody has approved what it would read. Publish a definition that does not read it, and move the"
+            " instance there. Or cancel it, and amend the document: people then decide on what it reads."
+        ),
         "RULE_REJECTED": _GATE,
-        "RULE_UNKNOWN": "Add the rule, then retry.",
+        "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
+        "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",
         "WORKFLOW_VERSION_DRIFT": (
@@ -82,14 +104,33 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
 )
 _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
     {
-        IncidentKind.BUSINESS: "Change what the message names, in the document or its rules. Then retry.",
+        IncidentKind.BUSINESS: (
+            "Have what the message names changed: correct the document, or go to an earlier node where people"
+            " may edit it, where these are listed. Else change its rule or the other document. Then retry."
+        ),
         IncidentKind.CONFIGURATION: "Set up what the message names, then retry.",
         IncidentKind.OUTSIDE: "Have the other system answer again, then retry.",
         IncidentKind.DEFECT: "Read the log for the cause, mend it, then retry.",
     }
 )
+_LOCKED_GATE = (
+    "The document is locked: correct it, which tries again by itself. Or change the rule or the setting that"
+    " it reads, then retry."
+)
+_LOCKED = (
+    "The document is locked: correct what the message names, which tries again by itself. Or change its"
+    " rules, then retry."
+)
 
 
-def find_remedy(code: str, kind: str) -> str:
-    """Find what removes the cause of incidents with this code, else of those of its kind."""
-    return _REMEDIES.get(code) or _OF_KIND[IncidentKind(kind)]
+def find_remedy(code: str, kind: str, *, is_correctable: bool = False) -> str:
+    """Find what removes the cause of incidents with this code, else of those of its kind.
+
+    `is_correctable` says that nobody may edit the document, and that the server accepts `correct`.
+    """
+    found = _REMEDIES.get(code)
+    if is_correctable and found is _GATE:
+        return _LOCKED_GATE
+    if is_correctable and found is None and kind == IncidentKind.BUSINESS.value:
+        return _LOCKED
+    return found or _OF_KIND[IncidentKind(kind)]

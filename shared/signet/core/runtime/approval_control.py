@@ -1,13 +1,15 @@
 """The part of a definition that decides which approvals are asked: two definitions agree on it, or differ.
 
 A move between two that differ can pass approvals by. Some lie ahead of the token in the old definition, and
-others behind it in the new one.
+others behind it in the new one. Conditions of a slot that asks read variables and fields. The slots that set
+those decide about it too.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from signet.core.contracts.contract import Contract
+from signet.core.runtime.deciding_slots import list_deciding_slots
 from signet.core.runtime.workflow import Workflow
 
 
@@ -19,11 +21,12 @@ def asks_alike(
 
 
 def _describe(workflow: Workflow, contract: Contract | None) -> tuple[Any, ...]:
-    """Describe each slot that holds an approval as a whole, and what the contract says of deciding."""
+    """Describe each slot that asks, or decides who is asked, as a whole, and what the contract says of it."""
     content = workflow.content
     slots, nodes, edges = content["slot_map"], content["nodes"], content["edges"]
-    asking = {slots.get(node_id) for node_id, node in nodes.items() if node["type"] == "approval"}
-    inside = {node_id for node_id in nodes if slots.get(node_id) in asking}
+    deciding = list_deciding_slots(content)
+    inside = {node_id for node_id in nodes if slots.get(node_id) in deciding}
+    run = {nodes[node_id]["config"].get("action") for node_id in inside}
     return (
         {node_id: _drop_label(nodes[node_id]) for node_id in inside},
         {
@@ -31,6 +34,7 @@ def _describe(workflow: Workflow, contract: Contract | None) -> tuple[Any, ...]:
             for edge_id, edge in edges.items()
             if edge["source"] in inside or edge["target"] in inside
         },
+        {name: action for name, action in content["actions"].items() if name in run},
         dict(workflow.shut_gates),
         None if contract is None else _describe_contract(contract),
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from signet.core.errors import Defect
+from signet.core.errors import Defect, Rejected
 from signet.core.expressions import Compiled, Environment, list_variables
 from signet.core.expressions.actors import (
     PersonsBehind,
@@ -42,6 +42,8 @@ class DecisionInput:
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
     # Why the one that the node runs as cannot act now: they have left, or the account cannot be used.
     actor_problem: str | None = None
+    # Why the node may not read what it reads.
+    problem: str | None = None
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
 
@@ -77,6 +79,8 @@ NOT_APPROVED = "what leads here was rejected or cancelled, and the gate has no w
 
 def decide(workflow: Workflow, token: Token, decision_input: DecisionInput) -> Decision:
     node = workflow.nodes[token.node]
+    if decision_input.problem is not None:
+        return Decision(None, reason=decision_input.problem)
     decider = _DECIDERS.get(node.type.name)
     if decider is None:
         raise Defect(
@@ -120,6 +124,18 @@ def conclude_error(
 ) -> Decision:
     """Conclude with an error. The token is held where no edge takes errors."""
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
+
+
+def check_length(node: WorkflowNode, items: Sequence[Any]) -> Rejected | None:
+    """Refuse a list that is longer than its node takes: all items are acted on, or none."""
+    limit = node.config["max_items"]
+    if len(items) <= limit:
+        return None
+    sentence = f"the list has {len(items)} items, and {node.id} takes at most {limit} (max_items)"
+    remedy = (
+        "Shorten the list, or publish the workflow with a larger `max_items` and move the instance to it."
+    )
+    return Rejected("LIST_TOO_LONG", sentence, remedy=remedy)
 
 
 def _decide_start(

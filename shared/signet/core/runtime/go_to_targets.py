@@ -8,7 +8,7 @@ way that it came, or to the state that its slot leads to.
 from collections.abc import Iterator, Sequence
 
 from signet.core.compiler.slot_graph import slot_in, slot_out
-from signet.core.documents.amendments import ORIGINAL_MOVED_ON
+from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Rejected
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
@@ -130,7 +130,7 @@ def _list_states(workflow: Workflow, token: Token, status: str) -> Iterator[str]
         yield state
     elif not begins_amendments(workflow, status):
         yield state_node(status)
-    if token.hold is not None and token.hold.reason.startswith(ORIGINAL_MOVED_ON):
+    if token.hold is not None and token.hold.reason.startswith(MOVEMENTS):
         yield find_beginning(workflow)
 
 

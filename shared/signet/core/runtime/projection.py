@@ -32,6 +32,8 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 MOVED = f"{CONTROL}moved"
 # Of a pin: the document that the pinned one was made of, whose approval it is of.
 INHERITED = "inherited_from"
+# Begins the name of a pin of a document that no ref leads to: what is made of this one may refer to it.
+CARRIED = "document:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +316,9 @@ def _skip(workflow: Workflow, projection: Projection, step: Step, seq: int) -> T
 
 
 def _forget_pins(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
-    """Forget what gates have used of other documents, but for what the edit has not changed."""
-    kept = step.data.get("keeps", ())
-    projection.pins = {ref: pin for ref, pin in projection.pins.items() if ref in kept}
+    """Forget what gates have used of other documents, but for what the edit keeps, or no ref names."""
+    kept, pins = step.data.get("keeps", ()), projection.pins
+    projection.pins = {ref: pins[ref] for ref in pins if ref in kept or ref.startswith(CARRIED)}
     return TokenChanges()
 
 

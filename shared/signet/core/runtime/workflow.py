@@ -19,6 +19,7 @@ from signet.core.expressions import (
     compile_template,
     expression_from_json,
     list_template_parts,
+    list_variables,
     template_from_json,
 )
 from signet.core.expressions.render import Render
@@ -53,6 +54,10 @@ class WorkflowNode:
     expressions: Mapping[str, Compiled]
     templates: Mapping[str, Render]
     run_as: str
+
+    @property
+    def sets_variables(self) -> bool:
+        return bool(self.config.get("set") or self.config.get("save_as"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,29 @@ class Workflow:
         if key not in self._followed_by_node:
             self._followed_by_node[key] = contract.find_followed(self._list_parts(node))
         return self._followed_by_node[key]
+
+    def read_by(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+        """Return what a node, the action that it runs and the edges behind it read behind refs."""
+        listed = (edge.condition for edges in node.edges.values() for edge in edges)
+        conditions = [condition.expression for condition in listed if condition is not None]
+        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
+        read = self.followed_by(contract, node) | by_action
+        return read | contract.find_followed(conditions) if conditions else read
+
+    def sources_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+        """Return what the node reads behind refs of its document, where it sets a variable."""
+        if not node.sets_variables:
+            return frozenset()
+        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
+        return self.followed_by(contract, node) | by_action
+
+    def reads_variables(self, node: WorkflowNode) -> bool:
+        """Return whether the node takes a value from a variable. A function in Python may read every one."""
+        action = self.actions.get(node.config.get("action", ""))
+        if action is not None and action.kind == "python":
+            return True
+        names = (name for part in self._list_parts(node) for name in list_variables(part))
+        return any(name.path[0] == "context" for name in names)
 
     @cached_property
     def run_actions(self) -> frozenset[str]:

@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from signet.core.errors import Rejected
 from signet.core.integrations.retry_plan import describe_timeout
-from signet.core.runtime.decisions import WAITS, Decision, conclude, decide
+from signet.core.runtime.decisions import WAITS, Decision, check_length, conclude, conclude_error, decide
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
@@ -35,7 +36,8 @@ def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPl
         )
     if node.type.name == "action":
         items = _list_items(node, world.env(node))
-        return ActionPlan(items, 0 if items is None else len(items))
+        refused = check_length(node, items or ())
+        return ActionPlan(refused or items, 0 if items is None or refused is not None else len(items))
     return ActionPlan()
 
 
@@ -107,6 +109,10 @@ def _pass_gate(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult
 
 def _run_actions(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node, items = pending.node, pending.plan
+    if isinstance(items, Rejected):
+        refused = {"code": items.code, "message": items.message}
+        reason = f"{items.code}: {items.message}"
+        return conclude_error(world.workflow, node, reason, world.env(node), refused), None
     if items is None:
         result, evidence = _run_action(world, node, None)
         return _save(world, node, result, evidence), None
@@ -128,7 +134,7 @@ def _list_items(node: WorkflowNode, env: Mapping[str, Any]) -> Sequence[Any] | N
     if node.config["for_each"] is None:
         return None
     items = node.expressions["/for_each"].value(env)
-    return items[: node.config["max_items"]] if isinstance(items, list) else []
+    return items if isinstance(items, list) else []
 
 
 def _run_action(world: SimulatedWorld, node: WorkflowNode, item: Any) -> tuple[Any, Mapping[str, Any]]:

@@ -105,7 +105,8 @@ def propose(act: AdminTransaction, proposal: ControlProposal) -> ControlChange:
     note_change(act, change, "propose_control_change", reason=proposal.reason)
     _tell(act, change, proposal.permission)
     step = describe_other_people(act, change.responsible, proposal.permission, proposal.needed)
-    return replace(change, next_step=step)
+    call = f'POST /v1/control_changes/{change.id}/confirm  {{"hash": "{change.hash}"}}'
+    return replace(change, next_step=f"{step} To confirm it, that person sends {call}.")
 
 
 def _require_room(act: AdminTransaction) -> None:

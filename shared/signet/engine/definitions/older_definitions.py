@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from uuid import UUID
 
+from signet.core.approvals.unpinned_reads import list_unpinned_fields
 from signet.core.compiler.artifact import Artifact, parse_artifact
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
+from signet.core.expressions import FollowedField
 from signet.core.runtime.approval_control import asks_alike
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.cache import load_contract
 from signet.store.database import Connection
-from signet.store.definitions.older import LiveCount, count_live_under_others
+from signet.store.definitions.older import LiveCount, count_live_under_others, find_published_before
 from signet.store.definitions.write import read_compiled, read_contract_row
 
 MAX_COUNTED = 10_000
@@ -47,6 +50,31 @@ def find_older_running(
         )
 
 
+def find_read_unpinned(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, artifact: Artifact
+) -> Iterator[Finding]:
+    """Yield a finding that names what the definition before has no approval pin, and the new one reads."""
+    content = artifact.content
+    if content["kind"] == "automation":
+        return
+    before = find_published_before(connection, tenant_id, definition_id, content["entity_type"])
+    stored = before and read_compiled(connection, tenant_id, before.id, before.version)
+    if before is None or not stored:
+        return
+    old, new = parse_artifact(*stored), artifact
+    old_contract = _read_compiled_contract(connection, tenant_id, old)
+    new_contract = _read_compiled_contract(connection, tenant_id, new)
+    if old_contract is None or new_contract is None:
+        return
+    workflows = Workflow(old), old_contract, Workflow(new), new_contract
+    by_state = (list_unpinned_fields(*workflows, state) for state in old_contract.contract.states)
+    unpinned = frozenset[FollowedField]().union(*by_state)
+    if unpinned:
+        read = ", ".join(sorted(map(".".join, unpinned))[:MAX_COMPARED])
+        named = f"'{before.name}' version {before.version}"
+        yield make_finding("READS_UNPINNED_LATER", "/", read=read, named=named)
+
+
 def _asks_alike(
     connection: Connection, tenant_id: UUID, count: LiveCount, new: tuple[Workflow, Contract | None]
 ) -> bool:
@@ -58,6 +86,13 @@ def _asks_alike(
 
 
 def _read_contract(connection: Connection, tenant_id: UUID, artifact: Artifact) -> Contract | None:
+    compiled = _read_compiled_contract(connection, tenant_id, artifact)
+    return None if compiled is None else compiled.contract
+
+
+def _read_compiled_contract(
+    connection: Connection, tenant_id: UUID, artifact: Artifact
+) -> CompiledContract | None:
     content = artifact.content
     row = read_contract_row(connection, tenant_id, content["entity_type"], content["contract"]["version"])
-    return None if row is None else load_contract(row.body, row.hash).contract
+    return None if row is None else load_contract(row.body, row.hash)

@@ -27,7 +27,7 @@ from signet.engine.definitions.compilation import (
     read_subject,
     require_definition,
 )
-from signet.engine.definitions.older_definitions import find_older_running
+from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
 from signet.engine.definitions.replacement import put_out_of_force, require_replaced
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
@@ -284,7 +284,8 @@ def _show(
 ) -> Published:
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
-    older = place_findings(find_older_running(act.connection, tenant_id, definition_id, artifact))
+    known = act.connection, tenant_id, definition_id, artifact
+    older = place_findings((*find_older_running(*known), *find_read_unpinned(*known)))
     return Published(definition_id, version, artifact.hash, (*findings, *older), control)
 
 

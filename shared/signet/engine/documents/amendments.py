@@ -10,12 +10,12 @@ from uuid import UUID
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.documents.amendments import (
-    ORIGINAL_MOVED_ON,
     OriginalState,
     find_movement,
     keeps_original,
     settles,
 )
+from signet.core.documents.asking import refuse_amended, suspends
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.personal_data import MASK
 from signet.core.errors import Rejected
@@ -111,15 +111,12 @@ def refuse_while_open(operation: OfEdit, context: MutationContext, row: Document
     is_second = isinstance(operation, Amend) or (
         isinstance(operation, Update) and decide_edit(window_of(context, row)) is EditEffect.AMEND
     )
-    if not is_second and (not _is_suspended(context) or _interrupts(operation, context)):
+    asked = operation.transition if isinstance(operation, RequestTransition) else None
+    if not is_second and not suspends(context.contract.contract, row.status, asked):
         return None
+    assert context.open_amendment is not None
     why = "which is one at a time" if is_second else "and suspended until that settles"
-    return Rejected(
-        "AMENDMENT_OPEN",
-        f"the document is amended by {context.open_amendment}, {why}",
-        remedy="Edit that document, or give it up: delete or cancel it.",
-        details={"amendment_open": str(context.open_amendment)},
-    )
+    return refuse_amended(context.open_amendment, why)
 
 
 def is_edit_of_amendment(change: DocumentChange) -> bool:
@@ -127,19 +124,14 @@ def is_edit_of_amendment(change: DocumentChange) -> bool:
     before = change.before
     if before is None or before.amended_from_id is None or change.caller.instance_id is not None:
         return False
-    return change.note.action == "update" and not settles(change.contract.contract, before.status)
+    return change.note.action in ("update", "correct") and not settles(
+        change.contract.contract, before.status
+    )
 
 
 def _is_suspended(context: MutationContext) -> bool:
     amendment = context.contract.contract.amendment
     return amendment is not None and amendment.while_open == "suspended"
-
-
-def _interrupts(operation: OfEdit, context: MutationContext) -> bool:
-    if not isinstance(operation, RequestTransition):
-        return False
-    transition = context.contract.contract.transitions.get(operation.transition)
-    return transition is not None and transition.kind == "interrupting"
 
 
 def _refuse_under_way(row: DocumentRow) -> Rejected:
@@ -211,8 +203,7 @@ class Originals:
         made_of = OriginalState(amendment.original_version, amendment.original_status)
         is_deleted = original.deleted_at is not None
         now = OriginalState(original.version, original.status, is_deleted, amendment.has_other)
-        movement = find_movement(of_original.contract.contract, made_of, now)
-        return None if movement is None else Rejected(ORIGINAL_MOVED_ON, movement)
+        return find_movement(of_original.contract.contract, made_of, now)
 
     def _find_settling(
         self, contract: CompiledContract, row: DocumentRow, to: str | None

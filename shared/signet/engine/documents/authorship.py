@@ -13,6 +13,7 @@ from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_overflow, join_responsible
 from signet.engine.documents.change import DocumentChange, MutationContext
+from signet.engine.documents.commands import Operation, RunAction
 from signet.engine.documents.references import STATUS, RefQuery
 from signet.store.database import Connection
 from signet.store.documents.write import read_editors, write_editors
@@ -82,6 +83,21 @@ def derive_caller(change: DocumentChange) -> Caller:
     of_origin = find_people_behind(origin, (), None).everyone
     behind = principal.responsible | change.content_responsible | of_origin
     return replace(change.caller, principal=replace(principal, behind=behind))
+
+
+def find_sources_of(operation: Operation, context: MutationContext) -> ResponsiblePersons:
+    """Find who stands behind the values that an action takes from other documents and from variables.
+
+    Each person who wrote what the steps before have read is an editor of the document. So all of its editors
+    count where a value comes from a variable.
+    """
+    if not isinstance(operation, RunAction):
+        return NOBODY
+    reads = context.contract.refs_of_actions[operation.action] | operation.sources
+    of_refs = find_sources(context, reads) if reads else NOBODY
+    if context.row is None or not operation.reads_variables:
+        return of_refs
+    return of_refs | context.row.editor_responsible
 
 
 def find_sources(context: MutationContext, reads: frozenset[FollowedField]) -> ResponsiblePersons:

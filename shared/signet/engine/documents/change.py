@@ -219,6 +219,7 @@ class DocumentChange:
     trigger: WorkflowTrigger | None = None
     # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
+    is_approved: bool = False  # a workflow's own edit of what people have approved
     amended_from: DocumentRow | None = None
     # Of an amendment: its original stays in force until it settles, and then it takes that one's place.
     original_stays: bool = False

@@ -41,7 +41,8 @@ class RunAction:
     """A run of one of the contract's actions.
 
     Only a step of the document's own workflow, which holds it locked, may leave the version out. `context`
-    are the variables of that workflow, `sources` what its payload has read behind refs.
+    are the variables of that workflow, `sources` what its payload has read behind refs. `reads_variables`
+    says whether it takes values from the variables.
     """
 
     id: UUID
@@ -51,6 +52,9 @@ class RunAction:
     reason: str | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     sources: frozenset[FollowedField] = frozenset()
+    reads_variables: bool = False
+    # A step runs it where people have approved what the document says.
+    is_approved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

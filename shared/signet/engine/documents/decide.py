@@ -7,8 +7,8 @@ from uuid import UUID
 from signet.authoring.actions import ActionRegistry
 from signet.core.approvals.eligibility import find_authors, separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.contracts.contract import Contract, EditWindow
 from signet.core.contracts.field_values import validate_fields
+from signet.core.documents.asking import AskedDocument, check_asking
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.core.errors import FieldError, Rejected
@@ -49,7 +49,7 @@ from signet.engine.documents.commands import (
     Update,
     WithdrawRequest,
 )
-from signet.engine.documents.paused_requests import refuse_while_paused, withdraw_request
+from signet.engine.documents.paused_requests import withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
 
@@ -276,13 +276,10 @@ def _request(
 ) -> DocumentChange | Rejected:
     contract = context.contract.contract
     transition = contract.transitions[operation.transition]
-    if row.status not in transition.from_states:
-        allowed = ", ".join(transition.from_states)
-        sentence = f"'{operation.transition}' begins in {allowed}; the document is {row.status}"
-        return Rejected("TRANSITION_NOT_POSSIBLE", sentence, remedy=_list_what_begins(contract, row.status))
-    paused = refuse_while_paused(contract, transition, row)
-    if paused is not None:
-        return paused
+    document = AskedDocument(row.status, row.pause, context.open_amendment)
+    refused = check_asking(contract, operation.transition, document)
+    if refused is not None:
+        return refused
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
     if _decides(context.contract, operation):
@@ -301,20 +298,6 @@ def _request(
     else:
         trigger_workflow(change, row, "transition_requested", {"transition": operation.transition})
     return change
-
-
-def _list_what_begins(contract: Contract, status: str) -> str:
-    """Say what a person can do where the transition that they asked for does not begin."""
-    asked = [
-        name
-        for name, transition in contract.transitions.items()
-        if status in transition.from_states and transition.kind != "automatic"
-    ]
-    begins = f"In {status} one can ask for: {', '.join(asked)}." if asked else f"Nothing begins in {status}."
-    state = contract.states.get(status)
-    if state is None or state.edit is not EditWindow.AMEND_ONLY:
-        return begins
-    return f"{begins} An edit makes an amendment: a new document, which begins again."
 
 
 def _conclude(

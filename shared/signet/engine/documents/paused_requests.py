@@ -1,6 +1,5 @@
-"""Requests for transitions while a workflow is paused, and requests that are withdrawn."""
+"""Requests for transitions that are withdrawn."""
 
-from signet.core.contracts.contract import Contract, Transition
 from signet.core.errors import Rejected
 from signet.engine.documents.change import (
     DocumentChange,
@@ -16,27 +15,6 @@ from signet.store.documents.write import DocumentRow
 # The event by which the instance is told.
 REQUEST_WITHDRAWN = "request_withdrawn"
 WITHDRAWN = "withdrawn by the person who asked"
-
-
-def refuse_while_paused(contract: Contract, transition: Transition, row: DocumentRow) -> Rejected | None:
-    """Refuse what a paused workflow does not serve: all but an interrupt of what the engine has paused."""
-    pause = row.pause
-    if pause is None or (transition.kind == "interrupting" and not pause["is_by_person"]):
-        return None
-    if pause["is_by_person"]:
-        remedy = "Have an operator resume it, then ask again."
-    else:
-        remedy = f"Have an operator retry it, then ask again.{_name_interrupts(contract, row.status)}"
-    return Rejected("INSTANCE_PAUSED", f"the workflow is paused: {pause['reason']}", remedy=remedy)
-
-
-def _name_interrupts(contract: Contract, status: str) -> str:
-    names = [
-        name
-        for name, transition in contract.transitions.items()
-        if transition.kind == "interrupting" and status in transition.from_states
-    ]
-    return f" Served while it is paused: {', '.join(names)}." if names else ""
 
 
 def withdraw_request(

@@ -187,7 +187,7 @@ class PinsInForce:
 
 def _reads_others(contract: CompiledContract | None, name: str) -> bool:
     action = contract.contract.actions.get(name) if contract is not None else None
-    if contract is None or action is None or not contract.has_readable_refs:
+    if contract is None or action is None:
         return False
     return action.kind != "update" or bool(contract.refs_of_actions[name])
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.position import Position
 from signet.core.runtime.projection import CONTROL, Actor
 from signet.core.runtime.tokens import begin
+from signet.core.tenants.responsible import ResponsiblePersons, join_responsible
 from signet.engine.documents.added_change import AddedChange, StoredVersion
 from signet.engine.documents.amendments import is_edit_of_amendment
 from signet.engine.documents.authorship import (
@@ -35,7 +37,8 @@ from signet.engine.documents.authorship import (
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart, diff_data
 from signet.engine.documents.rules import KeepResponsible
 from signet.ids import created_at_of, make_id
-from signet.store.documents.write import TransactionContext, WriteBatch
+from signet.store.database import Connection
+from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch, widen_editors
 from signet.store.outbox.queue import make_trigger
 
 Row = dict[str, Any]
@@ -52,6 +55,19 @@ class RowMaker:
     def add(self, change: DocumentChange) -> list[AddedChange]:
         """Add a change and its further ones."""
         return [self._add_part(part) for part in change.parts]
+
+    def widen_editors(
+        self, connection: Connection, row: DocumentRow, persons: ResponsiblePersons
+    ) -> DocumentRow:
+        """Count persons as editors of a document at once, and in the update that is made of it already."""
+        editors = join_responsible(row.editor_responsible, persons)
+        if editors == row.editor_responsible:
+            return row
+        digest, updated = self._keep(editors), self.batch.updated_documents
+        widen_editors(connection, row.id, digest)
+        if row.id in updated:
+            updated[row.id] = {**updated[row.id], "editor_responsible": digest}
+        return replace(row, editor_responsible=editors)
 
     def _add_part(self, change: DocumentChange) -> AddedChange:
         before = change.before

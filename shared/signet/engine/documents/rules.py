@@ -144,6 +144,8 @@ def _apply_before(
                 if data is None:
                     return reject_fields(mistakes)
                 if data != change.after.data:
+                    if change.is_approved:
+                        return _sets_approved(compiled.rule, change, data)
                     change.content_responsible |= _find_sources(compiled, context, change)
                 change.after.data = data
     return None
@@ -263,6 +265,17 @@ def _find_rejection_behind(
         return None
     _matches(compiled, context, change, found)  # for the evidence
     return _rejected(compiled.rule, rejects)
+
+
+def _sets_approved(rule: Rule, change: DocumentChange, data: Mapping[str, Any]) -> Rejected:
+    """Refuse a value that a rule would set where people have approved what the document says."""
+    names = sorted(name for name in data if data[name] != change.after.data.get(name))
+    return Rejected(
+        "RULE_SETS_APPROVED",
+        f"the rule '{rule.name}' would set {', '.join(names)} in what people have approved",
+        remedy="Change the rule, or take it out of force: then retry.",
+        details={"rule": rule.name},
+    )
 
 
 def _rejected(rule: Rule, action: RejectAction) -> Rejected:

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
-from signet.core.approvals.pins import inherit_pins, list_pinned_persons
+from signet.core.approvals.pins import inherit_pins, list_inherited_persons
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
@@ -19,13 +19,13 @@ from signet.core.documents.rules import CompiledRule
 from signet.core.errors import Rejected, Transient
 from signet.core.expressions import FollowedField
 from signet.core.tenants.caller import Caller
-from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.access.persons_behind import PersonsBehindKeys
 from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
 from signet.engine.documents.amendments import Originals
-from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources
+from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources_of
 from signet.engine.documents.business_keys import reserve, reserve_keys
 from signet.engine.documents.change import (
     DocumentChange,
@@ -54,7 +54,6 @@ from signet.engine.documents.commands import (
     Mode,
     Operation,
     Outcome,
-    RunAction,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
@@ -102,6 +101,7 @@ class DocumentUnitOfWork:
     ) -> None:
         self._actions = caches.actions
         self._rules = caches.rules
+        self.compiled = caches.compiled
         self.connection = connection
         self._tenant_id = tenant_id
         self._rows = dict(rows)
@@ -228,7 +228,7 @@ class DocumentUnitOfWork:
             return change
         if moved := self._replace_original(operation, row, change):
             return moved
-        change.content_responsible |= self._find_sources(operation, context)
+        change.content_responsible |= find_sources_of(operation, context)
         return (
             self._make_documents(change)
             or self._apply_rules(context, change)
@@ -294,6 +294,11 @@ class DocumentUnitOfWork:
         self.apply(audit_only_change(context, row, "adopt_contract", reason, detail=detail))
         self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
         self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
+
+    def widen_editors(self, document_id: UUID, persons: ResponsiblePersons) -> None:
+        """Count persons as editors of a document whose workflow has read what they wrote."""
+        row = self._rows[document_id]
+        self._rows[document_id] = self._maker.widen_editors(self.connection, row, persons)
 
     def write(self, pipeline: PipelinedTransaction | None = None) -> None:
         """Write the changes, and what rules have stopped: a wave commits though a step is refused."""
@@ -374,15 +379,8 @@ class DocumentUnitOfWork:
         rejected = self._apply_rules(context, new)
         if isinstance(new.instance, InstanceStart):
             new.instance.pins = inherit_pins(pins, origin, contract, new.after.data)
-            new.content_responsible |= list_pinned_persons(new.instance.pins)
+            new.content_responsible |= list_inherited_persons(new.instance.pins)
         return rejected or new
-
-    def _find_sources(self, operation: Operation, context: MutationContext) -> ResponsiblePersons:
-        """Return who last changed what an action, or its payload, takes from other documents."""
-        if not isinstance(operation, RunAction):
-            return NOBODY
-        reads = context.contract.refs_of_actions[operation.action] | operation.sources
-        return find_sources(context, reads) if reads else NOBODY
 
     def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
         """Apply the tenant's rules, which may set values, and then check the size of the result."""

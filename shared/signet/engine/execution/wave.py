@@ -22,7 +22,7 @@ from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, try_gate
+from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rows import (
     has_ready_tokens,
@@ -383,7 +383,7 @@ class _Wave:
 
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:
-    return context.execution.run_pure_nodes(context.decision_input, partial(prepare, context))
+    return context.execution.run_pure_nodes(partial(read_input, context), partial(prepare, context))
 
 
 def _by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:

@@ -42,6 +42,7 @@ from signet.engine.instances.operator_transaction import OperatorTransaction, op
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers
+from signet.store.outbox.effect_acts import free_paused
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
 MAX_REQUEUED = 100
@@ -103,7 +104,7 @@ class Instances:
             require_version(context, expected_version)
             raise_if(check_resume(context.execution))
             transaction.control(context, "resumed")
-            transaction.free_effects(context)
+            free_paused(transaction.connection, context.tenant_id, context.row.id)
             transaction.wake(context)
             transaction.note(instance_id, "resume")
         return state_of(context, transaction.report)

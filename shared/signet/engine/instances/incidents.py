@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.given_decisions import GivenDecision
+from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
@@ -293,6 +294,9 @@ def _list_acts_on_instance(
     status = held.document_status or ""
     targets = list_targets(execution, status)
     sequels = list_sequels(execution, acted, held.document_status, is_amendment=held.is_amendment)
+    is_over = row.code == ORIGINAL_GONE
+    if is_over:
+        sequels = [one for one in sequels if one != "restart"]
     then = () if None in sequels else tuple(one for one in sequels if one is not None)
     acts = list_acts(
         execution,
@@ -309,7 +313,7 @@ def _list_acts_on_instance(
             then if name in _ENDING else (),
         )
         for name in acts
-        if sequels or name not in _ENDING
+        if (sequels if name in _ENDING else not is_over)
     ]
 
 

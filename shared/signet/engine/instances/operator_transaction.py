@@ -62,7 +62,6 @@ from signet.store.instances.write import (
     read_pause,
     write_projection,
 )
-from signet.store.outbox.effect_acts import free_paused
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
 # The subject types of the audit rows.
@@ -276,9 +275,6 @@ class OperatorTransaction:
     def lock_effects(self, instance_id: UUID) -> None:
         """Lock what waits to be sent, so that nothing more leaves before the act has ended."""
         lock_unsent(self._connection, self._tenant_id, instance_id)
-
-    def free_effects(self, context: InstanceContext) -> None:
-        free_paused(self._connection, self._tenant_id, context.row.id)
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))

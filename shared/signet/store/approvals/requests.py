@@ -96,6 +96,15 @@ class CandidateRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovingInstance:
+    """An instance whose gate has used an approval, and the definition that asked for it."""
+
+    instance_id: UUID
+    definition_id: UUID
+    definition_version: int
+
+
+@dataclass(frozen=True, slots=True)
 class VoteRow:
     """A decision, with its row of the audit trail, and its voters who are active members."""
 
@@ -184,6 +193,15 @@ def read_last_requester(
     values = {"tenant_id": tenant_id, "document_id": document_id}
     row: Any = connection.execute(_SQL.read_last_requester, values).fetchone()
     return (row[0], frozenset(row[1] or ())) if row else None
+
+
+def find_approving_instance(
+    connection: Connection, tenant_id: UUID, document_id: UUID
+) -> ApprovingInstance | None:
+    """Find the instance whose gate has used an approval of the document last."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    with connection.cursor(row_factory=class_row(ApprovingInstance)) as cursor:
+        return cursor.execute(_SQL.find_approving_instance, values).fetchone()
 
 
 def list_earlier_requesters(connection: Connection, document_id: UUID) -> ResponsiblePersons:

@@ -71,6 +71,15 @@ WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.stat
 ORDER BY q.created_at DESC, q.id DESC
 LIMIT 1
 
+-- name: find_approving_instance
+-- Find the instance whose gate has used an approval of the document last, with the definition that asked for it.
+SELECT i.id AS instance_id, i.definition_id, i.definition_version
+FROM approval_requests q
+JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
+WHERE q.tenant_id = %(tenant_id)s AND q.document_id = %(document_id)s AND q.applied
+ORDER BY q.id DESC
+LIMIT 1
+
 -- name: list_earlier_requesters
 -- List everybody who asked before for what is asked for now.
 SELECT earlier_requesters(%(document_id)s)

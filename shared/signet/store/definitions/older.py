@@ -24,6 +24,13 @@ class LiveCount:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedBefore:
+    id: UUID
+    name: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunDefinition:
     """The definition that an instance runs; the newer one is null where new documents run the same."""
 
@@ -57,3 +64,12 @@ def find_run_definition(connection: Connection, tenant_id: UUID, instance_id: UU
     values = {"tenant_id": tenant_id, "instance_id": instance_id}
     with connection.cursor(row_factory=class_row(RunDefinition)) as cursor:
         return cursor.execute(_SQL.find_run_definition, values).fetchone()
+
+
+def find_published_before(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, entity_type: str
+) -> PublishedBefore | None:
+    """Find the definition of the type that was published last before this one."""
+    values = {"tenant_id": tenant_id, "definition_id": definition_id, "entity_type": entity_type}
+    with connection.cursor(row_factory=class_row(PublishedBefore)) as cursor:
+        return cursor.execute(_SQL.find_published_before, values).fetchone()

@@ -25,3 +25,12 @@ LEFT JOIN LATERAL (
     ORDER BY (n.definition_kind = 'effective') DESC, n.contract_version DESC, n.published_at DESC, n.id DESC
     LIMIT 1) AS newer ON newer.id <> d.id AND newer.published_at >= d.published_at
 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(instance_id)s
+
+-- name: find_published_before
+-- Find the definition of a type that was published last before this one, also where it is archived by now.
+SELECT d.id, d.name, d.version
+FROM workflow_definitions d
+WHERE d.tenant_id = %(tenant_id)s AND d.entity_type = %(entity_type)s AND d.id <> %(definition_id)s
+  AND d.definition_kind IN ('effective', 'envelope') AND d.published_at IS NOT NULL
+ORDER BY (d.definition_kind = 'effective') DESC, d.published_at DESC, d.id DESC
+LIMIT 1

@@ -358,6 +358,12 @@ def write_editors(
     connection.execute(_SQL.write_editors, values)
 
 
+def widen_editors(connection: Connection, document_id: UUID, responsible: str) -> None:
+    """Write a larger set of editors of a document that a wave holds locked, named by its hash."""
+    values = {"document_id": document_id, "responsible": bytes.fromhex(responsible[2:])}
+    connection.execute(_SQL.widen_editors, values)
+
+
 _DOCUMENT_COLUMNS = tuple(column.name for column in fields(DocumentRow))
 
 

@@ -225,6 +225,10 @@ FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s
 -- Write the set of persons who count as editors; its document is locked.
 UPDATE documents SET editor_responsible = %(responsible)s WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
+-- name: widen_editors
+-- Write a larger set of persons who count as editors, as a worker does; its document is locked.
+SELECT widen_editors(%(document_id)s, %(responsible)s)
+
 -- name: close_incidents_of_documents
 -- Close the incidents of documents that had no workflow and need none any more.
 UPDATE incidents i

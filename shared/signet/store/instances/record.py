@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import class_row, dict_row, scalar_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.explain.instance_record import (
+    PASSED_BY,
     ApprovalRecord,
     DecisionRecord,
     EditRecord,
@@ -19,6 +20,7 @@ from signet.core.explain.instance_record import (
     ExplainedTransitionRequest,
     InstanceRecords,
     LeftRecord,
+    OpenAmendment,
     RejectionRecord,
     TriggerRecord,
     TurnRecord,
@@ -56,8 +58,11 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
     key |= {"after": instance.version - MAX_STEPS, "document_id": instance.entity_id}
     documents = _read(connection, ExplainedDocument, _SQL.read_document, key)
     requests = _read(connection, ExplainedTransitionRequest, _SQL.read_open_request, key)
+    amendments = _read(connection, OpenAmendment, _SQL.read_open_amendment, key)
     approvals = _read_approvals(connection, key)
     key |= {"since": min((approval.document_version for approval in approvals), default=0)}
+    passed = key | {"passed_by": sorted(PASSED_BY)}
+    ended_steps = connection.cursor(row_factory=scalar_row).execute(_SQL.count_ended_steps, passed).fetchone()
     return InstanceRecords(
         instance,
         documents[0] if documents else None,
@@ -70,6 +75,8 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
         _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
         left=_read(connection, LeftRecord, _SQL.list_left, key),
         rejections=_read(connection, RejectionRecord, _SQL.list_rejections, key | {"limit": MAX_REJECTIONS}),
+        amendment=amendments[0] if amendments else None,
+        ended_steps=ended_steps or 0,
     )
 
 

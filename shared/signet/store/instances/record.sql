@@ -20,6 +20,16 @@ SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted,
 FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
+-- name: read_open_amendment
+-- Read the open amendment of a document, with its live instance.
+SELECT a.document_id, d.status, d.version, i.id AS instance_id, i.status IS NOT DISTINCT FROM 'paused' AS is_paused
+FROM amendments a
+JOIN documents d ON d.tenant_id = a.tenant_id AND d.id = a.document_id
+LEFT JOIN workflow_instances i
+  ON i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+ AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
+WHERE a.tenant_id = %(tenant_id)s AND a.original_id = %(document_id)s AND a.closing IS NULL
+
 -- name: read_steps
 -- Read the last steps, the open ones however old, and those that say under which definition it ran before. Three
 -- parts, because each has an index of its own.
@@ -38,6 +48,12 @@ SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_use
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND node_id = 'sys:control:moved'
 ORDER BY seq, end_seq
+
+-- name: count_ended_steps
+-- Count the steps that have ended, but for those that only pass a token on.
+SELECT count(*)::int
+FROM workflow_step_executions
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND end_seq IS NOT NULL AND node_type <> ALL (%(passed_by)s)
 
 -- name: read_open_request
 -- Read the open transition request of a document.

@@ -155,11 +155,17 @@ def test_roles_that_no_running_account_has_take_one_person(ada: Client, ben: Cli
 # --- who can confirm ---
 
 
+def sent(made: ClientAnswer) -> str:
+    call = f'POST /v1/control_changes/{made.body["id"]}/confirm  {{"hash": "{made.body["hash"]}"}}'
+    return f"To confirm it, that person sends {call}."
+
+
 def test_the_answer_says_who_can_confirm(ada: Client, ben: Client) -> None:
     """Cleo lacks what the role permits."""
     made = ada.put(ACCOUNT, BODY)
     assert made.body["next_step"] == (
         "Ask one of these people with the permission 'service_account:edit' and invoice:post: ben, carl."
+        f" {sent(made)}"
     )
     assert ben.get(made.headers["location"]).body["next_step"] is None
     assert confirm(ada, made).code == ALONE
@@ -172,6 +178,6 @@ def test_the_answer_says_that_nobody_else_can(two: TwoPeople) -> None:
     made = carl.put(ACCOUNT, {**BODY, "owner_id": "cleo"})
     assert made.body["next_step"] == (
         "No other active member has the permission 'service_account:edit' and invoice:post."
-        " Give them to a person who has no part in this."
+        f" Give them to a person who has no part in this. {sent(made)}"
     )
     assert confirm(cleo, made).code == "ROLE_BEYOND_OWN"

@@ -1,9 +1,10 @@
 """Amendments while they are open: their keys, their edits, and what is refused meanwhile."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -11,6 +12,7 @@ from bench.counting import count_wire
 from signet.core.errors import Rejected
 from signet.engine.documents.commands import Amend, RequestTransition, RunAction, Update
 from signet.engine.documents.mutate import Documents
+from signet.engine.instances.explain import explain
 from signet.store.database import Database, PoolSettings
 from tests.support.amended_documents import (
     AMENDABLE,
@@ -131,6 +133,29 @@ def test_a_contract_may_suspend_the_original(stage: WorkflowStage) -> None:
     stage.drain()
     assert stage.status_of(original.id) == "cancelled"
     assert line(stage, original)[0] == amendment.id
+
+
+def test_an_explanation_names_what_the_server_accepts_while_one_is_open(stage: WorkflowStage) -> None:
+    original = settled(stage, SUSPENDING)
+    amendment = amend(stage, original)
+    company, instance_id = stage.standing.company, original.instance_id
+    contracts = company.documents.caches.contracts
+    acts = explain(company.database, contracts, company.tenant_id, instance_id).acts
+    named = {
+        (act.request.split("/")[3], json.loads(act.request[act.request.index("{") :])["transition"])
+        for act in acts
+    }
+    assert named == {
+        (str(original.id), "cancel"),
+        (str(amendment.id), "submit"),
+        (str(amendment.id), "cancel"),
+    }
+    for name in ("renew", "reopen"):
+        with pytest.raises(Rejected, match="is amended by"):
+            stage.ask(original.id, name)
+    for document_id, name in sorted(named, reverse=True):
+        if (document_id, name) != (str(amendment.id), "submit"):
+            stage.ask(UUID(document_id), name)
 
 
 def test_what_is_suspended_comes_back(stage: WorkflowStage) -> None:

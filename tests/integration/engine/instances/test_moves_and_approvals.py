@@ -1,6 +1,7 @@
 """Moves to other approvals: refused where the tenant wants two people, and named elsewhere."""
 
 from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -54,6 +55,33 @@ def test_nobody_moves_a_document_to_weaker_approvals_alone(
     outcome = move(moves, stage, document, version)
     assert (outcome.outcome, codes(outcome)) == ("blocked", ["APPROVALS_CHANGED"])
     assert pin_of(stage, document) == ("effective", "own", 1)
+
+
+def test_nobody_moves_a_document_to_another_way_to_its_approval_alone(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
+    """The slot that asks is the same; another slot computes what its condition reads."""
+    stage.add_member("anna")
+    nodes = [{"id": "choice", "type": "condition"}, STRICT]
+    edges = [
+        {"source": "choice", "target": "out", "condition": "context.small == true"},
+        {"source": "choice", "target": "strict"},
+    ]
+    approval = {"nodes": nodes, "edges": edges, "exit": "join"}
+
+    def compute(limit: int) -> dict[str, Any]:
+        config = {"set": {"small": f"entity.amount < {limit}"}}
+        return {"checks": {"nodes": [{"id": "limit", "type": "script", "config": config}]}}
+
+    entity_type = stage.publish(approval=approval, **compute(1))
+    document = stage.create(entity_type, "dora", amount=50_000)
+    stage.drain()
+    version = stage.publish_next(entity_type, approval=approval, **compute(99_999))
+    want_two_people(stage, "true")
+    outcome = move(moves, stage, document, version)
+    want_two_people(stage, "false")
+    assert (outcome.outcome, codes(outcome)) == ("blocked", ["APPROVALS_CHANGED"])
+    assert outcome.report is not None and outcome.report.changes_approvals
 
 
 def test_a_move_that_keeps_the_approvals_takes_one_person(

@@ -34,6 +34,7 @@ FREE = {
     EFFECTS: {
         *QUEUED,
         *("response_json", "withdrawn_at", "withdraw_reason", "discard_reason", "first_id", "held_at"),
+        "planned_at",
     },
     INSTANCES: {
         "definition_id",
@@ -129,8 +130,10 @@ GRANTED = {
 
 OF_EVENTS = {"signet_api": {"discard_reason"}}
 OF_EFFECTS = {
-    "signet_api": {"withdrawn_at", "withdraw_reason", "discard_reason", "held_at"},
-    "signet_worker": {"response_json", "withdrawn_at", "first_id", "held_at", "max_attempts"},
+    "signet_api": {
+        *("withdrawn_at", "withdraw_reason", "discard_reason", "held_at", "planned_at", "max_attempts"),
+    },
+    "signet_worker": {"response_json", "withdrawn_at", "first_id", "held_at", "max_attempts", "planned_at"},
 }
 
 

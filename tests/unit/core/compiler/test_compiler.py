@@ -143,6 +143,15 @@ def test_conditions_that_leave_gaps_or_overlap_are_warned_about() -> None:
     assert [finding.code for finding in compile_patch(patch).findings] == ["CONDITIONS_OVERLAP"]
 
 
+@pytest.mark.parametrize(("limit", "codes"), [(999, ["LIST_MAY_BE_TOO_LONG"]), (1000, [])])
+def test_a_list_that_may_be_longer_than_its_node_takes_is_a_warning(limit: int, codes: list[str]) -> None:
+    patch = deepcopy(PATCH)
+    node(patch, "task")["config"].update(for_each="entity.lines", max_items=limit)
+    compilation = compile_patch(patch)
+    assert compilation.artifact is not None
+    assert [finding.code for finding in compilation.findings] == codes
+
+
 def test_a_finding_as_json() -> None:
     patch = deepcopy(PATCH)
     node(patch, "stamp")["config"]["action"] = "pots"

@@ -46,12 +46,17 @@ def test_an_original_that_is_as_it_was_has_not_moved() -> None:
             OriginalState(3, "paused"),
             "the original is at version 3 (paused). Send the amendment back and edit it",
         ),
-        (OriginalState(4, "over"), "the original is over, which is not settled. Give the amendment up"),
-        (OriginalState(4, "amended"), "the original is amended, which is not settled"),
-        (OriginalState(3, "active", is_deleted=True), "the original is deleted"),
+        (
+            OriginalState(4, "over"),
+            "GONE: the original is over, which is final. Give the amendment up",
+        ),
+        (OriginalState(4, "amended"), "GONE: the original is amended, which is final"),
+        (OriginalState(4, "draft"), "MOVED_ON: the original is draft, which is not settled. Settle it first"),
+        (OriginalState(3, "active", is_deleted=True), "GONE: the original is deleted"),
         (OriginalState(3, "active", has_other_amendment=True), "another amendment of the original"),
     ],
 )
 def test_what_has_moved_is_said_with_what_to_do(now: OriginalState, said: str) -> None:
     movement = find_movement(CONTRACT, MADE_OF, now)
-    assert movement is not None and movement.startswith("ORIGINAL_MOVED_ON: ") and said in movement
+    assert movement is not None and said in movement.message
+    assert movement.message.startswith(f"{movement.code}: ")

@@ -3,16 +3,27 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 from uuid import UUID
 
 import pytest
 
+from signet.core.contracts.fields import Field
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
-from signet.core.explain.incidents import ExplainedIncident
+from signet.core.explain.incidents import EXAMPLES, ExplainedIncident
 from signet.core.explain.instance import explain_instance
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
-from tests.support.core.instance_records import CONTRACT, FINANCE, NOW, WORKFLOW, record, tell, token
+from tests.support.core.instance_records import (
+    CONTRACT,
+    FINANCE,
+    NOW,
+    WORKFLOW,
+    record,
+    step,
+    tell,
+    token,
+)
 from tests.support.core.small_workflows import PATCH, compile_patch, compile_slot, make_contract
 
 TENANT = UUID(int=9)
@@ -152,3 +163,60 @@ def test_to_go_on_behind_a_gate_says_what_is_left_undone() -> None:
     first, second = explain_instance(WORKFLOW, CONTRACT, found).incidents
     assert "stays undone" in first.acts[0].text and "earlier node" not in first.acts[0].text
     assert "begins again at an earlier node" in second.acts[0].text
+
+
+CORRECTED = replace(
+    HELD, code="FIELDS_INVALID", kind="business", acts=(AcceptedAct("correct", "workflow:correct"),)
+)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "patch"),
+    [
+        ("/grand_total", '{"grand_total": "0"}'),
+        ("/due/0", '{"due": "2026-01-31"}'),
+        ("/created/0/number", '{"number": "…"}'),
+        ("", '{"number": "…"}'),
+    ],
+)
+def test_a_correction_shows_the_field_at_fault(pointer: str, patch: str) -> None:
+    fault = {"evidence": {"fields": [{"pointer": pointer, "message": "is wrong"}]}}
+    failed = step(FINANCE, "action", status="failed", output_json=fault)
+    found = record(tokens=[token(FINANCE)], steps=[failed], incidents=[CORRECTED], tenant_id=TENANT)
+    (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    assert shlex.split(one.acts[0].command)[-2:] == ["--patch", patch]
+    assert f'"patch": {patch}' in one.acts[0].request
+    (bare,) = explain_instance(WORKFLOW, None, found).incidents
+    assert '"patch": {}' in bare.acts[0].request
+
+
+def test_each_type_of_field_has_an_example() -> None:
+    types = {member.model_fields["type"].annotation for member in get_args(get_args(Field)[0])}
+    assert {name for kind in types for name in get_args(kind)} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "is_said"),
+    [
+        ("FIELDS_INVALID", "submitted", True),
+        ("RULE_REJECTED", "submitted", True),
+        ("EFFECT_DEAD", "submitted", False),
+        ("FIELDS_INVALID", "draft", False),
+        ("FIELDS_INVALID", "gone", False),
+    ],
+)
+def test_what_is_locked_is_corrected(code: str, status: str, is_said: bool) -> None:
+    found = record(tokens=[token(FINANCE)], incidents=[replace(CORRECTED, code=code)], tenant_id=TENANT)
+    assert found.document is not None
+    placed = replace(found, document=replace(found.document, status=status))
+    (one,) = explain_instance(WORKFLOW, CONTRACT, placed).incidents
+    assert one.remedy.startswith("The document is locked: correct ") is is_said
+    refused = replace(placed, incidents=[replace(CORRECTED, acts=())])
+    (other,) = explain_instance(WORKFLOW, CONTRACT, refused).incidents
+    assert "locked: correct" not in other.remedy
+
+
+def test_a_correction_without_a_workflow_tries_nothing_again() -> None:
+    found = record(status="cancelled", reason="no", incidents=[CORRECTED], tenant_id=TENANT)
+    (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    assert one.acts[0].text.endswith("restart it then, for it has no workflow")

@@ -194,6 +194,12 @@ def test_steps_that_only_pass_by_are_left_out_and_the_last_ones_are_kept() -> No
     assert [happened.seq for happened in explained.happened] == [5, 1]
 
 
+def test_how_many_steps_are_left_out_is_said() -> None:
+    whole = record(steps=[step(DRAFT)])
+    assert "left out" not in tell(replace(whole, ended_steps=1))
+    assert "\n  214 earlier steps are left out.\n" in tell(replace(whole, ended_steps=215))
+
+
 def test_conditions_are_found_wherever_they_stand_with_what_they_read() -> None:
     other = {"expression": "entity.vendor_id", "variables": {}, "result": "V-1"}
     no = {**CONDITION, "result": False, "variables": {"b": None, "a": 1}}

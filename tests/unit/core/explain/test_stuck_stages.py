@@ -36,7 +36,10 @@ AMENDMENT = (
     "Nobody can ask for it again then in the state 'submitted'. An edit of the document makes an amendment:"
     " a new document, which begins again."
 )
-ANEW = "But nothing begins it again in the state 'active': enter a new document then."
+ANEW = (
+    "Nobody can ask for it again then in the state 'active'. Cancel the workflow with `then: leave`,"
+    " and restart the document under the definition with that policy."
+)
 HELPERS = "That can be done by sam."
 NO_HELPERS = (
     "No active member without a part in the document may do that (member:edit, and what the role brings):"

@@ -13,6 +13,7 @@ from signet.core.explain.instance_record import (
     EffectRecord,
     ExplainedTransitionRequest,
     InstanceRecords,
+    OpenAmendment,
     VoterRecord,
 )
 from tests.support.core.instance_records import (
@@ -29,7 +30,8 @@ from tests.support.core.instance_records import (
     tell,
     token,
 )
-from tests.support.core.small_workflows import make_contract
+from tests.support.core.small_workflows import CONTRACT as PLAIN
+from tests.support.core.small_workflows import PATCH, compile_patch, make_contract
 
 TENANT = UUID(int=9)
 ASKED = ExplainedTransitionRequest(UUID(int=6), "submit", "carl", None, NOW)
@@ -65,7 +67,8 @@ def acts(found: InstanceRecords) -> tuple[ExplainedAct, ...]:
 
 def test_a_state_names_what_people_may_ask_for() -> None:
     found = record(tokens=[token(DRAFT)], steps=[step(DRAFT, is_open=True)], tenant_id=TENANT)
-    (ask,) = acts(found)
+    ask, cancel = acts(found)
+    assert '"transition": "cancel"' in cancel.request
     assert (ask.name, ask.permission, ask.command) == ("ask", "invoice:submit", "")
     place = f"POST /v1/documents/{UUID(int=3)}/requests"
     assert ask.request == place + '  If-Match: "1"  {"transition": "submit"}'
@@ -76,9 +79,9 @@ def test_a_state_names_what_people_may_ask_for() -> None:
 def test_a_reason_is_asked_for_where_the_transition_wants_one() -> None:
     plain = make_contract()
     wanted = replace_reason(plain)
-    (ask,) = explain_instance(WORKFLOW, wanted, record(tokens=[token(DRAFT)])).acts
+    ask, _ = explain_instance(WORKFLOW, wanted, record(tokens=[token(DRAFT)])).acts
     assert '"reason": "…"' in ask.request
-    (ask,) = explain_instance(WORKFLOW, None, record(tokens=[token(DRAFT)])).acts
+    ask, _ = explain_instance(WORKFLOW, None, record(tokens=[token(DRAFT)])).acts
     assert '"reason"' not in ask.request
 
 
@@ -129,5 +132,60 @@ def test_a_pause_by_a_person_is_lifted() -> None:
 
 
 def test_an_ended_workflow_begins_again_by_a_request() -> None:
-    (ask,) = acts(record(status="cancelled", reason="no"))
+    ask, _ = acts(record(status="cancelled", reason="no"))
     assert ask.text.endswith("; a new workflow begins at the document's status")
+
+
+RENEW = {"from": ["active"], "to": "active", "kind": "requested"}
+AMENDED_BY = OpenAmendment(UUID(int=20), "draft", 3, UUID(int=21))
+
+
+def original(while_open: str, **changes: Any) -> tuple[Any, Any, InstanceRecords]:
+    """Return an active invoice that an amendment is open on, with its workflow and its contract."""
+    transitions = {**PLAIN["transitions"], "renew": RENEW}
+    amendment = {"from": ["active"], "while_open": while_open}
+    contract = make_contract(transitions=transitions, amendment=amendment)
+    document = replace(DOCUMENT, status="active", version=5)
+    values = {"amendment": AMENDED_BY, "document": document, "tokens": [token("sys:state:active")]} | changes
+    found = record(steps=[step("sys:state:active", is_open=True)], **values)
+    return compile_patch(PATCH, contract), contract, found
+
+
+@pytest.mark.parametrize(("while_open", "renews"), [("suspended", False), ("in_force", True)])
+def test_an_original_names_what_its_open_amendment_leaves_free(while_open: str, renews: bool) -> None:
+    workflow, contract, found = original(while_open)
+    own, other = str(found.instance.entity_id), str(AMENDED_BY.document_id)
+    asked = explain_instance(workflow, contract, found).acts
+    assert any('"renew"' in act.request for act in asked) is renews
+    assert any(own in act.request and '"cancel"' in act.request for act in asked)
+    of_amendment = [act for act in asked if f'{other}/requests  If-Match: "3"' in act.request]
+    assert [act.text for act in of_amendment] == [
+        'asks for "submit", of the amendment',
+        'asks for "cancel", of the amendment',
+    ]
+    text = tell(found, workflow, contract)
+    assert f'An amendment is open: document {other}, which is "draft": instance {UUID(int=21)}.' in text
+    assert ('may ask for "renew"' in text) is renews
+    assert ("people can only interrupt this one" in text) is not renews
+
+
+def test_an_original_without_a_workflow_says_the_same() -> None:
+    amendment = replace(AMENDED_BY, instance_id=None)
+    workflow, contract, found = original("suspended", amendment=amendment, status="completed", tokens=[])
+    text = tell(found, workflow, contract)
+    assert 'which is "draft", without a workflow.' in text
+    assert 'A request for "cancel" begins a new workflow' in text
+    assert '"transition": "submit"' in text
+
+
+@pytest.mark.parametrize("changes", [{"is_paused": True}, {"status": "gone"}])
+def test_a_paused_amendment_is_left_to_its_own_explanation(changes: dict[str, Any]) -> None:
+    workflow, contract, found = original("suspended", amendment=replace(AMENDED_BY, **changes))
+    asked = explain_instance(workflow, contract, found).acts
+    assert not any(str(AMENDED_BY.document_id) in act.request for act in asked)
+
+
+def test_what_the_contract_has_no_more_is_not_named() -> None:
+    workflow, _, found = original("in_force")
+    text = tell(found, workflow, make_contract())
+    assert "renew" not in text

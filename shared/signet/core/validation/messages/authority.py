@@ -38,6 +38,17 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "Publish a patch that puts an approval into the slot '{slot}' before documents are created."
         " A document keeps the definition that it begins with.",
     ),
+    "APPROVAL_ON_ONE_WAY": (
+        "warning",
+        "'{state}' is reached by {free} without an approval, and by {asking} with one.",
+        "Put an approval on each way, if nobody is to go around it: an amendment has a slot of its own.",
+    ),
+    "READS_UNPINNED_LATER": (
+        "warning",
+        "It reads {read}, which no approval under {named} has pinned.",
+        "A step that reads it is held for documents approved before (READS_UNPINNED). Have its slot ask"
+        " people, or read what the document says itself.",
+    ),
     "OLDER_RUN_ON": (
         "warning",
         "{count} live document(s) of '{entity_type}' go on under older definitions, which ask for other"

@@ -99,6 +99,11 @@ GRAPH: Mapping[str, tuple[str, str, str]] = {
         "When no condition at '{place}' ({outcome}) holds, there is no way on.",
         "Add an edge without a condition.",
     ),
+    "LIST_MAY_BE_TOO_LONG": (
+        "warning",
+        "'{text}' may hold {most} items, and '{place}' takes at most {limit}: a longer list is held there.",
+        "Set 'max_items: {most}' at the node, or give the field a smaller one.",
+    ),
     "CONDITIONS_LEAVE_GAP": (
         "warning",
         "At '{place}' no condition covers {variable} = {example}: it takes the default edge.",

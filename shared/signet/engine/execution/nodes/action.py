@@ -6,7 +6,7 @@ from typing import Any
 
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
-from signet.core.runtime.decisions import Decision, conclude, conclude_error
+from signet.core.runtime.decisions import Decision, check_length, conclude, conclude_error
 from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
@@ -34,10 +34,15 @@ class ActionHandler:
             given = _resolve(node, env, None)
             return ActionPlan(given, given=given)
         value = node.expressions["/for_each"].value(env)
-        items = value[: node.config["max_items"]] if isinstance(value, list) else []
+        items = value if isinstance(value, list) else []
+        refused = check_length(node, items)
+        if refused is not None:
+            return ActionPlan(refused, given={"item_count": len(items)})
         return ActionPlan(items, len(items), given={"items": items})
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
+        if isinstance(pending.plan, Rejected):
+            return HandlerResult(self._fail(context, pending, pending.plan))
         if pending.node.config["for_each"] is not None:
             return self._act_for_each(context, pending, pending.plan)
         run = self._run(context, pending.node, pending.step, pending.plan)
@@ -77,8 +82,9 @@ class ActionHandler:
         failed = runs[-1][0] if runs and not isinstance(runs[-1][0], tuple) else None
         context.documents.end_undoable(undo=failed is not None)
         if failed is not None:
-            self._end_undone(context, pending, failed, len(runs) - 1)
-            return HandlerResult(self._fail(context, pending, failed))
+            index = len(runs) - 1
+            self._end_undone(context, pending, failed, index)
+            return HandlerResult(self._fail(context, pending, failed, index))
         for step, (run, version) in zip(pending.items, runs, strict=True):
             assert isinstance(run, tuple)
             context.execution.end(step, Decision("done", evidence=run[1]), version)
@@ -102,7 +108,7 @@ class ActionHandler:
         is_retry = origin_of(pending.step.token) is not None
         known = (execution.projection.context.get(name) or {}) if is_retry else {}
         done: dict[str, Any] = {}
-        first: Refused | None = None
+        first: tuple[Refused, int] | None = None
         for index, (step, item) in enumerate(zip(pending.items, items, strict=True)):
             mark = content_hash(item)
             before = known.get(str(index))
@@ -116,13 +122,13 @@ class ActionHandler:
                 done[str(index)] = {"item": mark, "output": run[0]}
                 ended = Decision("done", evidence=run[1])
             else:
-                first = first or run
+                first = first or (run, index)
                 ended = Decision("error", reason=_describe(run))
             execution.end(step, ended, _version(context, step))
         if first is None:
             outputs = [done[str(index)]["output"] for index in range(len(items))]
             return HandlerResult(self._save(context, pending, outputs, {}))
-        failed = self._fail(context, pending, first)
+        failed = self._fail(context, pending, *first)
         # Only a retry reads what is done: an author's edge for errors leads elsewhere.
         return HandlerResult(failed if failed.edges else replace(failed, variables={name: done}))
 
@@ -137,10 +143,16 @@ class ActionHandler:
         row = context.document
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
-        saved = context.execution.projection.context
-        sources = context.execution.workflow.followed_by(context.documents.contract_of(row), node)
+        workflow, saved = context.execution.workflow, context.execution.projection.context
         operation = RunAction(
-            row.id, None, node.config["action"], given["payload"], context=saved, sources=sources
+            row.id,
+            None,
+            node.config["action"],
+            given["payload"],
+            context=saved,
+            sources=workflow.followed_by(context.documents.contract_of(row), node),
+            reads_variables=workflow.reads_variables(node),
+            is_approved=workflow.is_approved(row.status, is_amendment=row.amended_from_id is not None),
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
@@ -158,13 +170,18 @@ class ActionHandler:
         }
         return conclude(execution.workflow, node, "done", env, evidence, saved)
 
-    def _fail(self, context: InstanceContext, pending: PendingAction, refused: Refused) -> Decision:
+    def _fail(
+        self, context: InstanceContext, pending: PendingAction, refused: Refused, index: int | None = None
+    ) -> Decision:
+        """Conclude with the refusal; of a list it names the item, counted from 0, as the steps do."""
         execution = context.execution
         env = context.decision_input(execution.token_of(pending.step)).env
         evidence: dict[str, Any] = {"code": refused.code, "message": refused.message}
+        if index is not None:
+            evidence["item"] = index
         if refused.fields:
             evidence["fields"] = [asdict(error) for error in refused.fields]
-        return conclude_error(execution.workflow, pending.node, _describe(refused), env, evidence)
+        return conclude_error(execution.workflow, pending.node, _describe(refused, index), env, evidence)
 
 
 def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str, Any]:
@@ -177,5 +194,9 @@ def _version(context: InstanceContext, step: Step) -> int:
     return context.document.version if context.document is not None else step.version
 
 
-def _describe(refused: Refused) -> str:
-    return f"{refused.code}: {refused.message}"
+def _describe(refused: Refused, index: int | None = None) -> str:
+    """Say what is wrong; of an item also which one, and its first field that is not as it should be."""
+    if index is None:
+        return f"{refused.code}: {refused.message}"
+    field = next((f": {error.pointer} {error.message}" for error in refused.fields), "")
+    return f"{refused.code}: item {index} of the list: {refused.message}{field}"

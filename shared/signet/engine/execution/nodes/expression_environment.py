@@ -50,6 +50,9 @@ class ExpressionEnvironment:
             if followed := workflow.followed_fields(contract):
                 self.follows_refs = True
                 yield RefQuery(contract, followed, document.data)
+                for node in workflow.nodes.values():
+                    if sources := workflow.sources_of(contract, node):
+                        yield RefQuery(contract, sources, document.data)
 
     def ask_rules(
         self,

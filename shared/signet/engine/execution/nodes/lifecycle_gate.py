@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
-from signet.core.approvals.pins import Pins
+from signet.core.approvals.pins import Pins, carry_pins
 from signet.core.approvals.proof import LapsedVote
-from signet.core.documents.amendments import ORIGINAL_MOVED_ON
+from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
@@ -77,7 +77,8 @@ class LifecycleGateHandler:
             checked = _check_requests(context, node, requests)
             if isinstance(checked, Blocked) or checked:
                 return checked if isinstance(checked, Blocked) else ActionPlan(_VotesLapsed(checked))
-            decision = replace(decision, pins=_join_pins(requests))
+            before = context.execution.projection.pins
+            decision = replace(decision, pins=carry_pins(before, _join_pins(requests)))
         return self._plan_passage(context, node, decision)
 
     def _plan_passage(
@@ -87,7 +88,7 @@ class LifecycleGateHandler:
         if not _holds_original(context, operation):
             return ActionPlan(_OriginalHeld())
         change = context.documents.decide(context.caller_of(node), operation)
-        if isinstance(change, Rejected) and change.code == ORIGINAL_MOVED_ON:
+        if isinstance(change, Rejected) and change.code in MOVEMENTS:
             return Blocked(change.message, {**decision.evidence, "code": change.code})
         if not isinstance(change, DocumentChange) and decision.outcome == "passed":
             decision = refuse_gate(node, change.message, {**decision.evidence, "code": change.code})
@@ -157,9 +158,18 @@ class LifecycleGateHandler:
         if row is None:
             raise Defect("DOCUMENT_ABSENT", f"{node.id} is a gate of an instance without a document")
         has_passed = decision.outcome == "passed"
-        reason = None if has_passed else decision.reason or str(decision.outcome)
+        reason = None if has_passed else decision.reason or _name_end(context, decision)
         status: Literal["performed", "refused"] = "performed" if has_passed else "refused"
         return ConcludeTransition(row.id, node.config["transition"], target, status, reason)
+
+
+def _name_end(context: InstanceContext, decision: Decision) -> str:
+    """Name what sends the document back: a person who said no, or the time in which nobody said anything."""
+    version = context.document.version if context.document is not None else 0
+    ends = {r.status for r in context.approvals.list_live(context.row.id) if r.document_version == version}
+    if "expired" in ends and "rejected" not in ends:
+        return "expired: nobody decided in time"
+    return str(decision.outcome)
 
 
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:

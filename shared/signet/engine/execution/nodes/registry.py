@@ -1,7 +1,9 @@
 """The handlers of acting nodes, by type. `core/runtime/decisions.py` decides for all other nodes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
@@ -15,6 +17,8 @@ from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
+from signet.engine.execution.nodes.variable_sources import keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
 HANDLERS: Mapping[str, NodeHandler] = {
@@ -28,6 +32,16 @@ HANDLERS: Mapping[str, NodeHandler] = {
 _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
 
 
+def read_input(context: InstanceContext, token: Token) -> DecisionInput:
+    """Return what the decision of a step reads, and keep the persons behind it."""
+    deciding, found = context.execution.workflow.nodes[token.node], context.decision_input(token)
+    problem = find_unpinned_read(context, deciding)
+    if problem:
+        return replace(found, problem=problem)
+    keep_sources(context, deciding)
+    return context.decision_input(token)
+
+
 def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
     handler = HANDLERS.get(node.type.name)
     if handler is None:
@@ -36,6 +50,10 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
+    unpinned = find_unpinned_read(context, node)
+    if unpinned is not None:
+        return Blocked(unpinned)
+    keep_sources(context, node)
     return handler.prepare(context, node, token)
 
 

@@ -5,6 +5,8 @@ from uuid import UUID
 
 import pytest
 
+from signet.engine.cache import ContractCache
+from signet.engine.instances.explain import explain
 from tests.support.operated_instances import check, operating_on, status_of, version
 from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage
 
@@ -49,6 +51,7 @@ class Spawning:
             **{"action": action, "run_as": "system", "save_as": "made"},
             **{"for_each": "entity.lines", "payload": {"code": "{item.code}"}},
         }
+        self.config = config
         node = {"id": "each", "type": "action", "config": {**config, **more}}
         self.contract = stage.publish(
             {**CONTRACT, "fields": FIELDS, "actions": actions},
@@ -108,6 +111,60 @@ def test_r5_where_one_item_fails_none_is_done(stage: WorkflowStage) -> None:
     assert stage.status_of(document.id) == "submitted" or stage.status_of(document.id) == "active"
     assert sent(stage, document.instance_id) == 1
     check(stage, document)
+
+
+MESSAGE: LiteralString = "SELECT code, message FROM incidents WHERE instance_id = %s AND closed_at IS NULL"
+
+
+@pytest.mark.parametrize("more", [{}, {"each": "keep"}], ids=["all", "keep"])
+def test_a_list_that_is_longer_than_the_node_takes_is_held_as_a_whole(
+    stage: WorkflowStage, more: dict[str, Any]
+) -> None:
+    spawning = Spawning(stage, max_items=2, **more)
+    document = spawning.submit("A1", "B2", "C3")
+    assert (spawning.made(), spawning.steps(document)) == ([], [])
+    code, message = stage.standing.row(MESSAGE, document.instance_id)
+    assert code == "LIST_TOO_LONG" and "has 3 items" in message and "at most 2" in message
+    check(stage, document)
+    spawning.correct(document, "A1", "B2")
+    spawning.retry(document)
+    assert spawning.made() == ["A1", "B2"]
+    check(stage, document)
+
+
+def test_a_list_that_is_too_long_takes_the_edge_for_errors(stage: WorkflowStage) -> None:
+    spawning = Spawning(stage, max_items=1)
+    node = {"id": "each", "type": "action", "config": {**spawning.config, "max_items": 1}}
+    note = {"id": "note", "type": "script", "config": {"set": {"seen": "1"}}}
+    last = {"id": "last", "type": "condition"}
+    edges = [
+        {"source": "call", "target": "each"},
+        {"source": "each", "target": "last"},
+        {"source": "each", "target": "note", "on": "error"},
+        {"source": "note", "target": "last"},
+    ]
+    stage.publish_next(spawning.contract, checks={"nodes": [CALL, node, note, last], "edges": edges})
+    document = spawning.submit("A1", "B2")
+    assert (spawning.made(), "usr:checks:note" in stage.nodes(document.instance_id)) == ([], True)
+
+
+@pytest.mark.parametrize("more", [{}, {"each": "keep"}], ids=["all", "keep"])
+def test_the_item_that_is_wrong_is_named(stage: WorkflowStage, more: dict[str, Any]) -> None:
+    """Name it with its field in the incident, and in the explanation."""
+    spawning = Spawning(stage, **more)
+    document = spawning.submit("A1", "B2", "C")
+    code, message = stage.standing.row(MESSAGE, document.instance_id)
+    assert code == "FIELDS_INVALID" and "item 2 of the list: " in message and "/code has" in message
+    found = explain(stage.standing.company.database, ContractCache(), stage.tenant_id, document.instance_id)
+    (incident,) = found.incidents
+    assert "item 2 of the list" in incident.text and "/code" in incident.text
+
+
+def test_the_item_whose_key_is_taken_is_named(stage: WorkflowStage) -> None:
+    spawning = Spawning(stage)
+    document = spawning.submit("A1", "B2", "A1")
+    code, message = stage.standing.row(MESSAGE, document.instance_id)
+    assert code == "KEY_TAKEN" and "item 2 of the list: " in message
 
 
 def test_r5_a_key_that_was_taken_on_the_way_is_free_again(stage: WorkflowStage) -> None:

@@ -11,7 +11,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
-from tests.support.workflow_stage import CONTRACT, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, CONTRACT, WorkflowStage, standing_stage
 
 PEOPLE = {"mona": ["finance"], "otto": ["finance"], "anna": ["board"], "carl": ["admin"]}
 BY_FINANCE = {"approvers": [{"by": "role", "role": "finance"}]}
@@ -230,6 +230,12 @@ def test_an_operator_who_ends_an_instance_ends_its_requests(stage: WorkflowStage
     assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
 
 
+REASON: LiteralString = (
+    "SELECT content::jsonb ->> 'reason' FROM audit_log"
+    " WHERE subject_id = %s AND action = 'transition:approve'"
+)
+
+
 def publish_chain(stage: WorkflowStage, name: str, *bodies: dict[str, Any]) -> None:
     stage.standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"
@@ -268,7 +274,39 @@ def test_a_chain_that_expires_goes_the_way_of_a_rejection(
     assert request_of(stage, document.instance_id)["status"] == "expired"
     assert stage.status_of(document.id) == "draft"
     assert stage.instance(document.instance_id)["status"] == "running"
+    assert told_of(stage, document, "approval_expired") == ["carl", "mona"]
+    assert stage.standing.row(REASON, str(document.id)) == ("expired: nobody decided in time",)
     stage.check_rebuild(document.instance_id)
+
+
+def test_who_asked_is_told_of_a_rejection_once(stage: WorkflowStage) -> None:
+    document = submitted(stage, approval())
+    request = request_of(stage, document.instance_id)
+    vote(stage, request["id"], "rejected", "mona")
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert told_of(stage, document, "approval_rejected") == ["carl"]
+    assert stage.standing.row(REASON, str(document.id)) == ("rejected",)
+
+
+def test_who_asked_is_told_that_an_amendment_takes_the_place(stage: WorkflowStage) -> None:
+    states = {**CONTRACT["states"], "draft": {"edit": "amend_only", "initial": True}}
+    document = stage.create(
+        stage.publish({**CONTRACT, "states": states, "amendment": {}}, checks={"nodes": [CALL]})
+    )
+    stage.ask(document.id, "submit")
+    stage.drain()
+    stage.edit(document.id, amount=2)
+    assert stage.requests(document.id) == [("submit", "superseded")]
+    assert told_of(stage, document, "request_superseded") == ["carl"]
+
+
+def told_of(stage: WorkflowStage, document: Any, kind: str) -> list[str]:
+    query: LiteralString = (
+        "SELECT coalesce(user_id, role) FROM notifications"
+        " WHERE kind = %s AND data ->> 'document_id' = %s ORDER BY 1"
+    )
+    return [name for (name,) in stage.standing.rows(query, kind, str(document.id))]
 
 
 def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: WorkflowStage) -> None:

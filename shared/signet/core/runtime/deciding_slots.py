@@ -1,0 +1,83 @@
+"""The slots that decide which approvals are asked: those that ask, and those that set what these read."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from signet.core.expressions import (
+    Expression,
+    expression_from_json,
+    list_template_parts,
+    list_variables,
+    template_from_json,
+)
+from signet.core.expressions.template import Fixed, Template, TemplateMembers
+
+# Actions whose fields are set by the contract alone. A function in Python may set every field.
+_UPDATE, _PYTHON = "update", "python"
+_EVERY = "*"
+# The root of a name, and the name behind it: a variable of the workflow, or a field of the document.
+_Read = tuple[str, str]
+_ROOTS = ("context", "entity")
+
+
+def list_deciding_slots(content: Mapping[str, Any]) -> frozenset[str]:
+    """List the slots that hold an approval, and the slots that set what such a slot reads, and so on."""
+    slots, nodes = content["slot_map"], content["nodes"]
+    of_nodes = {name: slots[name] for name in nodes if slots.get(name) is not None}
+    deciding = {slot for name, slot in of_nodes.items() if nodes[name]["type"] == "approval"}
+    writers = {name: frozenset(_list_written(content, nodes[name])) for name in of_nodes}
+    while True:
+        read = {one for name in of_nodes if of_nodes[name] in deciding for one in _list_read(content, name)}
+        new = {of_nodes[name] for name, written in writers.items() if _meet(written, read)} - deciding
+        if not new:
+            return frozenset(deciding)
+        deciding |= new
+
+
+def _meet(written: Collection[_Read], read: Collection[_Read]) -> bool:
+    """Return whether something is read that is written; where all of a root is, any name of it counts."""
+    roots = {root for root, _ in read}
+    return any(
+        (root, name) in read or (root, _EVERY) in read or (name == _EVERY and root in roots)
+        for root, name in written
+    )
+
+
+def _list_written(content: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[_Read]:
+    config = node["config"]
+    if node["type"] == "script":
+        yield from (("context", name) for name in config["set"])
+    if config.get("save_as") is not None:
+        yield "context", config["save_as"]
+    action = content["actions"].get(config["action"]) if node["type"] == "action" else None
+    if action is not None and action["kind"] == _PYTHON:
+        yield "entity", _EVERY
+    if action is not None and action["kind"] == _UPDATE:
+        yield from (("entity", name) for name in _list_members(template_from_json(action["set"])))
+
+
+def _list_members(template: Template) -> Iterable[str]:
+    """List the fields that the object of a template sets."""
+    if isinstance(template, TemplateMembers):
+        return [name for name, _ in template.members]
+    return template.value if isinstance(template, Fixed) and isinstance(template.value, Mapping) else ()
+
+
+def _list_read(content: Mapping[str, Any], name: str) -> Iterator[_Read]:
+    """Yield what a node and the edges behind it read of variables and of the document."""
+    for expression in _list_expressions(content, name):
+        for path in (variable.path for variable in list_variables(expression)):
+            if path[0] in _ROOTS:
+                yield path[0], path[1] if len(path) > 1 else _EVERY
+
+
+def _list_expressions(content: Mapping[str, Any], name: str) -> Iterator[Expression]:
+    for tree in content["nodes"][name].get("logic", {}).values():
+        if "expression" in tree:
+            yield expression_from_json(tree["expression"])
+        else:
+            yield from list_template_parts(template_from_json(tree["template"]))
+    for edge_id in content["adjacency"][name]:
+        condition = content["edges"][edge_id].get("condition")
+        if condition:
+            yield expression_from_json(condition["tree"])

@@ -1,0 +1,69 @@
+"""The fields of other documents that a new instance reads, and no approval of its document has pinned.
+
+Nobody has seen such a value. It is not read: the token is held, until a definition without it is in force, or
+people decide again.
+"""
+
+from dataclasses import replace
+
+from signet.core.approvals.unpinned_reads import list_unpinned_fields
+from signet.core.expressions import FollowedField
+from signet.core.runtime.workflow import WorkflowNode
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.store.approvals.requests import find_approving_instance
+from signet.store.documents.write import DocumentRow
+from signet.store.instances.write import read_beginning
+
+# An instance of a document that was there before it.
+_LATER = ("reentered", "restarted")
+_ASKING = ("approval", "lifecycle_gate")
+# What leaves the tenant cannot be asked about afterwards.
+_TELLING = ("webhook_out", "notification")
+
+
+def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | None:
+    """Return why the node may not read: no approval of the document has pinned what it reads."""
+    document = context.document
+    if context.row.birth not in _LATER or document is None or node.type.name in _ASKING:
+        return None
+    workflow, pins = context.execution.workflow, context.execution.projection.pins
+    contract = context.documents.contract_of(document)
+    read = {
+        (ref, name)
+        for ref, name in workflow.read_by(contract, node)
+        if document.data.get(ref) is not None and name not in pins.get(ref, {}).get("values", ())
+    }
+    if not read or _is_asked_about(context, node):
+        return None
+    unpinned = sorted(map(".".join, read & _list_unpinned(context, document)))
+    if not unpinned:
+        return None
+    return (
+        f"READS_UNPINNED: {node.id} reads {', '.join(unpinned)}, which no approval of the document has pinned"
+    )
+
+
+def _is_asked_about(context: InstanceContext, node: WorkflowNode) -> bool:
+    """Return whether people are asked, or were asked by a gate of this wave, before the value is used."""
+    gate = context.execution.workflow.exit_gate_of(node.id)
+    is_ahead = gate is not None and gate.id in context.execution.workflow.guarded_gates
+    is_used = context.row.id in context.approvals.rows.applied.values()
+    return is_used or (is_ahead and node.type.name not in _TELLING)
+
+
+def _list_unpinned(context: InstanceContext, document: DocumentRow) -> frozenset[FollowedField]:
+    """List what this definition reads, and the one under which the document was approved last does not."""
+    connection, documents = context.documents.connection, context.documents
+    approved = find_approving_instance(connection, context.tenant_id, document.id)
+    if approved is None or approved.instance_id == context.row.id:
+        return frozenset()
+    old = documents.compiled.read(
+        connection, context.tenant_id, approved.definition_id, approved.definition_version
+    )
+    beginning = read_beginning(connection, context.tenant_id, context.row.id)
+    status = document.status
+    if beginning is not None and beginning.begin_node.startswith("sys:state:"):
+        status = beginning.begin_node.removeprefix("sys:state:")
+    under = replace(document, contract_version=old.content["contract"]["version"])
+    new = context.execution.workflow, documents.contract_of(document)
+    return list_unpinned_fields(old, documents.contract_of(under), *new, status)
