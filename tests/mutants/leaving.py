@@ -95,7 +95,7 @@ LEAVING = (
         "what a pause has held is not sent when it ends",
         10,
         "shared/signet/engine/instances/actions.py",
-        "            transaction.free_effects(context)\n",
+        "            free_paused(transaction.connection, context.tenant_id, context.row.id)\n",
         "",
         (f"{PAUSED}nothing_leaves_before_a_person_resumes",),
     ),
