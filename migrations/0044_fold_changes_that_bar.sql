@@ -5,6 +5,10 @@
 -- which nothing has called since 0035, is dropped.
 
 -- up
+-- Finds what a member has asked for, who is to be disabled.
+CREATE INDEX transition_requests_open_by_actor ON transition_requests (tenant_id, actor_id, created_at)
+    WHERE status = 'open';
+
 -- List what the concerned persons have changed since a moment: about these people and roles, in the lines that seats came by,
 -- and by what they took from the holders of seats. A manager counts by the line alone.
 CREATE FUNCTION vote_changes_since(since timestamptz, user_ids text[], roles text[], concerned text[], holders text[],
@@ -34,6 +38,8 @@ GRANT EXECUTE ON FUNCTION vote_changes_since(
 DROP FUNCTION eligibility_changes_since(timestamptz, text[], text[], text[]);
 
 -- down
+DROP INDEX transition_requests_open_by_actor;
+
 CREATE FUNCTION eligibility_changes_since(since timestamptz, user_ids text[], roles text[], concerned text[])
     RETURNS TABLE (kind text, changed_at timestamptz, actor_id text, persons text[], user_id text, role text,
                    other_user_id text)

@@ -4246,6 +4246,8 @@ CREATE INDEX transition_requests_by_document ON public.transition_requests USING
 
 CREATE UNIQUE INDEX transition_requests_open ON public.transition_requests USING btree (tenant_id, document_id) WHERE (status = 'open'::text);
 
+CREATE INDEX transition_requests_open_by_actor ON public.transition_requests USING btree (tenant_id, actor_id, created_at) WHERE (status = 'open'::text);
+
 CREATE INDEX workflow_definitions_by_status ON public.workflow_definitions USING btree (tenant_id, entity_type, status, published_at DESC);
 
 CREATE INDEX workflow_event_by_subject ON ONLY public.workflow_event USING btree (tenant_id, subject_id, created_at, id);

@@ -26,9 +26,8 @@ ANSWERS = (
         "who has approved writes the answer",
         3,
         HAND,
-        """ or _find_approval(
-        transaction, context, persons, "give the answer"
-    )""",
+        """        or _find_approval(transaction, context, persons, "give the answer")
+""",
         "",
         (f"{ANSWERED}who_has_approved_answers_no_more",),
     ),

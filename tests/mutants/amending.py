@@ -121,7 +121,7 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "a suspended document goes on",
         3,
-        f"{SIGNET}/core/documents/asking.py",
+        f"{SIGNET}/core/documents/request_check.py",
         'amendment.while_open != "suspended"',
         "True",
         (f"{AMENDMENTS}a_contract_may_suspend_the_original",),

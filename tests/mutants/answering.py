@@ -14,9 +14,8 @@ ANSWERING = (
         "who has approved says behind the gate where the money goes",
         3,
         HAND,
-        """ or _find_approval(
-        transaction, context, persons, "give the answer"
-    )""",
+        """        or _find_approval(transaction, context, persons, "give the answer")
+""",
         "",
         (
             f"{SKIPPED}who_approved_says_nothing_about_the_account_behind_the_gate",

@@ -83,7 +83,7 @@ REPAIRING = (
     Mutation(
         "a request is parked while a person has paused the workflow",
         9,
-        f"{SIGNET}/engine/documents/paused_requests.py",
+        f"{SIGNET}/core/documents/request_check.py",
         "    if pause is None or (",
         "    if pause is not None or (",
         (f"{OF_PAUSES}r9_what_a_person_paused_serves_nothing",),
@@ -91,7 +91,7 @@ REPAIRING = (
     Mutation(
         "an interrupt is served while a person has paused the workflow",
         9,
-        f"{SIGNET}/engine/documents/paused_requests.py",
+        f"{SIGNET}/core/documents/request_check.py",
         'transition.kind == "interrupting" and not pause["is_by_person"]',
         'transition.kind == "interrupting"',
         (f"{OF_PAUSES}r9_what_a_person_paused_serves_nothing",),

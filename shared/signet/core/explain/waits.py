@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from signet.core.documents.asking import AskedDocument, check_asking
+from signet.core.documents.request_check import RequestedDocument, check_asking
 from signet.core.explain.instance_record import (
     EffectRecord,
     ExplainedStep,
@@ -103,7 +103,7 @@ def may_ask(outline: Outline, record: InstanceRecords, transition: str) -> bool:
     if transition not in contract.transitions:
         return False
     amendment = record.amendment.document_id if record.amendment is not None else None
-    asked = AskedDocument(document.status, open_amendment=amendment)
+    asked = RequestedDocument(document.status, open_amendment=amendment)
     return check_asking(contract, transition, asked) is None
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.documents.asking import AskedDocument, check_asking
+from signet.core.documents.request_check import RequestedDocument, check_asking
 from signet.core.explain.incidents import ENDED, WHY, ExplainedAct, write_command, write_request
 from signet.core.explain.instance_record import ApprovalRecord, EffectRecord, InstanceRecords
 from signet.core.explain.outline import Outline
@@ -102,7 +102,7 @@ def _explain_amendment(outline: Outline, record: InstanceRecords) -> Iterator[Ex
     is_over = amendment.instance_id is None
     for gate in gates:
         config = outline.workflow.config_of(gate)
-        if check_asking(contract, config["transition"], AskedDocument(amendment.status)) is None:
+        if check_asking(contract, config["transition"], RequestedDocument(amendment.status)) is None:
             document_id, version = amendment.document_id, amendment.version
             act = _explain_request(outline, config, document_id, version, is_over=is_over)
             yield replace(act, text=f"{act.text}, of the amendment")

@@ -15,9 +15,9 @@ from signet.core.documents.amendments import (
     keeps_original,
     settles,
 )
-from signet.core.documents.asking import refuse_amended, suspends
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.personal_data import MASK
+from signet.core.documents.request_check import refuse_amended, suspends
 from signet.core.errors import Rejected
 from signet.engine.documents.actions import MakeId
 from signet.engine.documents.business_keys import find_lost_key, list_business_keys

@@ -8,9 +8,9 @@ from signet.authoring.actions import ActionRegistry
 from signet.core.approvals.eligibility import find_authors, separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.field_values import validate_fields
-from signet.core.documents.asking import AskedDocument, check_asking
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
+from signet.core.documents.request_check import RequestedDocument, check_asking
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.resting_states import find_reentry
@@ -276,7 +276,7 @@ def _request(
 ) -> DocumentChange | Rejected:
     contract = context.contract.contract
     transition = contract.transitions[operation.transition]
-    document = AskedDocument(row.status, row.pause, context.open_amendment)
+    document = RequestedDocument(row.status, row.pause, context.open_amendment)
     refused = check_asking(contract, operation.transition, document)
     if refused is not None:
         return refused

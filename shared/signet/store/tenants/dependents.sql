@@ -33,9 +33,15 @@ WHERE a.tenant_id = %(tenant_id)s AND a.owner_id = %(user_id)s AND a.status = 'a
      UNION ALL
      SELECT 'key:' || k.id FROM api_keys k WHERE k.tenant_id = %(tenant_id)s AND k.owner_id = %(user_id)s
  )
- SELECT q.document_id, q.transition, q.actor_id AS asked_by, q.created_at AS asked_at
- FROM transition_requests q
- WHERE q.tenant_id = %(tenant_id)s AND q.status = 'open' AND q.actor_id IN (SELECT own.subject FROM own)
+ SELECT asked.document_id, asked.transition, own.subject AS asked_by, asked.created_at AS asked_at
+ FROM own
+ -- LIMIT keeps each a lookup for its person, whatever a join would seem to cost.
+ CROSS JOIN LATERAL (
+     SELECT q.document_id, q.transition, q.created_at FROM transition_requests q
+     WHERE q.tenant_id = %(tenant_id)s AND q.actor_id = own.subject AND q.status = 'open'
+     ORDER BY q.created_at
+     LIMIT %(limit)s
+ ) AS asked
  UNION ALL
  SELECT DISTINCT i.entity_id, NULL, last.actor_id, last.created_at
  FROM own

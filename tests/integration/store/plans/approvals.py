@@ -171,6 +171,7 @@ def granting_probes() -> Iterator[Probe]:
     of_member = {"user_id": "u0", "limit": 200}
     yield Probe("approval_seats_of_user", DEPENDENTS["count_dependents"], of_member, API)
     yield Probe("approval_seats_of_user", DEPENDENTS["list_seats"], of_member, API)
+    yield Probe("transition_requests_open_by_actor", DEPENDENTS["count_dependents"], of_member, API)
     for index in ("of_user", "of_delegate"):
         yield Probe(f"approval_delegations_{index}", DEPENDENTS["list_delegations"], of_member, API)
     waiting = {"now": NEVER, "limit": 100}

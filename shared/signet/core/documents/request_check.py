@@ -1,4 +1,4 @@
-"""Whether a document lets a transition be asked for now, whoever asks.
+"""Check a request for a transition against its document, for any person.
 
 The check refuses the requests of people, and finds those that an explanation may name.
 """
@@ -14,8 +14,8 @@ from signet.core.errors import Rejected
 
 
 @dataclass(frozen=True, slots=True)
-class AskedDocument:
-    """What an answer to a request depends on, beside the person who asks."""
+class RequestedDocument:
+    """The part of a document that decides about a request, beside its requester."""
 
     status: str
     # Why its workflow as a whole is paused, and whether a person has done it.
@@ -23,8 +23,8 @@ class AskedDocument:
     open_amendment: UUID | None = None
 
 
-def check_asking(contract: Contract, name: str, document: AskedDocument) -> Rejected | None:
-    """Refuse what begins elsewhere, what an open amendment suspends, and what a pause does not serve."""
+def check_asking(contract: Contract, name: str, document: RequestedDocument) -> Rejected | None:
+    """Refuse a request that the status, an open amendment or a pause is against."""
     transition = contract.transitions[name]
     if document.status not in transition.from_states:
         allowed = ", ".join(transition.from_states)
@@ -54,7 +54,7 @@ def refuse_amended(open_amendment: UUID, why: str) -> Rejected:
 
 
 def _refuse_while_paused(
-    contract: Contract, transition: Transition, document: AskedDocument
+    contract: Contract, transition: Transition, document: RequestedDocument
 ) -> Rejected | None:
     """Refuse what a paused workflow does not serve: all but an interrupt of what the engine has paused."""
     pause = document.pause
