@@ -104,8 +104,8 @@ GOING_BACK: Sequence[Mutation] = (
     Mutation(
         "an instance ends before an approval behind a gate",
         3,
-        f"{SIGNET}/engine/instances/actions.py",
-        "            raise_if(check_approval_ahead(execution))\n",
+        f"{SIGNET}/engine/instances/document_restarts.py",
+        "    raise_if(check_approval_ahead(execution))\n",
         "",
         (f"{BACK}an_approval_behind_a_gate_is_left_by_its_decision_alone",),
     ),

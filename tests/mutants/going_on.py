@@ -24,10 +24,10 @@ GOING_ON: Sequence[Mutation] = (
     Mutation(
         "people with a part end an instance behind a gate",
         3,
-        f"{SIGNET}/engine/instances/actions.py",
-        "            raise_if(check_end(execution.workflow, status, then))\n"
-        "            refuse_part_behind_gate(transaction, context, caller)\n",
-        "            raise_if(check_end(execution.workflow, status, then))\n",
+        f"{SIGNET}/engine/instances/document_restarts.py",
+        "    raise_if(check_end(workflow, status, then))\n"
+        "    refuse_part_behind_gate(transaction, context, caller)\n",
+        "    raise_if(check_end(workflow, status, then))\n",
         (f"{RESTARTS}people_with_a_part_end_nothing_behind_a_gate",),
     ),
     Mutation(

@@ -338,7 +338,7 @@ class _Wave:
             self.result.stats.count_effect(result.effect.effect_type)
             effect = make_effect_row(context, step, result.effect)
             self._rows.effects.append(effect)
-            if (origin := origin_of(step.token)) is not None:
+            if (origin := origin_of(step.token)) is not None or context.row.birth == "restarted":
                 named = {"id": effect["id"], "created_at": effect["created_at"], "token": origin}
                 self._rows.retried.append(named)
         if result.decision is not None:

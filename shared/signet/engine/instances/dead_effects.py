@@ -13,8 +13,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.instances.act_names import permission_of
-from signet.engine.instances.operator_transaction import OperatorTransaction
+from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Connection, Database
 from signet.store.operations.overview import find_dead_effects, find_left_behind
 from signet.store.outbox.queue import EFFECTS, requeue_dead

@@ -13,9 +13,8 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.act_checks import require_reason
-from signet.engine.instances.act_names import permission_of
 from signet.engine.instances.actions import MAX_REQUEUED
-from signet.engine.instances.operator_transaction import OperatorTransaction
+from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Connection, Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers

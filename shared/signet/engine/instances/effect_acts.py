@@ -28,9 +28,8 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.rebuild import instance_not_found
 from signet.engine.instances.act_checks import raise_if, require_reason
-from signet.engine.instances.act_names import permission_of
 from signet.engine.instances.hand_answers import refuse_part, take_part_in_answer
-from signet.engine.instances.operator_transaction import OperatorTransaction
+from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Connection, Database
 from signet.store.instances.write import find_entity
@@ -207,7 +206,13 @@ def _find_waiting(context: InstanceContext, row: EffectRow) -> WorkflowNode | No
 
 
 def _state_of(row: EffectRow) -> EffectState:
-    return EffectState(row.status, row.withdrawn_at is not None, row.endpoint, row.is_endpoint_disabled)
+    return EffectState(
+        row.status,
+        row.withdrawn_at is not None,
+        row.endpoint,
+        row.is_endpoint_disabled,
+        row.is_paused_by_person,
+    )
 
 
 def _show(row: EffectRow) -> OutgoingEffect:
@@ -219,7 +224,8 @@ def _show(row: EffectRow) -> OutgoingEffect:
         row.effect_type,
         row.endpoint,
         "held"
-        if row.held_at is not None and row.status in ("pending", "processing", "failed")
+        if (row.held_at is not None or row.is_paused_by_person)
+        and row.status in ("pending", "processing", "failed")
         else row.status,
         row.attempts,
         row.max_attempts,
