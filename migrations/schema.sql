@@ -1251,6 +1251,12 @@ $_$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((status = ANY (ARRAY['completed'::text, 'processing'::text])) OR (attempts > 0) OR (response IS NOT NULL) OR COALESCE(starts_with(error, 'LEASE_EXPIRED'::text), false));
+
+ALTER FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) OWNER TO signet_owner;
+
 CREATE FUNCTION public.measure_incidents(codes text[], long interval) RETURNS TABLE(code text, open_count bigint, unattended_count bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2427,6 +2433,60 @@ END
 $$;
 
 ALTER FUNCTION public.tell_of_approval_end() OWNER TO signet_owner;
+
+CREATE FUNCTION public.tell_of_arrival() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    about_step record;
+    prefix     text := to_hex((extract(epoch FROM now()) * 1000)::bigint);
+BEGIN
+    SELECT s.node_id, s.status, s.actor_user_id, i.actor_id, i.entity_type, i.entity_id, r.persons INTO about_step
+    FROM workflow_step_executions s
+    JOIN workflow_instances i ON i.tenant_id = s.tenant_id AND i.id = s.instance_id
+    LEFT JOIN responsible_sets r ON r.tenant_id = i.tenant_id AND r.hash = i.responsible
+    WHERE s.tenant_id = NEW.tenant_id AND s.id = NEW.step_execution_id;
+    IF about_step IS NULL OR about_step.status IN ('pending', 'running') THEN
+        RETURN NULL;
+    END IF;
+    prefix := lpad(prefix, 12, '0');
+    prefix := left(prefix, 8) || '-' || right(prefix, 4) || '-7';
+    INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id, step_execution_id,
+                                data, trace_id)
+    SELECT NEW.tenant_id, date_trunc('milliseconds', now()), (prefix || substr(gen_random_uuid()::text, 16))::uuid,
+           'instance', NEW.instance_id, 'arrived', 'signet:system', NEW.step_execution_id,
+           jsonb_build_object('effect', NEW.id, 'node', about_step.node_id, 'reason',
+                              'what ' || about_step.node_id || ' sent was withdrawn on its way, and has arrived'),
+           NEW.trace_id;
+    INSERT INTO notifications (tenant_id, id, user_id, role, kind, data, created_at, about)
+    SELECT NEW.tenant_id, (prefix || substr(gen_random_uuid()::text, 16))::uuid, told.user_id, told.role,
+           'withdrawn_effect_arrived',
+           jsonb_strip_nulls(jsonb_build_object(
+               'effect_id', NEW.id, 'node', about_step.node_id, 'endpoint', NEW.endpoint,
+               'entity_type', about_step.entity_type, 'document_id', about_step.entity_id,
+               'instance_id', NEW.instance_id)),
+           now(), 'arrived:' || NEW.id
+    FROM (
+        SELECT m.user_id, NULL
+        FROM members m
+        WHERE m.tenant_id = NEW.tenant_id AND m.status = 'active'
+          AND (m.user_id IN (about_step.actor_user_id, about_step.actor_id)
+               OR about_step.actor_id LIKE 'key:%' AND m.user_id = ANY (about_step.persons))
+        UNION ALL
+        SELECT NULL, c.body::jsonb #>> '{on_incident,role}'
+        FROM documents d
+        JOIN contracts c
+            ON c.tenant_id = d.tenant_id AND c.entity_type = d.entity_type AND c.version = d.contract_version
+        WHERE d.tenant_id = NEW.tenant_id AND d.id = about_step.entity_id
+    ) AS told (user_id, role)
+    WHERE told.user_id IS NOT NULL OR told.role IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.tell_of_arrival() OWNER TO signet_owner;
 
 CREATE FUNCTION public.tell_of_end(tenant uuid, kind text, request_id uuid, data jsonb, asker text, persons_hash bytea, user_ids text[], roles text[], written_at timestamp with time zone) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -4585,6 +4645,8 @@ CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_e
 
 CREATE TRIGGER tell AFTER INSERT ON public.incidents FOR EACH ROW WHEN ((new.closed_at IS NULL)) EXECUTE FUNCTION public.tell_of_incident();
 
+CREATE TRIGGER tell_of_arrival AFTER UPDATE OF status ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((new.status = 'completed'::text) AND (old.status = 'processing'::text) AND (new.withdrawn_at IS NOT NULL))) EXECUTE FUNCTION public.tell_of_arrival();
+
 CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.approval_requests FOR EACH ROW WHEN (((old.status = 'open'::text) AND (new.status = ANY (ARRAY['rejected'::text, 'expired'::text])))) EXECUTE FUNCTION public.tell_of_approval_end();
 
 CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.transition_requests FOR EACH ROW WHEN (((new.status = 'superseded'::text) AND (new.outcome = 'amended'::text))) EXECUTE FUNCTION public.tell_of_superseded();
@@ -5322,6 +5384,12 @@ GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_n
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) TO signet_api;
+
 REVOKE ALL ON FUNCTION public.measure_incidents(codes text[], long interval) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.measure_incidents(codes text[], long interval) TO signet_api;
@@ -5471,6 +5539,8 @@ REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, person
 GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.tell_of_approval_end() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_of_arrival() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.tell_of_end(tenant uuid, kind text, request_id uuid, data jsonb, asker text, persons_hash bytea, user_ids text[], roles text[], written_at timestamp with time zone) FROM PUBLIC;
 

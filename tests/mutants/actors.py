@@ -10,8 +10,8 @@ ANSWERS = (
         "who answers by hand may approve",
         3,
         HAND,
-        "    transaction.add_editors(context.document.id, persons)\n",
-        "",
+        "        transaction.add_editors(context.document.id, _list_persons(caller))\n",
+        "        pass\n",
         (f"{ANSWERED}who_answers_for_the_bank_does_not_approve",),
     ),
     Mutation(

@@ -87,7 +87,7 @@ ADVICE: Sequence[Mutation] = (
     Mutation(
         "a cancelled workflow is promised a request where none begins",
         3,
-        f"{CORE}/runtime/move_check.py",
+        f"{CORE}/repair/move_check.py",
         "    if contract is None or state is None:\n        return _BEGIN_AGAIN",
         "    if True:\n        return _BEGIN_AGAIN",
         (

@@ -131,8 +131,8 @@ ANSWERING = (
         "to resume retries what is held",
         15,
         "shared/signet/engine/instances/actions.py",
-        '            transaction.control(context, "resumed")\n            transaction.wake(context)\n',
-        '            transaction.retry(context, "resumed")\n            transaction.wake(context)\n',
+        '            transaction.control(context, "resumed")\n            free_paused',
+        '            transaction.retry(context, "resumed")\n            free_paused',
         (f"{INCIDENTS}to_resume_lifts_the_pause_and_leaves_what_is_held",),
     ),
 )

@@ -94,8 +94,8 @@ CORRECTING = (
         "a correction is offered where it is refused",
         3,
         f"{SIGNET}/engine/instances/incidents.py",
-        "        is_correctable = _is_correctable(workflow, held, given)\n",
-        "        is_correctable = True\n",
+        "    is_correctable = _is_correctable(workflow, held, known.given)\n",
+        "    is_correctable = True\n",
         (f"{CORRECTED}what_was_approved_for_a_request_is_not_corrected",),
     ),
     Mutation(

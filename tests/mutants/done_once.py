@@ -29,9 +29,9 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "a call that may have arrived is made again",
         3,
-        f"{SIGNET}/store/instances/earlier_steps.py",
-        " or self.attempts > 0",
-        "",
+        f"{SIGNET}/store/instances/earlier_steps.sql",
+        "may_have_left(status, attempts, response_json, error) AS",
+        "status = 'completed' AS",
         (f"{ONCE}what_may_have_left_is_held",),
     ),
     Mutation(
@@ -41,14 +41,6 @@ DONE_ONCE: Sequence[Mutation] = (
         "        if step.has_answer and (step.is_by_hand or step.content == content):\n",
         "        if step.has_answer:\n",
         (f"{ONCE}a_call_that_would_say_something_else_is_held",),
-    ),
-    Mutation(
-        "a restart looks at its last way alone",
-        3,
-        f"{SIGNET}/core/runtime/restart_check.py",
-        "done.union(acted) & ahead",
-        "done & ahead",
-        (f"{ONCE}a_restart_looks_at_every_way_since_the_gate",),
     ),
     Mutation(
         "what was done before a gate counts behind it",

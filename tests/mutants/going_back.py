@@ -80,8 +80,9 @@ GOING_BACK: Sequence[Mutation] = (
         "people with a part cancel a token behind a gate",
         3,
         f"{SIGNET}/engine/instances/actions.py",
-        "            refuse_part_behind_gate(transaction, context, caller)\n",
-        "",
+        "            refuse_part_behind_gate(transaction, context, caller)\n"
+        "            context.execution.cancel_token(",
+        "            context.execution.cancel_token(",
         (f"{BACK}people_with_a_part_cancel_no_token_behind_a_gate",),
     ),
     Mutation(
@@ -103,8 +104,8 @@ GOING_BACK: Sequence[Mutation] = (
     Mutation(
         "an instance ends before an approval behind a gate",
         3,
-        f"{SIGNET}/engine/instances/actions.py",
-        "            raise_if(check_approval_ahead(execution))\n",
+        f"{SIGNET}/engine/instances/document_restarts.py",
+        "    raise_if(check_approval_ahead(execution))\n",
         "",
         (f"{BACK}an_approval_behind_a_gate_is_left_by_its_decision_alone",),
     ),

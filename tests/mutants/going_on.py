@@ -24,10 +24,10 @@ GOING_ON: Sequence[Mutation] = (
     Mutation(
         "people with a part end an instance behind a gate",
         3,
-        f"{SIGNET}/engine/instances/actions.py",
-        "            raise_if(check_end(execution.workflow, status, then))\n"
-        "            refuse_part_behind_gate(transaction, context, caller)\n",
-        "            raise_if(check_end(execution.workflow, status, then))\n",
+        f"{SIGNET}/engine/instances/document_restarts.py",
+        "    raise_if(check_end(workflow, status, then))\n"
+        "    refuse_part_behind_gate(transaction, context, caller)\n",
+        "    raise_if(check_end(workflow, status, then))\n",
         (f"{RESTARTS}people_with_a_part_end_nothing_behind_a_gate",),
     ),
     Mutation(
@@ -41,7 +41,7 @@ GOING_ON: Sequence[Mutation] = (
     Mutation(
         "a restart reads what no approval has pinned",
         3,
-        f"{SIGNET}/core/runtime/restart_check.py",
+        f"{SIGNET}/core/repair/restart_check.py",
         "        unpinned_reads=facts.unpinned_reads,\n",
         "",
         (f"{RESTARTS}a_restart_reads_nothing_that_no_approval_pinned",),

@@ -287,8 +287,8 @@ DEPENDENTS_AND_GLASS = (
         "a member is disabled without a word about what they asked for",
         3,
         LISTED,
-        "AND q.status = 'open' AND q.actor_id IN (SELECT own.subject FROM own)",
-        "AND q.status = 'open' AND false",
+        "AND q.actor_id = own.subject AND q.status = 'open'",
+        "AND q.actor_id = own.subject AND false",
         (f"{LEAVING}open_requests_are_named_before_the_member_is_disabled",),
     ),
     Mutation(

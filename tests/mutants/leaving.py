@@ -11,6 +11,11 @@ HELD = "tests/integration/engine/integrations/test_held_effects.py::test_"
 LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_r5_"
 SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
+ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
+ARRIVALS = "migrations/0052_tell_of_what_arrived.sql"
+
+PAUSED = "tests/scenarios/repair/test_held_by_a_pause.py::test_"
+
 LEAVING = (
     Mutation(
         "what the outside answered is kept by nobody",
@@ -53,6 +58,54 @@ LEAVING = (
         "AND (NEW.status IN ('cancelled', 'skipped') OR",
         "AND (NEW.status IN ('cancelled') OR",
         (f"{HELD}what_is_held_is_skipped_and_not_sent_later",),
+    ),
+    Mutation(
+        "what was withdrawn on its way arrives, and nobody is told",
+        10,
+        ARRIVALS,
+        "WHEN (NEW.status = 'completed' AND OLD",
+        "WHEN (NEW.status = 'failed' AND OLD",
+        (f"{ON_ITS_WAY}a_void_names_what_may_have_left_and_tells_when_it_arrived",),
+    ),
+    Mutation(
+        "an answer that a step still takes is told as one too many",
+        10,
+        ARRIVALS,
+        "OR about_step.status IN ('pending', 'running') THEN",
+        "THEN",
+        (f"{ON_ITS_WAY}an_answer_that_a_step_still_takes_is_told_to_nobody",),
+    ),
+    Mutation(
+        "an act does not say what may have left",
+        10,
+        "shared/signet/engine/instances/operator_transaction.py",
+        "            self.report.note_left(self._connection, context)",
+        "            pass",
+        (f"{ON_ITS_WAY}an_act_of_an_operator_names_what_may_have_left",),
+    ),
+    Mutation(
+        "what a person has paused is sent",
+        10,
+        EFFECTS,
+        "if due.effect.instance_id in claimed.paused:",
+        "if False:",
+        (f"{PAUSED}nothing_leaves_before_a_person_resumes",),
+    ),
+    Mutation(
+        "what a pause has held is not sent when it ends",
+        10,
+        "shared/signet/engine/instances/actions.py",
+        "            free_paused(transaction.connection, context.tenant_id, context.row.id)\n",
+        "",
+        (f"{PAUSED}nothing_leaves_before_a_person_resumes",),
+    ),
+    Mutation(
+        "an operator sends what a person has paused",
+        10,
+        "shared/signet/core/integrations/effect_acts.py",
+        "if state.is_paused_by_person and",
+        "if not state.status and",
+        (f"{PAUSED}no_operator_has_it_tried_meanwhile",),
     ),
     Mutation(
         "a step is not told of what was withdrawn on its way",

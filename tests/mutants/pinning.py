@@ -354,10 +354,8 @@ PINNING: Sequence[Mutation] = (
         "a move takes a definition that reads what nobody has approved",
         3,
         f"{SIGNET}/engine/instances/moves.py",
-        "            unpinned = list_unpinned_reads(\n"
-        "                old.workflow, pinned.contract, new.workflow, target.contract, document.status\n"
-        "            )\n",
-        "            pass\n",
+        "            list_unpinned(pinned, target, document.status if document is not None else None),\n",
+        "            (),\n",
         (f"{MOVES}what_only_the_newer_definition_reads_holds_the_move_back",),
     ),
     Mutation(

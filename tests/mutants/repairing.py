@@ -5,10 +5,13 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 ACTS, CHANGES = f"{SIGNET}/core/runtime/operator_actions.py", f"{SIGNET}/core/runtime/document_changes.py"
 EXECUTION = f"{SIGNET}/core/runtime/execution.py"
-RESTART_CHECK = f"{SIGNET}/core/runtime/restart_check.py"
+RESTART_CHECK = f"{SIGNET}/core/repair/restart_check.py"
 OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::test_"
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
+MOVES_SQL = f"{SIGNET}/store/instances/moves.sql"
+LEADING_ON = "tests/scenarios/repair/test_acts_that_lead_on.py::test_"
+SENT_TWICE = "tests/scenarios/repair/test_sent_twice.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
 OF_DRIFTS = "tests/integration/engine/instances/test_repairs.py::test_"
 
@@ -49,30 +52,6 @@ REPAIRING = (
         "    if then is not None or not only_goes_by_itself(workflow, status):",
         "    if True:",
         (f"{OF_RESTARTS}r2_cancel_wants_to_know_what_follows",),
-    ),
-    Mutation(
-        "an instance is ended though its document could not go on",
-        9,
-        f"{SIGNET}/engine/instances/actions.py",
-        "                require_way_on(context, place)\n",
-        "                pass\n",
-        (f"{OF_RESTARTS}nobody_ends_what_could_not_begin_again",),
-    ),
-    Mutation(
-        "incidents list ends after which nothing leads on",
-        9,
-        f"{SIGNET}/engine/instances/incidents.py",
-        "        elif _is_left_for_good(connection, tenant_id, execution, held):\n",
-        "        elif False:\n",
-        (f"{OF_RESTARTS}nobody_ends_what_could_not_begin_again",),
-    ),
-    Mutation(
-        "a token is cancelled though its gate stays shut for good",
-        9,
-        ACTS,
-        "    return not takes_rejection and is_done_once(",
-        "    return takes_rejection and is_done_once(",
-        (f"{OF_RESTARTS}a_token_is_not_cancelled_where_its_gate_would_stay_shut",),
     ),
     Mutation(
         "a document is left without an incident",
@@ -180,6 +159,94 @@ REPAIRING = (
         '    return ask_again(projection.position, step.data["token"], seq, projection.entity_version)',
         "    return TokenChanges()",
         (f"{OF_REPAIRS}people_are_asked_again_by_the_roles_of_today",),
+    ),
+    Mutation(
+        "an end is listed that the server would refuse",
+        9,
+        f"{SIGNET}/engine/instances/incidents.py",
+        "        if (sequels if name in _ENDING else not is_over)",
+        "        if name in _ENDING or not is_over",
+        (f"{LEADING_ON}a_call_behind_an_approval_is_retried_or_skipped_and_nothing_else",),
+    ),
+    Mutation(
+        "a restart is listed that the server would refuse",
+        9,
+        f"{SIGNET}/engine/instances/incidents.py",
+        'names = ["restart"] if refused is None else []',
+        'names = ["restart"]',
+        (f"{LEADING_ON}what_may_not_begin_again_is_not_listed",),
+    ),
+    Mutation(
+        "a token is cancelled before a gate that would stay shut",
+        9,
+        ACTS,
+        'if gate.config["kind"] == "automatic" and "rejected" not in gate.edges:',
+        "if False:",
+        (f"{LEADING_ON}a_call_behind_an_approval_is_retried_or_skipped_and_nothing_else",),
+    ),
+    Mutation(
+        "a gate that is held stays so where a person rejects there",
+        9,
+        f"{SIGNET}/core/runtime/tokens.py",
+        "replace(token, rejected=True, hold=None)",
+        "replace(token, rejected=True)",
+        (f"{LEADING_ON}a_gate_that_is_held_sends_back_what_is_cancelled_there",),
+    ),
+    Mutation(
+        "what is left undone behind a gate leaves no trace",
+        9,
+        RESTART_CHECK,
+        'return "incident" if list_undone(workflow, place) and can_begin else "request"',
+        'return "request"',
+        (f"{LEADING_ON}what_is_left_undone_behind_a_gate_opens_an_incident",),
+    ),
+    Mutation(
+        "an action that failed counts as done",
+        10,
+        MOVES_SQL,
+        "WHEN s.node_type = 'action' THEN s.status = 'completed'",
+        "WHEN s.node_type = 'action' THEN true",
+        (f"{LEADING_ON}what_is_left_undone_behind_a_gate_opens_an_incident",),
+    ),
+    Mutation(
+        "a call that is under way is sent again behind its approval",
+        10,
+        MOVES_SQL,
+        "AND (sent.is_done OR effect.is_sent)",
+        "AND sent.is_done",
+        (f"{SENT_TWICE}a_call_that_may_have_left_is_not_sent_again_behind_its_approval",),
+    ),
+    Mutation(
+        "a second restart forgets what the first one knew",
+        10,
+        MOVES_SQL,
+        "AND (gate.id IS NULL OR p.id >= gate.id)",
+        "AND p.id = i.id",
+        (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),
+    ),
+    Mutation(
+        "a call that is sent again by a restart has an id of its own",
+        10,
+        f"{SIGNET}/engine/execution/wave.py",
+        ' or context.row.birth == "restarted":',
+        ":",
+        (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),
+    ),
+    Mutation(
+        "a document is left where it can neither go on nor begin again",
+        9,
+        RESTART_CHECK,
+        '    remedy = "Retry what is held, or skip it with the answer. What waits',
+        '    return None\n    remedy = "Retry what is held, or skip it with the answer. What waits',
+        (f"{SENT_TWICE}a_call_that_may_have_left_is_not_sent_again_behind_its_approval",),
+    ),
+    Mutation(
+        "a move sends again what a cancelled branch has sent",
+        10,
+        MOVES_SQL,
+        "OR s.status = 'cancelled' AND EXISTS (",
+        "OR s.status = 'never' AND EXISTS (",
+        (f"{SENT_TWICE}a_move_counts_the_call_of_a_branch_that_was_cancelled",),
     ),
     Mutation(
         "a document that was approved goes on with what was changed behind its gate",

@@ -308,7 +308,7 @@ CHANGING_HANDS = (
     Mutation(
         "one person moves an instance to other approvals",
         4,
-        f"{SIGNET}/core/runtime/move_check.py",
+        f"{SIGNET}/core/repair/move_check.py",
         "    if changes_approvals and position.wants_two_people:\n",
         "    if False:\n",
         (
@@ -336,8 +336,8 @@ CHANGING_HANDS = (
         "who moved an instance to other approvals is not named",
         4,
         f"{STORE}/control/authorship.sql",
-        "  AND s.output_json -> 'changes_approvals' = 'true'\n",
-        "  AND s.output_json -> 'changes_approvals' = 'false'\n",
+        "'sys:control:moved' AND s.output_json -> 'changes_approvals' = 'true'",
+        "'sys:control:moved' AND s.output_json -> 'changes_approvals' = 'false'",
         (
             f"{MOVES}elsewhere_the_approver_and_the_explanation_name_who_moved_it",
             f"{MOVES}a_mover_who_is_asked_is_shown",

@@ -89,10 +89,10 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
     Mutation(
         "an instance whose gate asks again moves to another definition",
         3,
-        f"{SIGNET}/core/runtime/move_check.py",
+        f"{SIGNET}/core/repair/move_check.py",
         '_ASKING = ("approval", "lifecycle_gate")',
         '_ASKING = ("approval",)',
-        ("tests/unit/core/runtime/test_move_check.py::test_a_token_that_cannot_go_on_is_blocked",),
+        ("tests/unit/core/repair/test_move_check.py::test_a_token_that_cannot_go_on_is_blocked",),
     ),
     Mutation(
         "an approval that is not proven is counted as any pause",

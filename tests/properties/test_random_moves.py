@@ -6,13 +6,13 @@ from random import Random
 
 from hypothesis import given
 
-from signet.core.runtime.move_check import MoveInput, assess
+from signet.core.repair.move_check import MoveInput, assess
 from signet.core.runtime.projection import project
 from signet.core.runtime.workflow import Workflow
 from tests.support.generated.histories import MAX_EVENTS, History
 from tests.support.generated.strategies import fuzz, load_seed, make, numbers, seeds
 from tests.support.generated.workflows import WorkflowCase, make_automation, make_patch
-from tests.unit.core.runtime.test_move_check import define
+from tests.unit.core.repair.test_move_check import define
 from tests.unit.core.runtime.test_tokens import check_family
 
 

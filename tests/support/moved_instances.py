@@ -3,7 +3,7 @@
 from typing import Any
 
 from signet.core.compiler.node_configurations import Vote
-from signet.core.runtime.move_check import Report
+from signet.core.repair.move_check import Report
 from signet.core.tenants.caller import Caller
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.instances.moves import InstanceMoves, MoveOutcome, MoveTarget

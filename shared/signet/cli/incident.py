@@ -171,7 +171,10 @@ def _describe_whole(one: Incident) -> list[str]:
     if one.closing is None:
         lines.append(f"  {find_remedy(one.code, one.kind)}")
         lines.append(f"  signet instance explain {one.instance_id} shows the whole commands:")
-        lines += [f"    {act.name} ({act.permission}) {', '.join(act.targets)}".rstrip() for act in one.acts]
+        lines += [
+            f"    {act.name} ({act.permission}) {', '.join([*act.targets, *act.then])}".rstrip()
+            for act in one.acts
+        ]
     return lines
 
 

@@ -5,10 +5,11 @@ Exit codes: 0 done (or nothing stuck), 1 refused (or something stuck), 2 wrong u
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
 from signet.core.explain.phrases import end_sentence
 from signet.core.explain.vocabulary import escape
+from signet.core.repair.restart_check import Follows
 from signet.core.runtime.operator_actions import Sequel
 from signet.core.tenants.caller import Caller
 from signet.engine.access.command_line import read_command_line_caller
@@ -30,6 +32,14 @@ from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
 from signet.wiring.engine import make_instances, make_repairs
 
+_FOLLOWS: Mapping[Follows, str] = MappingProxyType(
+    {
+        "restart": "a new instance begins",
+        "incident": "the document rests, with an incident: restart it",
+        "request": "the next request begins a new instance",
+        "nothing": "nothing follows",
+    }
+)
 app = typer.Typer(help="Workflows under way.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]
 Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
@@ -316,8 +326,18 @@ def _read_payload(text: str | None) -> Any:
 
 
 def describe_state(state: InstanceState) -> None:
-    """Write one line about an instance after an act."""
+    """Write about an instance after an act: its state, and what acts again, may have left, and follows."""
     write(f"{state.id}  {state.status}  version {state.version}")
+    named = (
+        ("acts again", state.repeats),
+        ("may have left already", state.may_have_left),
+        ("left undone", state.undone),
+    )
+    for what, nodes in named:
+        if nodes:
+            write(f"  {what}: {', '.join(map(escape, nodes))}")
+    if state.follows is not None:
+        write(f"  {_FOLLOWS[state.follows]}")
 
 
 def describe_subject(entity_type: str | None, document_id: UUID | None) -> str:

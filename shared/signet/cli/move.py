@@ -13,7 +13,7 @@ import typer
 from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
 from signet.cli.instance import Actor, AsJson, DatabaseUrl, DryRun, Instance, Tenant, open_database
 from signet.core.explain.vocabulary import escape
-from signet.core.runtime.move_check import Obstacle, Report
+from signet.core.repair.move_check import Obstacle, Report
 from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTarget
 from signet.wiring.engine import make_moves

@@ -156,7 +156,7 @@ def test_people_are_asked_again(company: Company, worker: Worker, signet: Signet
 def test_one_that_is_not_wanted_is_cancelled(company: Company, worker: Worker, signet: Signet) -> None:
     instance_id = instance_of(create(company, worker))
     said = signet("cancel", instance_id, "--version", 2, "--reason", "ordered twice")
-    assert said == f"{instance_id}  cancelled  version 3\n"
+    assert said == f"{instance_id}  cancelled  version 3\n  the next request begins a new instance\n"
     assert "is cancelled already" in signet(
         "cancel", instance_id, "--version", 3, "--reason", "again", exit_code=1
     )

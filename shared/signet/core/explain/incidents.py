@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, InstanceRecords
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence
@@ -35,6 +34,10 @@ _ACTS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_GO_ON = (
+    "goes on at the state that its slot leads to; what is left behind the gate stays undone, and is shown as"
+    " unfinished no more"
+)
 # A value of each type of field, which the one who corrects replaces.
 EXAMPLES: Mapping[str, Any] = MappingProxyType(
     {
@@ -149,6 +152,8 @@ def _explain_act(
     outline: Outline, record: InstanceRecords, incident: IncidentRecord, act: AcceptedAct
 ) -> ExplainedAct:
     text = _ACTS[act.name]
+    if act.name == "go_to" and _leads_on(outline, incident, act):
+        text = _GO_ON
     if act.name == "correct" and record.instance.status in ENDED:
         text = "changes fields in spite of the edit window; restart it then, for it has no workflow"
     if len(act.targets) > 1:
@@ -164,6 +169,13 @@ def _explain_act(
     )
 
 
+def _leads_on(outline: Outline, incident: IncidentRecord, act: AcceptedAct) -> bool:
+    """Return whether the first target is the state that a slot behind a gate leads to, and none before it."""
+    workflow = outline.workflow
+    slot = workflow.content["slot_map"].get(incident.node)
+    return slot is not None and workflow.exit_of(slot) == act.targets[0]
+
+
 def _list_body(
     outline: Outline, record: InstanceRecords, incident: IncidentRecord, act: AcceptedAct
 ) -> Iterator[tuple[str, Any]]:
@@ -176,8 +188,8 @@ def _list_body(
         yield "reason", WHY
     if act.name == "correct":
         yield "patch", _make_patch(outline, record, incident)
-    if act.name in ("cancel", "fail") and _only_goes_by_itself(outline, record):
-        yield "then", "leave" if incident.code == ORIGINAL_GONE else "restart"
+    if act.then:
+        yield "then", act.then[0]
     if act.name == "skip":
         yield from _list_answer(outline, incident)
 
@@ -196,15 +208,6 @@ def _make_patch(outline: Outline, record: InstanceRecords, incident: IncidentRec
     names = [name for name in at_fault if name in fields]
     names += [name for name, field in fields.items() if field.required]
     return {name: EXAMPLES[fields[name].type] for name in names[:1]}
-
-
-def _only_goes_by_itself(outline: Outline, record: InstanceRecords) -> bool:
-    """Return whether an end of the instance must say what follows: nobody can ask for what leads on."""
-    state = f"sys:state:{record.document.status}" if record.document is not None else ""
-    if state not in outline.workflow.nodes:
-        return False
-    exits = {edge["on"] for edge in outline.workflow.edges_from(state)}
-    return "automatic" in exits and "requested" not in exits
 
 
 def _list_answer(outline: Outline, incident: IncidentRecord) -> Iterator[tuple[str, Any]]:

@@ -35,7 +35,7 @@ from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_time
 from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
 from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_list, escape
-from signet.core.explain.waits import describe_wait, describe_waking
+from signet.core.explain.waits import describe_left, describe_wait, describe_waking
 from signet.core.explain.ways_on import explain_ways_on, write_ways_on
 from signet.core.runtime.position import STANDING
 from signet.core.runtime.projection import INHERITED
@@ -150,6 +150,8 @@ class InstanceExplanation:
     approved_references: tuple[ApprovedReference, ...]
     # The stages that nobody may decide, with what can be done.
     stuck_stages: tuple[StuckStage, ...]
+    # What was withdrawn, and has left or may have left.
+    left: tuple[str, ...]
     # The newest changes of the document that rules have stopped since it began.
     rejections: tuple[ExplainedRejection, ...]
     # The events that would move it, or the reason that nothing does.
@@ -210,6 +212,7 @@ def explain_instance(
         approvals=tuple(explain_requests(outline, record, by_hash)),
         approved_references=tuple(_list_approved_references(record)),
         stuck_stages=tuple(explain_stuck_stages(outline, record)),
+        left=tuple(describe_left(outline, record)),
         rejections=tuple(_list_rejections(outline, record)),
         waking=tuple(describe_waking(outline, record)),
         acts=tuple(explain_ways_on(outline, record)),
@@ -331,6 +334,12 @@ def _read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadCondit
     return ReadCondition(text, variables, result, sentence)
 
 
+def _write_left(explained: InstanceExplanation) -> Iterator[str]:
+    if explained.left:
+        yield from ("", "What was withdrawn, and may have left")
+    yield from (f"  {sentence}" for sentence in explained.left)
+
+
 def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield explained.summary
     acting = f"acting for {explained.acting_for}" if explained.actor else "acting for nobody"
@@ -349,6 +358,7 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield from ("", "What moves it")
     yield from (f"  {sentence}" for sentence in explained.waking)
     yield from write_ways_on(explained.acts)
+    yield from _write_left(explained)
     yield from ("", "How it came here (steps in the order of their ends)")
     if explained.left_out:
         yield f"  {explained.left_out} earlier steps are left out."

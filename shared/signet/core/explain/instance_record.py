@@ -124,6 +124,18 @@ class EffectRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftRecord:
+    """An effect that was withdrawn, and that has left or may have left before."""
+
+    node_id: str
+    effect_type: str
+    endpoint: str | None
+    status: str
+    withdrawn_at: datetime
+    completed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRecord:
     created_at: datetime
     entry: str
@@ -277,11 +289,15 @@ class RejectionRecord:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedAct:
-    """An act that the server would accept now, with its permission; `targets` are those of `go_to`."""
+    """An act that the server would accept now, with its permission.
+
+    `targets` are those of `go_to`. `then` is what may follow an end, where that must be said.
+    """
 
     name: str
     permission: str
     targets: Sequence[str] = ()
+    then: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,6 +337,8 @@ class InstanceRecords:
     stuck_stages: Sequence[StuckStageRecord] = ()
     # Open incidents, the oldest first.
     incidents: Sequence[IncidentRecord] = ()
+    # What was withdrawn, and has left or may have left, the oldest first.
+    left: Sequence[LeftRecord] = ()
     # The newest changes that rules have stopped, the newest first.
     rejections: Sequence[RejectionRecord] = ()
     tenant_id: UUID | None = None

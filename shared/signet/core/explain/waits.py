@@ -9,6 +9,7 @@ from signet.core.explain.instance_record import (
     EffectRecord,
     ExplainedStep,
     InstanceRecords,
+    LeftRecord,
     OpenAmendment,
     TriggerRecord,
 )
@@ -129,11 +130,19 @@ def _describe_effects(outline: Outline, record: InstanceRecords, step: Explained
     own = [effect for effect in record.effects if effect.step_execution_id == step.id]
     if not own:
         yield "Nothing was sent for it: that should not be."
+    is_paused = _rests_by_person(record)
     for effect in own:
-        yield f"{_name_effect(effect)} {_describe_delivery(effect)}"
+        waits = is_paused and effect.status in ("pending", "failed")
+        yield f"{_name_effect(effect)} {_describe_paused(effect) if waits else _describe_delivery(effect)}"
 
 
-def _name_effect(effect: EffectRecord) -> str:
+def _describe_paused(effect: EffectRecord) -> str:
+    """Describe an effect that a person's pause holds, and whether an attempt was made before."""
+    tried = " An attempt was made before: it may have arrived." if effect.attempts > 0 else ""
+    return f"waits until the instance is resumed; then it goes on by itself.{tried}"
+
+
+def _name_effect(effect: EffectRecord | LeftRecord) -> str:
     if effect.endpoint:
         return f'The call to the endpoint "{escape(effect.endpoint)}"'
     return "The event for other systems" if effect.effect_type == "integration" else "The message"
@@ -157,6 +166,23 @@ def _describe_delivery(effect: EffectRecord | TriggerRecord) -> str:
             return "has been delivered; the workflow has not taken the answer yet."
         case _:
             return f"was given up after {tried}.{last}"
+
+
+# --- what was withdrawn ---
+
+
+def describe_left(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    """Describe what was withdrawn, and has left or may have left before."""
+    for left in record.left:
+        is_known = left.node_id in outline.workflow.nodes
+        where = describe_node(outline, left.node_id) if is_known else escape(left.node_id)
+        what = f"{_name_effect(left)} of {where} was withdrawn at {describe_time(left.withdrawn_at)}"
+        if left.status == "completed" and left.completed_at is not None:
+            yield f"{what}, and was delivered at {describe_time(left.completed_at)}."
+        elif left.status == "processing":
+            yield f"{what} on its way: it may still arrive."
+        else:
+            yield f"{what} after an attempt: it may have arrived."
 
 
 # --- what moves it ---
@@ -200,8 +226,9 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: one of the acts of its incident brings it on."
         return
-    if not parse_position(record.instance.active_tokens).is_held and is_paused_by_person(record):
+    if _rests_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
+        yield "What it has not sent waits meanwhile."
         return
     yield "Nothing wakes it while it is paused: one of the acts of its incident brings it on."
     if (record.instance.reason or "").startswith("ACTOR_NOT_ACTIVE"):
@@ -231,6 +258,12 @@ def _is_sent_back(outline: Outline, node_id: str) -> bool:
         and workflow.config_of(node_id)["kind"] == "automatic"
         and any(workflow.edges_from(node_id, "rejected"))
     )
+
+
+def _rests_by_person(record: InstanceRecords) -> bool:
+    """Return whether a person's pause is what it rests for, and not that all of its tokens are held."""
+    is_held = parse_position(record.instance.active_tokens).is_held
+    return record.instance.status == "paused" and not is_held and is_paused_by_person(record)
 
 
 def is_paused_by_person(record: InstanceRecords) -> bool:

@@ -50,6 +50,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "EFFECT_TIMEOUT": IncidentKind.OUTSIDE,
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
+        "ENDPOINT_UNKNOWN": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,
         "LIST_TOO_LONG": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,

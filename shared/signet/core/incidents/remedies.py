@@ -62,6 +62,7 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Switch the endpoint on again: read it by GET /v1/endpoints/{name}, and send it back by PUT with"
             ' "status": "active". What it holds goes on by itself.' + _SECOND
         ),
+        "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
         GATE_HELD: _GATE,
         "LIST_TOO_LONG": (
             "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"

@@ -25,10 +25,16 @@ class EffectState:
     is_withdrawn: bool
     endpoint: str | None
     is_endpoint_disabled: bool
+    # A person has paused its instance, which sends nothing meanwhile.
+    is_paused_by_person: bool = False
 
 
 def check_try_now(state: EffectState) -> Rejected | None:
-    """Refuse to try what is not waiting, and what its endpoint would only hold again."""
+    """Refuse to try what is not waiting, and what its endpoint or a pause would only hold again."""
+    if state.is_paused_by_person and state.status in _WAITING:
+        sentence = "a person has paused the instance, and what it sends waits"
+        remedy = "Resume the instance: what waits goes on by itself. Or withdraw the effect."
+        return Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy=remedy)
     if state.is_endpoint_disabled and state.status in _WAITING:
         sentence = f"the endpoint '{state.endpoint}' is switched off, and holds what is for it"
         remedy = "Switch the endpoint on: what it holds goes on by itself. Or withdraw the effect."

@@ -159,12 +159,6 @@ def _refuse_passing(sentence: str) -> Rejected:
     return Rejected("INSTANCE_APPROVAL_AHEAD", sentence, remedy=remedy)
 
 
-def is_done_once(workflow: Workflow, node_id: str, status: str) -> bool:
-    """Return whether the slot of this node does not begin again, because of what was approved."""
-    beginning = slot_in(workflow.content["slot_map"][node_id])
-    return any(_list_repeated(workflow, status, beginning))
-
-
 def _list_repeated(workflow: Workflow, status: str, node_id: str) -> Iterator[str]:
     """List the calls, and the actions that may make documents, that begin again at a node behind a gate.
 

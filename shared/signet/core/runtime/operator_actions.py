@@ -12,7 +12,7 @@ from typing import Any, Literal
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.decisions import Decision, DecisionInput, conclude
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.go_to_targets import check_approval_ahead, is_done_once, list_targets
+from signet.core.runtime.go_to_targets import check_approval_ahead, list_targets
 from signet.core.runtime.position import STANDING, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -94,11 +94,8 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     if _takes_rejection(node, token):
         return None
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
-    gate = workflow.exit_gate_of(node.id)
-    if why is None and gate is None:
-        why = "no gate follows that could take a rejection", "Cancel the whole instance."
-    if why is None and gate is not None and not node.blocks and _stays_shut(workflow, node, gate):
-        why = f"{gate.id} sends nothing back, and would stay shut", "Retry what is held, or skip it."
+    if why is None:
+        why = _find_no_taker(workflow, node)
     if why is None:
         return None
     sentence, remedy = why
@@ -107,10 +104,17 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     )
 
 
-def _stays_shut(workflow: Workflow, node: WorkflowNode, gate: WorkflowNode) -> bool:
-    """Return whether a rejection shuts the gate for good: it sends nothing back, and no operator may."""
-    takes_rejection = gate.config["kind"] != "automatic" or "rejected" in gate.edges
-    return not takes_rejection and is_done_once(workflow, node.id, gate.config["from_states"][0])
+def _find_no_taker(workflow: Workflow, node: WorkflowNode) -> tuple[str, str] | None:
+    """Find why nothing that follows could take a rejection; a block that waits for any branch takes it."""
+    gate = workflow.exit_gate_of(node.id)
+    if gate is None:
+        return "no gate follows that could take a rejection", "Cancel the whole instance."
+    if any(join.mode == "any" and join.split in node.blocks for join in workflow.joins.values()):
+        return None
+    if gate.config["kind"] == "automatic" and "rejected" not in gate.edges:
+        remedy = "Retry it, or skip it; end a wait by advance."
+        return f"{gate.id} has no state for what is rejected, and would stay shut", remedy
+    return None
 
 
 def _takes_rejection(node: WorkflowNode, token: Token) -> bool:

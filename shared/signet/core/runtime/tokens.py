@@ -157,7 +157,7 @@ def reject(workflow: Workflow, position: Position, token_id: str, seq: int, vers
     """Move the token as if its node had rejected without an edge for that. A gate rejects by itself."""
     token, changes = position.tokens[token_id], TokenChanges()
     if workflow.nodes[token.node].type.name == "lifecycle_gate":
-        position.tokens[token_id] = replace(token, rejected=True)
+        position.tokens[token_id] = replace(token, rejected=True, hold=None)
         return changes
     edge = workflow.rejection_edge_of(token.node)
     _move(workflow, position, token, edge, seq, version, changes)

@@ -1,7 +1,4 @@
-"""The approval requests of a wave: opened, seated, ended, used up by a gate, voided by an edit.
-
-Requests change in memory while the wave runs, and are written at its end.
-"""
+"""The approval requests of a wave. They change in memory while it runs, and are written at its end."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace

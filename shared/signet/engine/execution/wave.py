@@ -20,7 +20,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
-from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
+from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -338,13 +338,13 @@ class _Wave:
             self.result.stats.count_effect(result.effect.effect_type)
             effect = make_effect_row(context, step, result.effect)
             self._rows.effects.append(effect)
-            if (origin := origin_of(step.token)) is not None:
+            if (origin := origin_of(step.token)) is not None or context.row.birth == "restarted":
                 named = {"id": effect["id"], "created_at": effect["created_at"], "token": origin}
                 self._rows.retried.append(named)
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:
-            context.waits[step.token] = StepWait(result.resume_at, result.waiting_for_event_key)
+            context.begin_wait(step, result.resume_at, result.waiting_for_event_key)
             context.execution.mark_changed(step)
 
     # --- the end ---

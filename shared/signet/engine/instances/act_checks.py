@@ -3,7 +3,6 @@
 from signet.core.errors import FieldError, Rejected
 from signet.core.runtime.operator_actions import check_retry, find_token
 from signet.core.runtime.position import Token
-from signet.core.runtime.restart_check import EndedPlace, check_leaving
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction
@@ -79,15 +78,6 @@ def require_current(context: InstanceContext) -> None:
         if context.execution.projection.has_drifted:
             remedy = TAKE_DRIFT
         raise Rejected("INSTANCE_BEHIND", sentence, remedy=remedy)
-
-
-def require_way_on(context: InstanceContext, place: EndedPlace) -> None:
-    """Require that the document can go on after its instance has ended."""
-    document = context.document
-    if document is not None:
-        is_amendment = document.amended_from_id is not None
-        workflow = context.execution.workflow
-        raise_if(check_leaving(workflow, place, document.status, is_amendment=is_amendment))
 
 
 def require_token(context: InstanceContext, name: str) -> Token:

@@ -8,25 +8,21 @@ receipt, so that a rebuild finds the same row. It also leaves a line in the hist
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Rejected
-from signet.core.explain.instance_record import InstanceStatus
-from signet.core.runtime.go_to_targets import check_approval_ahead
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import (
     Sequel,
     check_advance,
     check_cancel,
-    check_end,
     check_resume,
     decide_advance,
 )
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
@@ -37,26 +33,19 @@ from signet.engine.instances.act_checks import (
     require_running,
     require_token,
     require_version,
-    require_way_on,
 )
-from signet.engine.instances.document_restarts import plan_restart, refuse_blocked
+from signet.engine.instances.act_reports import InstanceState as InstanceState
+from signet.engine.instances.act_reports import state_of
+from signet.engine.instances.document_restarts import check_ending, plan_restart, refuse_blocked
 from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating, permission_of
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers
+from signet.store.outbox.effect_acts import free_paused
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
 MAX_REQUEUED = 100
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceState:
-    """An instance after an act; `version` is what the next act must match."""
-
-    id: UUID
-    status: InstanceStatus
-    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +81,7 @@ class Instances:
         *,
         dry_run: bool = False,
     ) -> InstanceState:
-        """Pause the instance where it is.
+        """Pause the instance where it is; what it has not sent waits until it is resumed.
 
         Triggers that arrive meanwhile are completed at once, because resuming reads the tables.
         """
@@ -101,9 +90,10 @@ class Instances:
             require_version(context, expected_version)
             require_running(context, "paused")
             require_reason(reason)
+            transaction.lock_effects(context.row.id)
             transaction.control(context, "paused", reason)
             transaction.note(instance_id, "pause", reason)
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def resume(
         self, caller: Caller, instance_id: UUID, expected_version: int, *, dry_run: bool = False
@@ -114,9 +104,10 @@ class Instances:
             require_version(context, expected_version)
             raise_if(check_resume(context.execution))
             transaction.control(context, "resumed")
+            free_paused(transaction.connection, context.tenant_id, context.row.id)
             transaction.wake(context)
             transaction.note(instance_id, "resume")
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def retry(
         self,
@@ -143,7 +134,7 @@ class Instances:
             transaction.note(
                 instance_id, "retry", reason, {"triggers": [str(trigger_id) for trigger_id in back]}
             )
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def fail(
         self,
@@ -193,23 +184,17 @@ class Instances:
             require_version(context, expected_version)
             require_live(context)
             require_reason(reason)
-            execution = context.execution
-            status = context.document.status if context.document is not None else None
-            raise_if(check_approval_ahead(execution))
-            raise_if(check_end(execution.workflow, status, then))
-            refuse_part_behind_gate(transaction, context, caller)
-            place = transaction.read_last_place(instance_id) if then is not None else None
-            if place is not None:
-                require_way_on(context, place)
             follows = {"then": then} if then is not None else {}
-            transaction.end(context, control, reason, then)
+            place = check_ending(transaction, context, caller, then)
+            transaction.end(context, control, reason)
             transaction.note(instance_id, act, reason, follows)
-            if place is not None and then == "restart":
+            if then == "restart":
                 transaction.begin_act("restart", dry_run=dry_run)
                 plan = plan_restart(transaction, self._caches, context, place)
                 refuse_blocked(plan)
                 plan.perform(caller, reason)
-        return state_of(context)
+                transaction.report.repeats = plan.repeats
+        return state_of(context, transaction.report)
 
     def cancel_token(
         self,
@@ -237,7 +222,7 @@ class Instances:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "cancel_token", reason, {"token": chosen.id, "node": chosen.node})
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def advance(
         self,
@@ -275,7 +260,7 @@ class Instances:
             transaction.wake(context)
             said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
             transaction.note(instance_id, "advance", reason, said)
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def wake(self, caller: Caller, instance_id: UUID, *, dry_run: bool = False) -> InstanceState:
         """Wake the instance, so that it goes on where it can."""
@@ -284,7 +269,7 @@ class Instances:
             require_running(context, "woken")
             transaction.wake(context)
             transaction.note(instance_id, "wake")
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def rebuild(self, caller: Caller, instance_id: UUID, *, dry_run: bool = False) -> Rebuilt:
         """Rebuild the row from the steps, then wake the instance."""
@@ -294,7 +279,7 @@ class Instances:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "rebuild", detail={"was_other": was_other})
-        return Rebuilt(state_of(context), was_other)
+        return Rebuilt(state_of(context, transaction.report), was_other)
 
     def requeue(self, caller: Caller, trigger_ids: Sequence[UUID]) -> Requeued:
         """Requeue dead triggers as if they had never been tried.
@@ -342,8 +327,3 @@ def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequen
     transaction.control(context, "resumed")
     transaction.note(instance_id, "resume")
     return True
-
-
-def state_of(context: InstanceContext) -> InstanceState:
-    projection = context.execution.projection
-    return InstanceState(context.row.id, cast(InstanceStatus, projection.status), projection.version)

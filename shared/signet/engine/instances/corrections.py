@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Rejected
-from signet.core.runtime.correction_check import check_correction
+from signet.core.repair.correction_check import check_correction
 from signet.core.runtime.document_changes import take_correction
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache

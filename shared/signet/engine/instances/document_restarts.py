@@ -12,16 +12,22 @@ from uuid import UUID
 
 from signet.core.contracts.contract import AMENDED
 from signet.core.errors import Rejected
-from signet.core.runtime.move_check import Definition, Report
-from signet.core.runtime.restart_check import (
+from signet.core.repair.move_check import Definition, Report
+from signet.core.repair.restart_check import (
     EndedPlace,
     RestartInput,
     assess_restart,
+    check_left,
     choose_beginning,
+    foresee_end,
     has_nothing_left,
     list_repeated,
+    list_undone,
+    refuse_ended,
     refuse_repeated,
 )
+from signet.core.runtime.go_to_targets import check_approval_ahead
+from signet.core.runtime.operator_actions import Sequel, check_end
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import InstanceStart, audit_only_change
@@ -30,6 +36,7 @@ from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.act_checks import raise_if
 from signet.engine.instances.hand_answers import refuse_part_behind_gate
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
 from signet.engine.instances.moves import MoveTarget
@@ -189,22 +196,34 @@ def plan_restart(
     left, is_amendment = old.definition.workflow, document.amended_from_id is not None
     node = choose_beginning(left, place, document.status, is_amendment=is_amendment)
     if has_nothing_left(new.definition.workflow, node):
-        raise Rejected(
-            "RESTART_NOT_POSSIBLE",
-            f"nothing is left to do for a document in status '{document.status}': its workflow has ended",
-            remedy="Ask for a transition that begins there.",
-        )
+        raise refuse_ended(document.status)
     is_in_force = target is None or new.row.id == old.row.id
     unpinned = list_unpinned(old, new, document.status)
     facts = RestartInput(
         document.version, document.status, transaction.wants_two_people, is_in_force, unpinned
     )
     report = assess_restart(old.definition, new.definition, node, facts)
-    repeats = list_repeated(left, place, node, transaction.list_acted(document))
-    rejected = refuse_repeated(left, repeats, document.status, node)
-    if rejected is not None:
-        raise rejected
+    repeats = list_repeated(left, place.acted, node)
+    raise_if(refuse_repeated(left, place.acted, document.status, node))
     return RestartPlan(context, document, new, node, repeats, report)
+
+
+def check_ending(
+    transaction: OperatorTransaction, context: InstanceContext, caller: Caller, then: Sequel | None
+) -> EndedPlace:
+    """Refuse to end an instance whose document would be left without a way on; note what follows for it."""
+    execution, document = context.execution, context.document
+    workflow, status = execution.workflow, document.status if document is not None else None
+    raise_if(check_approval_ahead(execution))
+    raise_if(check_end(workflow, status, then))
+    refuse_part_behind_gate(transaction, context, caller)
+    place = transaction.read_last_place(context.row.id)
+    is_amendment = document is not None and document.amended_from_id is not None
+    if then != "restart" and status is not None:
+        raise_if(check_left(workflow, place, status, is_amendment=is_amendment))
+    transaction.report.undone = list_undone(workflow, place)
+    transaction.report.follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
+    return place
 
 
 def refuse_blocked(plan: RestartPlan) -> None:

@@ -206,7 +206,13 @@ def _find_waiting(context: InstanceContext, row: EffectRow) -> WorkflowNode | No
 
 
 def _state_of(row: EffectRow) -> EffectState:
-    return EffectState(row.status, row.withdrawn_at is not None, row.endpoint, row.is_endpoint_disabled)
+    return EffectState(
+        row.status,
+        row.withdrawn_at is not None,
+        row.endpoint,
+        row.is_endpoint_disabled,
+        row.is_paused_by_person,
+    )
 
 
 def _show(row: EffectRow) -> OutgoingEffect:
@@ -218,7 +224,8 @@ def _show(row: EffectRow) -> OutgoingEffect:
         row.effect_type,
         row.endpoint,
         "held"
-        if row.held_at is not None and row.status in ("pending", "processing", "failed")
+        if (row.held_at is not None or row.is_paused_by_person)
+        and row.status in ("pending", "processing", "failed")
         else row.status,
         row.attempts,
         row.max_attempts,

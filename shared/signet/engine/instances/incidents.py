@@ -13,13 +13,13 @@ from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
-from signet.core.runtime.correction_check import check_correction
+from signet.core.repair.correction_check import check_correction
+from signet.core.repair.restart_check import EndedPlace, check_beginning, list_sequels
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.go_to_targets import list_targets
-from signet.core.runtime.operator_actions import list_acts, only_goes_by_itself
-from signet.core.runtime.position import parse_position
+from signet.core.runtime.operator_actions import list_acts
+from signet.core.runtime.position import Token, parse_position
 from signet.core.runtime.projection import Projection
-from signet.core.runtime.restart_check import EndedPlace, check_leaving
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -27,6 +27,7 @@ from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.read import LAST, reading
 from signet.engine.cache import CompiledCache
+from signet.engine.execution.rebuild import read_last_place
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
 from signet.engine.instances.operator_transaction import permission_of
@@ -44,7 +45,7 @@ from signet.store.incidents.incidents import (
 )
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
-from signet.store.instances.moves import list_done
+from signet.store.instances.moves import list_acted
 from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
@@ -52,6 +53,7 @@ MAX_GROUPS = 200
 MAX_NOTE_CHARACTERS = 4_000
 MAX_RETRIED = 100
 MAX_EXPLAINED = 20
+# The acts that end an instance, which say what follows.
 _ENDING = ("cancel", "fail")
 # The subject type of the audit rows.
 INCIDENT = "incident"
@@ -61,12 +63,13 @@ INCIDENT = "incident"
 class RepairAct:
     """An act that the server would accept now, with the permission that it needs.
 
-    `targets` are the nodes that `go_to` may name.
+    `targets` are the nodes that `go_to` may name. `then` is what may follow an end, where that must be said.
     """
 
     name: str
     permission: str
     targets: Sequence[str] = ()
+    then: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,35 +218,46 @@ def _show(
     instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
     held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
     documents = sorted({row.document_id for row in held.values() if row.document_id is not None})
-    given = list_given_decisions(connection, tenant_id, documents)
-    return [_show_one(connection, compiled, tenant_id, row, held.get(row.instance_id), given) for row in rows]
+    known = _Known(
+        list_given_decisions(connection, tenant_id, documents),
+        list_acted(connection, tenant_id, instance_ids) if instance_ids else {},
+    )
+    found: list[Incident] = []
+    for row in rows:
+        instance, acts = held.get(row.instance_id), list[RepairAct]()
+        if row.closed_at is None and instance is not None:
+            tokens: Sequence[Token] = ()
+            if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+                tokens = read_last_place(connection, compiled, tenant_id, row.instance_id)
+            workflow = compiled.read(
+                connection, tenant_id, instance.definition_id, instance.definition_version
+            )
+            acts = _list_acts(workflow, row, instance, known, tokens)
+        version = instance.version if instance is not None else None
+        found.append(Incident(**asdict(row), instance_version=version, acts=acts))
+    return found
 
 
-def _show_one(
-    connection: Connection,
-    compiled: CompiledCache,
-    tenant_id: UUID,
-    row: IncidentRow,
-    held: HeldInstanceRow | None,
-    given: Mapping[UUID, Sequence[GivenDecision]],
-) -> Incident:
-    acts: Sequence[RepairAct] = ()
-    if row.closed_at is None and held is not None:
-        workflow = compiled.read(connection, tenant_id, held.definition_id, held.definition_version)
-        is_correctable = _is_correctable(workflow, held, given)
-        if row.code == DOCUMENT_WITHOUT_WORKFLOW:
-            acts = _list_acts_on_document(is_correctable=is_correctable)
-        else:
-            position = parse_position(held.active_tokens)
-            projection = Projection(status=held.status, position=position, reason=held.reason)
-            execution = InstanceExecution(workflow, projection)
-            acts = _list_acts(execution, row, held, is_correctable=is_correctable)
-            if row.code == ORIGINAL_GONE:
-                acts = [act for act in acts if act.name in _ENDING]
-            elif _is_left_for_good(connection, tenant_id, execution, held):
-                acts = [act for act in acts if act.name not in _ENDING]
-    version = held.version if held is not None else None
-    return Incident(**asdict(row), instance_version=version, acts=acts)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The decisions by document, and what has acted by instance; each is read once for all of them."""
+
+    given: Mapping[UUID, Sequence[GivenDecision]]
+    acted: Mapping[UUID, Mapping[str, bool]]
+
+
+def _list_acts(
+    workflow: Workflow, row: IncidentRow, held: HeldInstanceRow, known: _Known, tokens: Sequence[Token]
+) -> list[RepairAct]:
+    acted = known.acted.get(held.id, {})
+    is_correctable = _is_correctable(workflow, held, known.given)
+    if row.code == DOCUMENT_WITHOUT_WORKFLOW:
+        place = EndedPlace(tokens, acted)
+        return _list_acts_on_document(workflow, place, held, is_correctable=is_correctable)
+    position = parse_position(held.active_tokens)
+    projection = Projection(status=held.status, position=position, reason=held.reason)
+    execution = InstanceExecution(workflow, projection)
+    return _list_acts_on_instance(execution, row, held, acted, is_correctable=is_correctable)
 
 
 def _is_correctable(
@@ -257,17 +271,33 @@ def _is_correctable(
     return check_correction(workflow, status, decisions, is_amendment=is_amendment) is None
 
 
-def _list_acts_on_document(*, is_correctable: bool) -> list[RepairAct]:
-    names = ["restart", "correct"] if is_correctable else ["restart"]
+def _list_acts_on_document(
+    workflow: Workflow, place: EndedPlace, held: HeldInstanceRow, *, is_correctable: bool
+) -> list[RepairAct]:
+    """List the acts on a document without a workflow; `held` is its last instance."""
+    status = held.document_status or ""
+    refused = check_beginning(workflow, place, status, is_amendment=held.is_amendment)
+    names = ["restart"] if refused is None else []
+    names += ["correct"] if is_correctable else []
     return [RepairAct(name, permission_of(name)) for name in names]
 
 
-def _list_acts(
-    execution: InstanceExecution, row: IncidentRow, held: HeldInstanceRow, *, is_correctable: bool
+def _list_acts_on_instance(
+    execution: InstanceExecution,
+    row: IncidentRow,
+    held: HeldInstanceRow,
+    acted: Mapping[str, bool],
+    *,
+    is_correctable: bool,
 ) -> list[RepairAct]:
     token = execution.projection.position.tokens.get(row.token) if row.token is not None else None
     status = held.document_status or ""
     targets = list_targets(execution, status)
+    sequels = list_sequels(execution, acted, held.document_status, is_amendment=held.is_amendment)
+    is_over = row.code == ORIGINAL_GONE
+    if is_over:
+        sequels = [one for one in sequels if one != "restart"]
+    then = () if None in sequels else tuple(one for one in sequels if one is not None)
     acts = list_acts(
         execution,
         token,
@@ -275,19 +305,16 @@ def _list_acts(
         is_paused_by_person=held.is_paused_by_person,
         is_correctable=is_correctable,
     )
-    return [RepairAct(name, permission_of(name), targets if name == "go_to" else ()) for name in acts]
-
-
-def _is_left_for_good(
-    connection: Connection, tenant_id: UUID, execution: InstanceExecution, held: HeldInstanceRow
-) -> bool:
-    """Return whether the document could not go on if its instance ended; only there what was done is read."""
-    workflow, status = execution.workflow, held.document_status or ""
-    if not only_goes_by_itself(workflow, status):
-        return False
-    done = frozenset(list_done(connection, tenant_id, held.id))
-    place = EndedPlace(execution.projection.position.at_work(), done)
-    return check_leaving(workflow, place, status, is_amendment=False) is not None
+    return [
+        RepairAct(
+            name,
+            permission_of(name),
+            targets if name == "go_to" else (),
+            then if name in _ENDING else (),
+        )
+        for name in acts
+        if (sequels if name in _ENDING else not is_over)
+    ]
 
 
 def _make_record(incident: Incident) -> IncidentRecord:
@@ -303,7 +330,7 @@ def _make_record(incident: Incident) -> IncidentRecord:
         opened_at=incident.opened_at,
         acknowledged_by=incident.acknowledged_by,
         assignee=incident.assignee,
-        acts=[AcceptedAct(act.name, act.permission, act.targets) for act in incident.acts],
+        acts=[AcceptedAct(act.name, act.permission, act.targets, act.then) for act in incident.acts],
     )
 
 

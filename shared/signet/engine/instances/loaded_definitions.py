@@ -7,7 +7,7 @@ from uuid import UUID
 from signet.core.approvals.unpinned_reads import list_unpinned_reads
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
-from signet.core.runtime.move_check import Definition
+from signet.core.repair.move_check import Definition
 from signet.core.runtime.workflow import Workflow
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches

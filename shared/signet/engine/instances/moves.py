@@ -12,7 +12,7 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.errors import Rejected, Transient
-from signet.core.runtime.move_check import Definition, MoveInput, Report, assess
+from signet.core.repair.move_check import Definition, MoveInput, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache

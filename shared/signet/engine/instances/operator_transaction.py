@@ -11,11 +11,10 @@ from uuid import UUID
 
 from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
+from signet.core.repair.restart_check import EndedPlace
 from signet.core.runtime.decisions import DecisionInput
-from signet.core.runtime.operator_actions import Sequel, only_goes_by_itself
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
-from signet.core.runtime.restart_check import EndedPlace
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -40,15 +39,15 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
+from signet.engine.instances.act_reports import ENTRIES, ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.approvers import MAX_LINE, list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
-from signet.store.documents.write import DocumentRow, lock_documents
+from signet.store.documents.write import lock_documents
 from signet.store.incidents.incidents import has_open_incident
-from signet.store.instances.earlier_steps import list_acted
-from signet.store.instances.moves import list_done
+from signet.store.instances.moves import list_acted, lock_unsent
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -68,27 +67,6 @@ from signet.store.outbox.queue import EVENTS, requeue_dead
 # The subject types of the audit rows.
 INSTANCE = "instance"
 DEAD_LETTER = "dead_letter"
-# The word of the history for each act; the audit row and the permission name the act itself.
-ENTRIES: Mapping[str, str] = {
-    "pause": "paused",
-    "resume": "resumed",
-    "cancel": "cancelled",
-    "cancel_token": "token_cancelled",
-    "advance": "advanced",
-    "retry": "retried",
-    "skip": "skipped",
-    "go_to": "gone_to",
-    "fail": "failed",
-    "wake": "woken",
-    "rebuild": "rebuilt",
-    "requeue": "requeued",
-    "discard": "discarded",
-    "try_now": "tried_now",
-    "withdraw": "effect_withdrawn",
-    "move": "moved",
-    "correct": "corrected",
-    "ask_again": "renewed",
-}
 
 
 def permission_of(act: str) -> str:
@@ -132,6 +110,8 @@ class OperatorTransaction:
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
+        # What the act says beside the instance.
+        self.report = ActReport()
         self._orphans: list[tuple[UUID, str, str | None]] = []
 
     def permit(self, permission: str) -> None:
@@ -156,6 +136,8 @@ class OperatorTransaction:
 
     def write_act(self, *, dry_run: bool = False) -> None:
         """Write everything, or undo all of a dry run; its caller leaves the transaction within `undoing`."""
+        for context in self._contexts.values():
+            self.report.note_left(self._connection, context)
         if dry_run:
             raise _DryRun
         self.write()
@@ -209,11 +191,12 @@ class OperatorTransaction:
         """Read where the tokens of an ended instance stood, and what it had done."""
         connection, tenant_id = self._connection, self._tenant_id
         tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
-        return EndedPlace(tokens, frozenset(list_done(connection, tenant_id, instance_id)))
+        return EndedPlace(tokens, self.read_acted(instance_id))
 
-    def list_acted(self, document: DocumentRow) -> frozenset[str]:
-        """List the nodes that have acted since the last gate that the document has passed."""
-        return frozenset(list_acted(self._connection, self._tenant_id, document.entity_type, document.id))
+    def read_acted(self, instance_id: UUID) -> Mapping[str, bool]:
+        """Read which nodes have acted where the document is; nothing more leaves meanwhile."""
+        self.lock_effects(instance_id)
+        return list_acted(self._connection, self._tenant_id, [instance_id]).get(instance_id, {})
 
     def correct(self, operation: Correct, rejected: list[DocumentChange]) -> Applied:
         """Make a new version of the document, held to its contract and rules; raise a refusal.
@@ -253,11 +236,9 @@ class OperatorTransaction:
         data = {"reason": reason} if reason is not None else {}
         context.execution.control(name, data, actor=self.actor)
 
-    def end(self, context: InstanceContext, name: str, reason: str, then: Sequel | None) -> None:
-        """End the instance; what follows for its document is on record where a person says it."""
-        document = context.document
-        status = document.status if document is not None else None
-        if then == "leave" and only_goes_by_itself(context.execution.workflow, status):
+    def end(self, context: InstanceContext, name: str, reason: str) -> None:
+        """End the instance; an incident opens on its document where nothing else leads on."""
+        if self.report.follows == "incident":
             context.execution.leave_document(name, {"reason": reason}, self.actor)
         else:
             self.control(context, name, reason)
@@ -290,6 +271,10 @@ class OperatorTransaction:
                 remedy="Nobody can say who has approved it: cancel its instance, and enter a new document.",
             )
         return approvers
+
+    def lock_effects(self, instance_id: UUID) -> None:
+        """Lock what waits to be sent, so that nothing more leaves before the act has ended."""
+        lock_unsent(self._connection, self._tenant_id, instance_id)
 
     def wake(self, context: InstanceContext) -> None:
         self._documents.batch.events.append(make_continuation(context))

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
+from signet.core.repair.restart_check import list_repeated
 from signet.core.runtime.document_changes import take_drift
 from signet.core.runtime.go_to_targets import check_go_to
 from signet.core.runtime.hand_answers import describe_answer
@@ -26,7 +27,7 @@ from signet.engine.instances.act_checks import (
     require_token,
     require_version,
 )
-from signet.engine.instances.actions import InstanceState, state_of
+from signet.engine.instances.act_reports import InstanceState, state_of
 from signet.engine.instances.hand_answers import refuse_part_behind_gate, require_answer, take_part_in_answer
 from signet.engine.instances.operator_transaction import OperatorTransaction, operating
 from signet.store.database import Database
@@ -72,7 +73,7 @@ class Repairs:
             transaction.wake(context)
             said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
             transaction.note(instance_id, "skip", reason, said)
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def go_to(
         self,
@@ -101,6 +102,8 @@ class Repairs:
             status = context.document.status if context.document is not None else ""
             raise_if(check_go_to(context.execution, status, node))
             refuse_part_behind_gate(transaction, context, caller)
+            acted = transaction.read_acted(context.row.id)
+            transaction.report.repeats = list_repeated(context.execution.workflow, acted, node)
             version = _give_back(transaction, context, node, reason)
             state = context.find_document_state() if drifted else None
             if state is not None:
@@ -110,7 +113,7 @@ class Repairs:
             context.adopt_changes()
             transaction.wake(context)
             transaction.note(instance_id, "go_to", reason, {"node": node})
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def ask_again(
         self,
@@ -139,7 +142,7 @@ class Repairs:
             if context.execution.is_running:
                 transaction.wake(context)
             transaction.note(instance_id, "ask_again", reason, {"token": chosen.id, "node": chosen.node})
-        return state_of(context)
+        return state_of(context, transaction.report)
 
     def _locked(
         self, caller: Caller, instance_id: UUID, act: str, dry_run: bool

@@ -7,7 +7,7 @@ here; the trigger of an ended effect lets the workflow go on.
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,7 @@ from signet.store.integrations.endpoints import (
     read_webhook_hosts,
     tell_people,
 )
-from signet.store.outbox.effect_acts import end_tries, let_effects_go
+from signet.store.outbox.effect_acts import end_tries, find_paused, let_effects_go
 from signet.store.outbox.queue import (
     EFFECTS,
     ClaimedEffect,
@@ -46,7 +46,6 @@ from signet.store.outbox.queue import (
     parse_claimed,
     release,
 )
-from signet.store.tenants.tenants import read_now
 
 # All of them are delivered at once, so that a slow receiver delays only the others of its claim.
 MAX_CLAIMED = 16
@@ -57,6 +56,8 @@ FAILURES_TO_REST = 5
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
 # After its rest one call tries the endpoint; the others wait for the outcome of that call.
 TRIAL_SECONDS = 30.0
+# What a paused instance sends is looked at again so often; resuming makes it due at once.
+PAUSED_SECONDS = 3_600.0
 MAX_NOTING_TRIES = 3
 IN_APP = "in_app"
 
@@ -77,6 +78,8 @@ class _Claimed:
     due: Sequence[_Due]
     # The hosts that the tenant may call; with an empty list, all hosts.
     hosts: Sequence[str]
+    # The instances that a person has paused: what they send waits until that ends.
+    paused: Set[UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,8 @@ class Effects:
                 for effect in effects
             ]
             hosts = read_webhook_hosts(connection, tenant_id) if names else []
-            return _Claimed(claim_id, read_now(connection), due, hosts)
+            paused = find_paused(connection, tenant_id, {effect.instance_id for effect in effects})
+            return _Claimed(claim_id, paused.now, due, hosts, frozenset(paused.ids))
 
     def _deliver(self, tenant_id: UUID, claimed: _Claimed, due: _Due) -> Delivery:
         effect, began = due.effect, time.monotonic()
@@ -224,7 +228,9 @@ def _choose(
     tried: set[str] = set()
     for due in claimed.due:
         endpoint = due.endpoint
-        if endpoint is not None and endpoint.status == "disabled":
+        if due.effect.instance_id in claimed.paused:
+            resting.append((due, PAUSED_SECONDS))
+        elif endpoint is not None and endpoint.status == "disabled":
             held.append((due.effect, describe_disabled(endpoint)))
         elif endpoint is None or endpoint.failures < FAILURES_TO_REST:
             active.append(due)
@@ -247,7 +253,7 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
 
 
 def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, back: _Untried) -> None:
-    """Release effects untried: an endpoint that rests or is switched off costs no effect an attempt."""
+    """Release effects untried: an endpoint that rests, or a pause, costs no effect an attempt."""
     for seconds in {seconds for _, seconds in back.resting}:
         effects = [due.effect for due, rest in back.resting if rest == seconds]
         release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)

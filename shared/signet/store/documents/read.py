@@ -61,6 +61,8 @@ class TransitionRequestRecord:
     entity_type: str
     document_status: str
     version_now: int
+    # Nodes whose call or message the request has withdrawn, and that may have left already.
+    may_have_left: list[str]
 
 
 def find_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> DocumentInLine | None:

@@ -15,7 +15,15 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND d.deleted_at IS
 -- name: find_transition_request
 -- Find a transition request with what its document is now.
 SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reason, r.status, r.outcome,
-       r.created_at, r.ended_at, d.entity_type, d.status AS document_status, d.version AS version_now
+       r.created_at, r.ended_at, d.entity_type, d.status AS document_status, d.version AS version_now,
+       ARRAY(SELECT DISTINCT s.node_id
+             FROM workflow_instances i
+             JOIN workflow_side_effects_outbox e ON e.tenant_id = i.tenant_id AND e.instance_id = i.id
+             JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+             WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+               AND e.withdrawn_at BETWEEN r.created_at AND coalesce(r.ended_at, now())
+               AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+             ORDER BY s.node_id) AS may_have_left
 FROM transition_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(request_id)s

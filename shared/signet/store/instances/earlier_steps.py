@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import class_row
 
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -30,14 +30,10 @@ class EarlierStepRow:
 class EffectOfStep:
     step_execution_id: UUID
     status: str
-    attempts: int
     endpoint: str | None
     payload_json: Any
     response_json: Any
-
-    @property
-    def may_have_left(self) -> bool:
-        return self.status in ("completed", "processing") or self.attempts > 0
+    may_have_left: bool
 
 
 def list_earlier(
@@ -65,10 +61,3 @@ def lock_effects_of_steps(
     with connection.cursor(row_factory=class_row(EffectOfStep)) as cursor:
         rows = cursor.execute(_SQL.lock_effects_of_steps, values).fetchall()
     return {row.step_execution_id: row for row in rows}
-
-
-def list_acted(connection: Connection, tenant_id: UUID, entity_type: str, document_id: UUID) -> list[str]:
-    """List the nodes that have acted since the document's last passed gate, in any of its instances."""
-    values = {"tenant_id": tenant_id, "entity_type": entity_type, "document_id": document_id}
-    with connection.cursor(row_factory=scalar_row) as cursor:
-        return cursor.execute(_SQL.list_acted, values).fetchall()

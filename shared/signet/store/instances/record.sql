@@ -90,6 +90,19 @@ WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.status IN ('p
 ORDER BY e.id
 LIMIT %(limit)s
 
+-- name: list_left
+-- List what was withdrawn, and has left or may have left. What was sent again since is left out.
+SELECT s.node_id, e.effect_type, e.endpoint, e.status, e.withdrawn_at, e.completed_at
+FROM workflow_side_effects_outbox e
+JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(id)s AND e.withdrawn_at IS NOT NULL
+  AND s.status NOT IN ('pending', 'running') AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+  AND NOT EXISTS (SELECT FROM workflow_side_effects_outbox n
+                  WHERE n.tenant_id = e.tenant_id AND n.instance_id = e.instance_id AND n.id > e.id
+                    AND n.first_id = coalesce(e.first_id, e.id))
+ORDER BY e.id
+LIMIT %(limit)s
+
 -- name: list_turns
 -- List the newest history entries, in the order of time.
 SELECT created_at, entry, actor_id, data

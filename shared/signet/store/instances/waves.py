@@ -91,7 +91,8 @@ class WaveRows:
     effects: list[Row] = field(default_factory=list)
     history: list[Row] = field(default_factory=list)
     done: list[ClaimedRow] = field(default_factory=list)
-    # Effects of retried steps, each with the token that its step goes on for.
+    # Effects that repeat earlier ones: of retried steps, each with the token that its step goes on for, and
+    # of restarted instances.
     retried: list[Row] = field(default_factory=list)
     # Instances that took no step, and wait for another moment.
     deadlines: list[Row] = field(default_factory=list)

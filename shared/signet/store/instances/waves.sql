@@ -18,18 +18,36 @@ WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.seq > i.version)
 
 -- name: name_first_effects
--- Name the first effect with the same content of the step that each of these goes on for.
+-- Name the first effect with the same content that each of these repeats: of the step that it goes on for, or of the
+-- instances before one that a person restarted.
 UPDATE workflow_side_effects_outbox e
 SET first_id = (
+    WITH RECURSIVE line AS (
+        SELECT i.id, i.entity_type, i.entity_id, i.birth, 1 AS depth
+        FROM workflow_instances i
+        WHERE i.tenant_id = e.tenant_id AND i.id = e.instance_id
+        UNION ALL
+        SELECT p.id, p.entity_type, p.entity_id, p.birth, l.depth + 1
+        FROM line l
+        CROSS JOIN LATERAL (
+            SELECT i.id, i.entity_type, i.entity_id, i.birth FROM workflow_instances i
+            WHERE i.tenant_id = e.tenant_id AND i.entity_type = l.entity_type AND i.entity_id = l.entity_id
+              AND i.kind = 'envelope' AND i.id < l.id
+            ORDER BY i.id DESC
+            LIMIT 1
+        ) p
+        WHERE l.birth = 'restarted' AND l.depth < 100
+    )
     SELECT coalesce(f.first_id, f.id)
     FROM workflow_step_executions own
-    JOIN workflow_step_executions s ON s.tenant_id = own.tenant_id AND s.instance_id = own.instance_id
+    JOIN line l ON true
+    JOIN workflow_step_executions s ON s.tenant_id = own.tenant_id AND s.instance_id = l.id
          AND s.node_id = own.node_id AND s.id <> own.id
-         AND (s.token_id = row.token OR s.token_id LIKE row.token || '/r%%')
+         AND (l.id <> own.instance_id OR s.token_id = row.token OR s.token_id LIKE row.token || '/r%%')
     JOIN workflow_side_effects_outbox f ON f.tenant_id = s.tenant_id AND f.step_execution_id = s.id
          AND f.payload_json = e.payload_json AND f.effect_type = e.effect_type
     WHERE own.tenant_id = e.tenant_id AND own.id = e.step_execution_id
-    ORDER BY f.id
+    ORDER BY f.id DESC
     LIMIT 1)
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text)
 WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id

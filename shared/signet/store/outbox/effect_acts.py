@@ -46,6 +46,7 @@ class EffectRow:
     error: str | None
     is_endpoint_disabled: bool
     has_instance: bool
+    is_paused_by_person: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ class ChangedEffect:
     instance_id: UUID
     trace_id: str | None
     is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PausedInstances:
+    """The instances that a person has paused, at a moment."""
+
+    now: datetime
+    ids: list[UUID]
 
 
 def list_effects(
@@ -153,6 +162,37 @@ def list_withdrawn(connection: Connection, tenant_id: UUID, ids: Collection[UUID
     if not ids:
         return []
     return _change(connection, _SQL.list_withdrawn, _keys(tenant_id, list(ids)))
+
+
+def find_paused(connection: Connection, tenant_id: UUID, instance_ids: Collection[UUID]) -> PausedInstances:
+    """Find the moment of the transaction, and those of these instances that a person has paused."""
+    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    with connection.cursor(row_factory=class_row(PausedInstances)) as cursor:
+        (found,) = cursor.execute(_SQL.find_paused, values).fetchall()
+    return found
+
+
+def free_paused(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:
+    """Free what an instance has not sent while a person had paused it."""
+    connection.execute(_SQL.free_paused, {"tenant_id": tenant_id, "instance_id": instance_id})
+    add_wake_up(connection, tenant_id, EFFECTS.name)
+
+
+def list_left(
+    connection: Connection,
+    tenant_id: UUID,
+    instance_id: UUID,
+    steps: Sequence[UUID],
+    holds: Sequence[int],
+) -> list[str]:
+    """List the nodes whose effect may have left: of these steps, and of those behind these holds."""
+    values = {
+        "tenant_id": tenant_id,
+        "instance_id": instance_id,
+        "steps": list(steps),
+        "holds": list(holds),
+    }
+    return connection.cursor(row_factory=scalar_row).execute(_SQL.list_left, values).fetchall()
 
 
 def _change(connection: Connection, statement: str, values: dict[str, Any]) -> list[ChangedEffect]:

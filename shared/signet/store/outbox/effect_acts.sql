@@ -4,7 +4,13 @@
 -- List the effects of an instance, the newest first, each with whether its endpoint is switched off.
 SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
        q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
-       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance
+       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance,
+       coalesce((i.status = 'paused' AND (
+           SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
+           WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
+             AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
+           ORDER BY s.seq DESC
+           LIMIT 1)), false) AS is_paused_by_person
 FROM workflow_side_effects_outbox q
 LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
 LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
@@ -16,7 +22,13 @@ LIMIT %(limit)s
 -- Find an effect by its id, which names its partition.
 SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
        q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
-       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance
+       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance,
+       coalesce((i.status = 'paused' AND (
+           SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
+           WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
+             AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
+           ORDER BY s.seq DESC
+           LIMIT 1)), false) AS is_paused_by_person
 FROM workflow_side_effects_outbox q
 LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
 LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
@@ -104,3 +116,31 @@ FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at,
 JOIN workflow_side_effects_outbox q
   ON q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
 WHERE q.withdraw_reason IS NOT NULL AND q.claim_id IS NULL
+
+-- name: list_left
+-- List the nodes whose effect may have left: of these steps, and of those that held their tokens by these numbers.
+SELECT DISTINCT s.node_id
+FROM workflow_side_effects_outbox e
+JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(instance_id)s
+  AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+  AND (s.id = ANY (%(steps)s)
+       OR s.id IN (SELECT i.step_id FROM incidents i
+                   WHERE i.tenant_id = e.tenant_id AND i.instance_id = e.instance_id AND i.seq = ANY (%(holds)s)))
+ORDER BY s.node_id
+
+-- name: find_paused
+-- Find the moment of the transaction, and those of these instances that a person has paused.
+SELECT now() AS now, ARRAY(
+    SELECT i.id FROM workflow_instances i
+    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s) AND (i.status = 'paused' AND (
+        SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
+        WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
+          AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
+        ORDER BY s.seq DESC
+        LIMIT 1))) AS ids
+
+-- name: free_paused
+-- Free what a pause has held: it is due now.
+UPDATE workflow_side_effects_outbox SET due_at = now()
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(instance_id)s AND status = 'pending' AND due_at > now()

@@ -63,7 +63,7 @@ def test_a_paused_instance_rests_and_goes_on_when_resumed(
     made = create(company, worker)
     instance_id = instance_of(made)
     state = instances.pause(operator(company), instance_id, 2, "the supplier is being checked")
-    assert state == InstanceState(instance_id, "paused", 3)
+    assert state == InstanceState(instance_id, "paused", 3, may_have_left=[])
     assert stand_of(admin, instance_id) == ("paused", ["sys:state:draft"], "the supplier is being checked")
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
     request = RequestTransition(made.document_id, 1, "submit")
@@ -160,7 +160,9 @@ def test_an_instance_that_is_ended_is_over_and_what_waited_is_cancelled(
         instances.pause(operator(company), instance_id, 2, "wait")
     version = version_of(admin, instance_id)
     state = getattr(instances, act)(operator(company), instance_id, version, "entered twice")
-    assert state == InstanceState(instance_id, status, version + 1)
+    assert state == InstanceState(
+        instance_id, status, version + 1, may_have_left=[], undone=[], follows="request"
+    )
     assert stand_of(admin, instance_id) == (status, [], "entered twice")
     waiting = "SELECT status, end_seq FROM workflow_step_executions WHERE node_id = 'sys:state:draft'"
     assert read(admin, waiting) == [("cancelled", version + 1)]

@@ -9,8 +9,9 @@ from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.quotas import QUOTAS
 from signet.engine.execution.worker import Worker
+from signet.engine.instances.act_reports import ENTRIES
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.operator_transaction import ENTRIES, permission_of
+from signet.engine.instances.operator_transaction import permission_of
 from signet.engine.instances.repairs import Repairs
 from signet.ids import make_id
 from tests.support.company import Company, make_company

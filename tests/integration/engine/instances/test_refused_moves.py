@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.runtime.move_check import Report
+from signet.core.repair.move_check import Report
 from signet.core.tenants.caller import Caller
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.instances.actions import Instances

@@ -9,7 +9,6 @@ import pytest
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
-from signet.core.runtime.decisions import NOT_APPROVED
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.principal import make_command_line
@@ -161,30 +160,15 @@ def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: WorkflowStage) -> Non
     assert stage.status_of(document.id) == "active"
 
 
-def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) -> None:
-    """Refuse the unapproved transition to each retry; another transition can be asked for."""
-    instances, olga = operating_on(stage)
+def test_what_no_gate_could_send_back_is_not_cancelled(stage: WorkflowStage) -> None:
+    """Its gate would stay shut. Another transition can be asked for."""
     document = submitted(stage, UNREJECTED, approval={"nodes": [CALL]})
-    cancel(stage, document, "usr:approval:call")
-    stage.drain()
-    shut = ("paused", ["sys:gate:approve"], NOT_APPROVED)
-    assert status_of(stage, document) == shut
-    instances.retry(olga, document.instance_id, version(stage, document), "try it")
-    stage.drain()
-    assert status_of(stage, document) == shut
-    instances.retry(olga, document.instance_id, version(stage, document), "once more")
-    check(stage, document)
-    stage.drain()
-    assert (status_of(stage, document), stage.status_of(document.id)) == (shut, "submitted")
-    # A refused operator is told what to do instead.
     with pytest.raises(Rejected) as caught:
-        cancel(stage, document, "T")
-    assert (caught.value.code, caught.value.remedy) == (
-        "INSTANCE_TOKEN_NOT_CANCELLABLE",
-        "Ask for another transition, or cancel the whole instance.",
-    )
+        cancel(stage, document, "usr:approval:call")
+    assert caught.value.code == "INSTANCE_TOKEN_NOT_CANCELLABLE"
+    assert "has no state for what is rejected" in caught.value.message and "skip" in caught.value.remedy
+    assert status_of(stage, document) == ("running", ["usr:approval:call"], None)
     stage.ask(document.id, "cancel")
-    instances.retry(olga, document.instance_id, version(stage, document), "it is not wanted")
     stage.drain()
     assert stage.status_of(document.id) == "cancelled"
     check(stage, document)

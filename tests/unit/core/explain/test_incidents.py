@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.contracts.fields import Field
+from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.explain.incidents import EXAMPLES, ExplainedIncident
 from signet.core.explain.instance import explain_instance
@@ -144,16 +145,24 @@ def test_acts_on_the_document_name_it_and_its_version() -> None:
     assert "--patch" in one.acts[1].command
 
 
-@pytest.mark.parametrize(("status", "then"), [("submitted", True), ("draft", False), ("elsewhere", False)])
-def test_an_end_says_what_follows_where_nobody_can_ask(status: str, then: bool) -> None:
-    held = replace(HELD, acts=(AcceptedAct("cancel", "workflow:cancel"),))
+@pytest.mark.parametrize("then", [("restart", "leave"), ("leave",), ()])
+def test_an_end_says_what_follows_where_nobody_can_ask(then: tuple[str, ...]) -> None:
+    held = replace(HELD, acts=(AcceptedAct("cancel", "workflow:cancel", then=then),))
     found = record(tokens=[token(FINANCE)], incidents=[held], tenant_id=TENANT)
-    assert found.document is not None
-    placed = replace(found, document=replace(found.document, status=status))
-    (one,) = explain_instance(WORKFLOW, CONTRACT, placed).incidents
-    assert ("--then restart" in one.acts[0].command) == then
-    (bare,) = explain_instance(WORKFLOW, CONTRACT, replace(found, document=None)).incidents
-    assert "--then" not in bare.acts[0].command
+    (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    command = one.acts[0].command
+    assert f"--then {then[0]}" in command if then else "--then" not in command
+
+
+def test_to_go_on_behind_a_gate_says_what_is_left_undone() -> None:
+    """It begins nothing again there: what the slot has not done stays undone."""
+    ahead = WorkflowReading(WORKFLOW.content).exit_of("posting")
+    behind = replace(HELD, node="usr:posting:post", acts=(AcceptedAct("go_to", "workflow:go_to", (ahead,)),))
+    before = replace(HELD, acts=(AcceptedAct("go_to", "workflow:go_to", ("sys:state:submitted",)),))
+    found = record(tokens=[token(FINANCE)], incidents=[behind, before], tenant_id=TENANT)
+    first, second = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    assert "stays undone" in first.acts[0].text and "earlier node" not in first.acts[0].text
+    assert "begins again at an earlier node" in second.acts[0].text
 
 
 CORRECTED = replace(

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from signet.core.repair.move_check import MoveInput, assess
 from signet.core.runtime.approval_control import asks_alike
-from signet.core.runtime.move_check import MoveInput, assess
 from tests.support.core.valid_workflow import CONTRACT, add_edge, add_node, edge, node, read_envelope
-from tests.unit.core.runtime.test_move_check import Change, ask, at, codes, define, load
+from tests.unit.core.repair.test_move_check import Change, ask, at, codes, define, load
 
 SKIP = {"from": ["submitted"], "to": "active", "kind": "interrupting"}
 

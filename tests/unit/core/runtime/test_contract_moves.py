@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from signet.core.contracts.contract import Contract
-from signet.core.runtime.move_check import MoveInput, assess
+from signet.core.repair.move_check import MoveInput, assess
 from tests.support.core.valid_workflow import CONTRACT, read_envelope
-from tests.unit.core.runtime.test_move_check import DRAFT, WAITING, Change, at, codes, define, load
+from tests.unit.core.repair.test_move_check import DRAFT, WAITING, Change, at, codes, define, load
 
 INDEXED: dict[str, Any] = {"type": "string", "indexed": True, "max_length": 100}
 

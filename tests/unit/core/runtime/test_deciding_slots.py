@@ -8,7 +8,7 @@ from signet.core.expressions import expression_to_json
 from signet.core.expressions.syntax_tree import Name
 from signet.core.runtime.deciding_slots import list_deciding_slots
 from tests.support.core.valid_workflow import CONTRACT, edge
-from tests.unit.core.runtime.test_move_check import Change, load
+from tests.unit.core.repair.test_move_check import Change, load
 
 WHOLE = expression_to_json(Name(("context",)))
 

@@ -24,7 +24,7 @@ from signet.api.http.parameters import (
 )
 from signet.api.http.routing import Routes
 from signet.core.errors import Rejected, SignetError
-from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
+from signet.core.repair.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.instances.bulk_acts import MAX_IN_BULK

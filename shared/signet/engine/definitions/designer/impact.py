@@ -6,7 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, assess
+from signet.core.repair.move_check import Definition, MoveInput, Obstacle, assess
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import Workflow

@@ -47,20 +47,13 @@ from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.actor_now import ActorNow, make_actor_now
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
+from signet.engine.execution.nodes.step_wait import StepWait, make_waits
 from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
 from signet.store.outbox.queue import ClaimedTrigger
 
 SERVICE = Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
-
-
-@dataclass(frozen=True, slots=True)
-class StepWait:
-    """The moment and the event that an open step waits for, as its row says."""
-
-    resume_at: datetime | None = None
-    waiting_for_event_key: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +91,7 @@ class InstanceContext:
     def __post_init__(self) -> None:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.environment = ExpressionEnvironment(self.documents, self.system_caller())
-        self.waits = _make_waits(self.open_steps)
+        self.waits = make_waits(self.open_steps)
         if self.execution.workflow.service_accounts:
             self.accounts.expect(self.execution.workflow.service_accounts)
         self.use_pins()
@@ -124,6 +117,9 @@ class InstanceContext:
         if decision.pins is not None:
             self.use_pins()
 
+    def begin_wait(self, step: Step, resume_at: datetime | None, event_key: str | None) -> None:
+        self.waits[step.token] = StepWait(resume_at, event_key)
+
     def wait_until(self, step: Step, moment: datetime | None) -> None:
         """Wait until another moment: that of the stage that is open now."""
         if self.waits[step.token].resume_at != moment:
@@ -138,7 +134,7 @@ class InstanceContext:
     def reset(self) -> None:
         """Go back to the instance as it was read, after a failure halfway through."""
         self.execution = make_execution(self.execution.workflow, self.row, self.open_steps)
-        self.waits = _make_waits(self.open_steps)
+        self.waits = make_waits(self.open_steps)
         self.has_other_deadline = False
         self._forget_inputs(None)
         self.approvals.restore(self.row.id)
@@ -397,7 +393,3 @@ def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenSte
 def _make_open_step(row: OpenStepRow) -> Step:
     version, after = row.entity_version, row.version_after
     return Step(row.seq, None, row.node_id, row.token_id, "running", version, after, id=row.id)
-
-
-def _make_waits(open_steps: Sequence[OpenStepRow]) -> dict[str, StepWait]:
-    return {step.token_id: StepWait(step.resume_at, step.waiting_for_event_key) for step in open_steps}

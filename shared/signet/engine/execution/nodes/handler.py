@@ -97,6 +97,9 @@ def describe_undelivered(effect: EffectOutcome, otherwise: str) -> str | None:
     match effect.status:
         case "withdrawn":
             return f"EFFECT_WITHDRAWN: {effect.error}"
+        # What the tenant has not set up is no fault of the other system.
+        case "dead_letter" | "discarded" if (effect.error or "").startswith("ENDPOINT_UNKNOWN:"):
+            return effect.error
         case "dead_letter" | "discarded":
             return f"EFFECT_DEAD: {effect.error or otherwise}"
     return None

@@ -12,7 +12,7 @@ import pytest
 from signet.core.compiler.artifact import make_artifact
 from signet.core.compiler.compiler import compile_automation
 from signet.core.compiler.patch import Automation
-from signet.core.runtime.move_check import MAX_NAMED, Definition, MoveInput, Obstacle, Report, assess
+from signet.core.repair.move_check import MAX_NAMED, Definition, MoveInput, Obstacle, Report, assess
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.tokens import root_of
 from signet.core.runtime.workflow import Workflow

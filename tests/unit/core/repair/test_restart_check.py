@@ -4,21 +4,25 @@ from typing import Any
 
 import pytest
 
-from signet.core.runtime.move_check import Report
-from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
-from signet.core.runtime.position import Token, TokenState
-from signet.core.runtime.restart_check import (
+from signet.core.repair.move_check import Report
+from signet.core.repair.restart_check import (
     EndedPlace,
     RestartInput,
     assess_restart,
     choose_beginning,
+    foresee_end,
     has_nothing_left,
     list_repeated,
+    list_sequels,
     refuse_repeated,
 )
+from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by_itself
+from signet.core.runtime.position import Token, TokenState
+from signet.core.runtime.projection import start_projection
 from signet.core.runtime.workflow import Workflow
 from tests.support.core.valid_workflow import CONTRACT
-from tests.unit.core.runtime.test_move_check import codes, define, load, without_block
+from tests.unit.core.repair.test_move_check import codes, define, load, without_block
 
 REVIEW, BEHIND = "sys:state:submitted", "sys:slot:posting:in"
 
@@ -65,26 +69,24 @@ def test_a_settled_state_has_nothing_left(workflow: Workflow) -> None:
 
 
 def test_what_has_acted_since_there_acts_again(workflow: Workflow) -> None:
-    token = Token("T/b7", "usr:approval:told", TokenState.WAITING, 1)
-    done = frozenset({("T/b7", REVIEW), ("T/b7/9.1", "usr:approval:credit"), ("T", "usr:approval:told")})
-    assert list_repeated(workflow, EndedPlace([token], done), REVIEW) == ["usr:approval:credit"]
-    assert list_repeated(workflow, EndedPlace([token], done), BEHIND) == []
-
-
-def test_what_has_acted_on_a_way_that_was_left_acts_again(workflow: Workflow) -> None:
-    acted = {"usr:approval:credit", REVIEW}
-    assert list_repeated(workflow, EndedPlace(), REVIEW, acted) == ["usr:approval:credit"]
-    assert list_repeated(workflow, EndedPlace(), BEHIND, acted) == []
+    acted = {"usr:approval:told": True, "usr:posting:task": False}
+    assert list_repeated(workflow, acted, REVIEW) == ["usr:approval:told", "usr:posting:task"]
+    assert list_repeated(workflow, acted, BEHIND) == ["usr:posting:task"]
 
 
 def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow) -> None:
     """Refuse calls and actions that make documents; before a gate, people are asked again."""
-    call = next(name for name, node in workflow.nodes.items() if node.type.name == "webhook_out")
+    call, task = "usr:approval:credit", "usr:posting:task"
     told = next(name for name, node in workflow.nodes.items() if node.type.name == "notification")
-    refused = refuse_repeated(workflow, [call, told], "active", BEHIND)
-    assert refused is not None and refused.code == "INSTANCE_TARGET_REPEATS" and call in refused.message
-    assert refuse_repeated(workflow, [told], "active", BEHIND) is None
-    assert refuse_repeated(workflow, [call], "draft", "sys:state:draft") is None
+    refused = refuse_repeated(workflow, {call: True, told: True, task: True}, "active", BEHIND)
+    assert refused is not None and refused.code == "INSTANCE_TARGET_REPEATS"
+    assert task in refused.message and call not in refused.message, "only what lies ahead acts again"
+    assert "may have left" not in refused.message
+    on_its_way = refuse_repeated(workflow, {task: False}, "active", BEHIND)
+    assert on_its_way is not None
+    assert f"may have left already, and would be sent again by {task}" in on_its_way.message
+    assert refuse_repeated(workflow, {told: True}, "active", BEHIND) is None
+    assert refuse_repeated(workflow, {call: True}, "draft", "sys:state:draft") is None
 
 
 def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: Any) -> Report:
@@ -128,6 +130,46 @@ def test_who_ends_an_instance_says_what_follows(
 def test_a_state_with_a_request_is_no_dead_end(workflow: Workflow) -> None:
     assert CONTRACT["transitions"]["approve"]["kind"] == "automatic"
     assert only_goes_by_itself(workflow, "submitted") and not only_goes_by_itself(workflow, "draft")
+
+
+@pytest.mark.parametrize(
+    ("node", "status", "acted", "sequels"),
+    [
+        ("usr:approval:credit", "submitted", {}, ["restart", "leave"]),
+        ("usr:approval:credit", None, {}, [None, "leave"]),
+        (BEHIND, "active", {}, [None, "restart", "leave"]),
+        # What was done once does not begin again: people ask for what leads on.
+        (BEHIND, "active", {"usr:posting:task": True}, [None, "leave"]),
+        ("sys:state:active", "active", {}, [None, "leave"]),
+    ],
+)
+def test_an_end_names_what_may_follow(
+    workflow: Workflow,
+    node: str,
+    status: str | None,
+    acted: dict[str, bool],
+    sequels: list[Sequel | None],
+) -> None:
+    execution = InstanceExecution(workflow, start_projection(node, 1))
+    assert list_sequels(execution, acted, status, is_amendment=False) == sequels
+
+
+@pytest.mark.parametrize(
+    ("node", "status", "then", "follows"),
+    [
+        ("usr:approval:credit", "submitted", "restart", "restart"),
+        ("usr:approval:credit", "submitted", "leave", "incident"),
+        ("sys:state:draft", "draft", None, "request"),
+        ("sys:state:draft", None, None, "nothing"),
+        ("sys:state:cancelled", "cancelled", None, "nothing"),
+        ("usr:posting:task", "active", None, "nothing"),
+        ("sys:state:active", "active", None, "nothing"),
+    ],
+)
+def test_an_end_says_what_follows(
+    workflow: Workflow, node: str, status: str | None, then: Sequel | None, follows: str
+) -> None:
+    assert foresee_end(workflow, stood(node), status, then, is_amendment=False) == follows
 
 
 def test_what_no_approval_has_pinned_is_not_read(workflow: Workflow) -> None:

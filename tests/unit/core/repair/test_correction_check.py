@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.approvals.given_decisions import GivenDecision
-from signet.core.runtime.correction_check import check_correction
+from signet.core.repair.correction_check import check_correction
 from tests.unit.core.runtime.test_execution import approval, load
 
 USED = GivenDecision("approval", "usr:approval:a", is_used=True, is_behind_gate=False, has_returned=False)
