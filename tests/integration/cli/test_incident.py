@@ -77,7 +77,7 @@ def test_one_is_shown_cared_for_and_closed(signet: Signet, tenant: list[str], st
     assert "assignee olga" in said
     assert "acknowledged by cli:" in signet("incident", "acknowledge", one["id"], *acting)
     shown = signet("incident", "show", one["id"], *tenant)
-    assert "Change what the message names" in shown and "note: asked the ledger" in shown
+    assert "Have what the message names changed" in shown and "note: asked the ledger" in shown
     assert "go_to (workflow:go_to) sys:slot:approved_to_active:in" in shown
     assert len(signet("incident", "list", *tenant, "--assignee", "olga", exit_code=1).splitlines()) == 1
     version = ["--version", one["instance_version"], "--reason", "twice"]
