@@ -169,7 +169,7 @@ def test_what_goes_wrong_is_marked_and_not_quoted(client: Client, traced: Traced
     client.post("/v1/documents", new("hunter2"))
     traced.take()
     refused = client.post("/v1/documents", {"entity_type": "hunter2", "data": {}})
-    assert refused.status == 404
+    assert refused.status == 422
     spans = traced.take()
     request, mutate = spans["POST /v1/documents"], spans["mutate"]
     assert request.status.status_code is StatusCode.UNSET, "a caller's fault is none of ours"
