@@ -27,7 +27,7 @@ from signet.engine.documents.commands import Create, RequestTransition, Update
 from signet.engine.execution.wave import Clock
 from signet.engine.tenants.install import install_tenant
 from tests.support.generated.runnable_workflows import make_runnable
-from tests.support.generated.scripts import NODES, make_document
+from tests.support.generated.scripts import ASKER, NODES, make_document
 from tests.support.generated.workflows import SETTINGS, WorkflowCase
 from tests.support.named_things import publish_patch
 from tests.support.workflow_stage import CallAnswer, WorkflowStage, stopped
@@ -154,10 +154,10 @@ def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
     birth = "amended" if "amendment" in case.contract and rng.random() < 0.3 else "created"
     # An amendment changes something: here the amount, to what it is otherwise from the beginning.
     first = {**data, "amount": data["amount"] + 1} if birth == "amended" else data
-    made = stage.mutate(Create(name, first), "ann", *roles)
+    made = stage.mutate(Create(name, first), ASKER, *roles)
     if birth == "amended":
         stage.standing.put_at(made.document_id, "s0", "amend_only")
-        made = stage.mutate(Update(made.document_id, 1, {"amount": data["amount"]}), "ann", *roles)
+        made = stage.mutate(Update(made.document_id, 1, {"amount": data["amount"]}), ASKER, *roles)
     (stored,) = stage.standing.row("SELECT data FROM documents WHERE id = %s", made.document_id)
     assert made.instance_id is not None
     script = WorldScript(
@@ -166,7 +166,7 @@ def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
         effects={node: rng.choice(["delivered", "done", "error"]) for node in NODES if rng.random() < 0.5},
         outputs={"call": OUTPUT, "erp": RESPONSE, "count_up": {}},
         rules={"known": stored.get("name") != "else", "solvent": not stored["amount"] < 0},
-        actor={"user_id": "ann", "roles": roles},
+        actor={"user_id": ASKER, "roles": roles},
         permissions=[permission for role in roles for permission in PERMISSIONS[role]],
         org={"trusted": ["acme"]},
         birth=birth,
@@ -254,7 +254,7 @@ def ask_next(stage: WorkflowStage, life: Life, wanted: list[str]) -> bool:
         transition = wanted.pop(0)
         operation = RequestTransition(life.document_id, stage.version_of(life.document_id), transition)
         try:
-            stage.mutate(operation, "ann", *life.script.actor["roles"])
+            stage.mutate(operation, ASKER, *life.script.actor["roles"])
         except Rejected:
             continue
         life.asked.append(transition)
@@ -286,7 +286,7 @@ def compare(stage: WorkflowStage, life: Life) -> None:
         "entity_version": projection.entity_version,
         "active_tokens": plain([token.to_json() for token in projection.tokens()]),
         "context_json": plain(projection.context),
-        "actor": ("ann", life.script.actor["roles"]),
+        "actor": (ASKER, life.script.actor["roles"]),
         "serves": projection.request is not None,
         "reason": projection.reason if projection.status == "paused" else None,
     }

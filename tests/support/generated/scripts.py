@@ -6,6 +6,8 @@ from typing import Any
 from signet.core.simulation import WorldScript
 
 NODES = [f"n{index}" for index in range(60)]
+# They are no member, so that they keep the roles with which they ask.
+ASKER = "ada"
 
 
 def make_document(rng: Random) -> dict[str, Any]:
@@ -32,7 +34,7 @@ def make_script(rng: Random, contract: dict[str, Any]) -> WorldScript:
         effects=_answers(rng, ["delivered", "done", "error"], 0.5),
         outputs={"count_up": {"count": 3}},
         rules={name: rng.random() < 0.7 for name in ("known", "solvent")},
-        actor={"user_id": "ann", "roles": rng.choice([["clerk"], []])},
+        actor={"user_id": ASKER, "roles": rng.choice([["clerk"], []])},
         permissions=rng.choice([("*:*",), ("thing:*",), ()]),
         org={"trusted": ["acme"]},
         birth="amended" if "amendment" in contract and rng.random() < 0.3 else "created",

@@ -63,8 +63,8 @@ def test_who_ends_it_says_what_follows(client: Client, waiting: Applied, admin: 
     assert left.status == 200, left.text
     [incident] = client.get("/v1/incidents", query={"document_id": str(waiting.document_id)}).body["items"]
     assert (incident["code"], incident["token"]) == ("DOCUMENT_WITHOUT_WORKFLOW", None)
-    restarting = {"name": "restart", "permission": "workflow:restart", "targets": []}
-    correcting = {"name": "correct", "permission": "workflow:correct", "targets": []}
+    restarting = {"name": "restart", "permission": "workflow:restart", "targets": [], "then": []}
+    correcting = {"name": "correct", "permission": "workflow:correct", "targets": [], "then": []}
     assert incident["acts"] == [restarting, correcting]
 
 
