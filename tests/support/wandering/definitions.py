@@ -57,11 +57,15 @@ ACTIONS: Mapping[str, Any] = {
         "output": {"made": {"type": "string"}},
     }
 }
-REOPENED: Mapping[str, Any] = {"reopen": {"from": ["active"], "to": "draft", "kind": "requested"}}
+WAYS: Mapping[str, Any] = {
+    "reopen": {"from": ["active"], "to": "draft", "kind": "requested"},
+    # An amendment whose original is gone is withdrawn, wherever it stands.
+    "void": {"from": ["draft", "review", "approved", "active"], "to": "voided", "kind": "interrupting"},
+}
 
 
 def _contract(states: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    made = changed(fields={"lines": LINES}, actions=ACTIONS, transitions=REOPENED, states=states or {})
+    made = changed(fields={"lines": LINES}, actions=ACTIONS, transitions=WAYS, states=states or {})
     return {**made, "amendment": {"from": ["active"]}, **more}
 
 
