@@ -180,7 +180,7 @@ def cancel(stage: WorkflowStage, document: Made) -> None:
     company, current = stage.standing.company, stage.instance_of(document.id)
     operating = Instances(company.database, stage.caches(), CompiledCache())
     version = stage.instance(current)["version"]
-    operating.cancel(company.caller("dave", "admin"), current, version, "stuck")
+    operating.cancel(company.caller("olga", "admin"), current, version, "stuck")
 
 
 def test_a_cancelled_instance_forgets_nothing(stage: WorkflowStage) -> None:
