@@ -7,6 +7,7 @@ from signet.core.approvals.unpinned_reads import list_unpinned_fields
 from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
+from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.approval_control import asks_alike
 from signet.core.runtime.workflow import Workflow
@@ -58,10 +59,10 @@ def find_read_unpinned(
     if content["kind"] == "automation":
         return
     before = find_published_before(connection, tenant_id, definition_id, content["entity_type"])
-    stored = before and read_compiled(connection, tenant_id, before.id, before.version)
-    if before is None or not stored:
+    old = before and _read_runnable(connection, tenant_id, before.id, before.version)
+    if before is None or not old:
         return
-    old, new = parse_artifact(*stored), artifact
+    new = artifact
     old_contract = _read_compiled_contract(connection, tenant_id, old)
     new_contract = _read_compiled_contract(connection, tenant_id, new)
     if old_contract is None or new_contract is None:
@@ -78,11 +79,23 @@ def find_read_unpinned(
 def _asks_alike(
     connection: Connection, tenant_id: UUID, count: LiveCount, new: tuple[Workflow, Contract | None]
 ) -> bool:
-    stored = read_compiled(connection, tenant_id, count.id, count.version)
+    old = _read_runnable(connection, tenant_id, count.id, count.version)
+    return old is not None and asks_alike(Workflow(old), _read_contract(connection, tenant_id, old), *new)
+
+
+def _read_runnable(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
+) -> Artifact | None:
+    """Read a definition; None where it was compiled by a compiler whose workflows do not run here."""
+    stored = read_compiled(connection, tenant_id, definition_id, version)
     if stored is None:
-        return False
-    old = parse_artifact(*stored)
-    return asks_alike(Workflow(old), _read_contract(connection, tenant_id, old), *new)
+        return None
+    try:
+        return parse_artifact(*stored)
+    except Rejected as rejected:
+        if rejected.code != "WORKFLOW_COMPILER_STALE":
+            raise
+        return None
 
 
 def _read_contract(connection: Connection, tenant_id: UUID, artifact: Artifact) -> Contract | None:
