@@ -131,11 +131,11 @@ def test_wf_10_a_wave_that_is_rolled_back_leaves_nothing_to_be_sent(
     made = begin(stage)
 
     def break_off(*arguments: Any) -> None:
-        raise psycopg.errors.DataError("in the last moment")
+        raise psycopg.errors.NumericValueOutOfRange("in the last moment")
 
     with monkeypatch.context() as patched:
         patched.setattr("signet.engine.execution.wave.end_wave", break_off)
-        with pytest.raises(psycopg.errors.DataError):
+        with pytest.raises(psycopg.errors.NumericValueOutOfRange):
             stage.drain()
     assert effects_of(stage, made) == []
     watching = WatchingConnector(stage.standing.admin_url)
