@@ -218,7 +218,8 @@ def test_wf_15_every_column_is_known_to_follow_or_to_stay(stage: WorkflowStage) 
     stays = {
         *("tenant_id", "id", "kind", "definition_id", "definition_version", "entity_type", "entity_id"),
         *("subject_id", "partition_id", "overlap_key", "begin_node", "begin_version", "birth", "depth"),
-        *("begin_actor_id", "begin_actor_roles", "begin_responsible", "begin_pins", "trace_id", "started_at"),
+        *("begin_actor_id", "begin_actor_roles", "begin_responsible", "begin_pins", "begin_context"),
+        *("trace_id", "started_at"),
     }
     columns = stage.standing.rows(
         "SELECT column_name FROM information_schema.columns WHERE table_name = 'workflow_instances'"
