@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.documents.request_check import RequestedDocument, check_asking
 from signet.core.explain.incidents import ENDED, WHY, ExplainedAct, write_command, write_request
 from signet.core.explain.instance_record import ApprovalRecord, EffectRecord, InstanceRecords
 from signet.core.explain.outline import Outline
@@ -94,18 +93,16 @@ def _explain_requests(outline: Outline, record: InstanceRecords) -> Iterator[Exp
 
 def _explain_amendment(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
     """Name what people may ask of the open amendment; where it is paused, its own explanation says more."""
-    amendment, contract = record.amendment, outline.contract
-    if amendment is None or contract is None or amendment.is_paused:
+    amendment = record.amendment
+    if amendment is None or amendment.is_paused:
         return
     state = f"sys:state:{amendment.status}"
     gates = list_asked_gates(outline, state) if state in outline.workflow.nodes else []
     is_over = amendment.instance_id is None
     for gate in gates:
-        config = outline.workflow.config_of(gate)
-        if check_asking(contract, config["transition"], RequestedDocument(amendment.status)) is None:
-            document_id, version = amendment.document_id, amendment.version
-            act = _explain_request(outline, config, document_id, version, is_over=is_over)
-            yield replace(act, text=f"{act.text}, of the amendment")
+        config, document_id = outline.workflow.config_of(gate), amendment.document_id
+        act = _explain_request(outline, config, document_id, amendment.version, is_over=is_over)
+        yield replace(act, text=f"{act.text}, of the amendment")
 
 
 def _explain_request(

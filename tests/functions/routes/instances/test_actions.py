@@ -49,7 +49,7 @@ def worker(owner_url: str) -> Iterator[Worker]:
 
 
 # What an act answers that leaves nothing undone, and sends nothing again.
-NOTHING_LEFT = {"follows": None, "may_have_left": [], "repeats": [], "undone": []}
+NOTHING_LEFT: dict[str, Any] = {"follows": None, "may_have_left": [], "repeats": [], "undone": []}
 
 
 def act(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.compiler.artifact import Artifact
+from signet.core.repair.restart_check import list_sequels
 from signet.core.runtime.execution import Blocked, InstanceExecution
 from signet.core.runtime.go_to_targets import (
     check_approval_ahead,
@@ -125,6 +126,7 @@ def test_an_approval_behind_a_gate_is_not_passed(node: str) -> None:
     assert code == "INSTANCE_APPROVAL_AHEAD" and "usr:posting:look" in sentence
     ended = check_approval_ahead(execution)
     assert ended is not None and ended.code == code
+    assert list_sequels(execution, {}, "active", is_amendment=False) == []
     acts = list_acts(execution, None, "active", is_paused_by_person=False, is_correctable=False)
     assert not {"cancel", "fail"} & set(acts)
 
