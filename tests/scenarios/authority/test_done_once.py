@@ -26,8 +26,8 @@ from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing
 
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
 CONFIRM = {**LOOK, "id": "confirm"}
-PAYLOAD = {"number": "{entity.number}", "amount": {"$expr": "entity.amount"}}
-PAY = {
+PAYLOAD: dict[str, Any] = {"number": "{entity.number}", "amount": {"$expr": "entity.amount"}}
+PAY: dict[str, Any] = {
     "id": "pay",
     "type": "webhook_out",
     "config": {"endpoint": "erp", "payload": PAYLOAD, "save_as": "paid"},
@@ -326,7 +326,7 @@ def test_people_who_are_asked_again_make_no_call_again(
 
 def test_a_call_that_would_say_something_else_is_held(stage: WorkflowStage) -> None:
     """It was sent with a value that was erased since: it is not sent again, nor taken as said."""
-    pay = {**PAY, "config": {**PAY["config"], "payload": {**PAYLOAD, "to": "{entity.contact}"}}}  # type: ignore[dict-item]
+    pay = {**PAY, "config": {**PAY["config"], "payload": {**PAYLOAD, "to": "{entity.contact}"}}}
     document = booked(stage, pay, CONFIRM, contact="Bob")
     erase(stage, document, document)
     assert list_paid(stage, document) == ["completed"]

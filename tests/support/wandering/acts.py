@@ -1,6 +1,7 @@
 """Acts of people on a document that wanders: each may be refused, and that is an answer like any other."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, LiteralString
 
@@ -171,7 +172,7 @@ def vote(world: World, document: Made, given: Vote) -> bool:
     voted = False
     for (request_id,) in world.stage.standing.rows(SEATED, document.id):
         for user_id in VOTERS:
-            if attempt(lambda: world.scene.decide(request_id, given, user_id)) is None:  # noqa: B023
+            if attempt(partial(world.scene.decide, request_id, given, user_id)) is None:
                 voted = True
                 break
     world.settle()

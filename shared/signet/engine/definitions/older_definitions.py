@@ -52,17 +52,16 @@ def find_older_running(
 
 
 def find_read_unpinned(
-    connection: Connection, tenant_id: UUID, definition_id: UUID, artifact: Artifact
+    connection: Connection, tenant_id: UUID, definition_id: UUID, new: Artifact
 ) -> Iterator[Finding]:
     """Yield a finding that names what the definition before has no approval pin, and the new one reads."""
-    content = artifact.content
+    content = new.content
     if content["kind"] == "automation":
         return
     before = find_published_before(connection, tenant_id, definition_id, content["entity_type"])
     old = before and _read_runnable(connection, tenant_id, before.id, before.version)
     if before is None or not old:
         return
-    new = artifact
     old_contract = _read_compiled_contract(connection, tenant_id, old)
     new_contract = _read_compiled_contract(connection, tenant_id, new)
     if old_contract is None or new_contract is None:

@@ -182,7 +182,7 @@ def test_a26_only_what_can_come_is_declared(document: dict[str, Any]) -> None:
 
 def test_a28_only_what_is_sent_is_closed(document: dict[str, Any]) -> None:
     assert document["components"]["schemas"]["DocumentRequest"]["additionalProperties"] is False
-    example = {
+    example: dict[str, Any] = {
         "components": {
             "schemas": {
                 name: {"title": name, "additionalProperties": False} for name in ("Sent", "Both", "Answered")
@@ -190,7 +190,7 @@ def test_a28_only_what_is_sent_is_closed(document: dict[str, Any]) -> None:
         },
         "paths": {"/": {"post": {"requestBody": {"$ref": "#/components/schemas/Sent"}}}},
     }
-    schemas: Any = example["components"]["schemas"]  # type: ignore[index]
+    schemas = example["components"]["schemas"]
     schemas["Sent"]["properties"] = {"both": [{"$ref": "#/components/schemas/Both"}]}
     open_answers(example)
     assert {name: "additionalProperties" in schema for name, schema in schemas.items()} == {
