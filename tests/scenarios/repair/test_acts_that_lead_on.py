@@ -1,6 +1,5 @@
 """The acts of an incident are those that the server accepts, and one of them leads on."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,16 +10,10 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.incidents import Incident, IncidentFilter, Incidents
 from tests.support.repair.contract import CONTRACT, LOOK, RUN, slot
 from tests.support.repair.scene import RepairScene
-from tests.support.workflow_stage import CALL, Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
 SENT, RUNNING = "usr:booking:call", "usr:filing:run"
 DEAD = "approved, held: EFFECT_DEAD"
-
-
-@pytest.fixture
-def stage(server_url: str) -> Iterator[WorkflowStage]:
-    with standing_stage(server_url) as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A person's pause holds what was not sent, and names what may have left already."""
 
-from collections.abc import Iterator
 from typing import LiteralString
 
 import pytest
@@ -13,17 +12,11 @@ from signet.engine.instances.explain import explain
 from signet.outbound.connector import Delivery
 from tests.support.repair.contract import CONTRACT, TELL, slot
 from tests.support.repair.scene import RepairScene
-from tests.support.workflow_stage import CALL, Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
 BUSY = Delivery(503, "ANSWERED: 503")
 SENT = "usr:booking:call"
 ROWS: LiteralString = "SELECT status, attempts FROM workflow_side_effects_outbox ORDER BY id"
-
-
-@pytest.fixture
-def stage(server_url: str) -> Iterator[WorkflowStage]:
-    with standing_stage(server_url) as made:
-        yield made
 
 
 @pytest.fixture

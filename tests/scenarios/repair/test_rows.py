@@ -4,25 +4,17 @@ The outcome of every act is kept in `golden/rows.json`, from which docs/operatin
 tried on a document of its own. At each moment of the way on, the explanation names the act that is next.
 """
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.repair.acts import ACTS
 from tests.support.repair.outcomes import keep_outcomes, read_outcomes
 from tests.support.repair.rows import ALL_ACTS, ROWS, Row
 from tests.support.repair.scene import RepairScene
-from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import Made, WorkflowStage
 
 MAX_ACTS = 3
 # The name of an act in explanations, where the table has another.
 NAMES = {"deliver": "try_now"}
-
-
-@pytest.fixture
-def stage(server_url: str) -> Iterator[WorkflowStage]:
-    with standing_stage(server_url) as made:
-        yield made
 
 
 def strand(scene: RepairScene, row: Row, count: int) -> list[Made]:

@@ -1,6 +1,5 @@
 """No restart, go_to or move sends again unseen what has left, or may have left."""
 
-from collections.abc import Iterator
 from typing import Any, LiteralString
 
 import pytest
@@ -14,7 +13,7 @@ from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete
 from tests.support.moved_instances import codes_of
 from tests.support.repair.contract import CONTRACT, LOOK, PAUSE, slot
 from tests.support.repair.scene import RepairScene
-from tests.support.workflow_stage import CALL, Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
 BUSY = Delivery(503, "ANSWERED: 503")
 SENT = "usr:booking:call"
@@ -22,12 +21,6 @@ FIRST: LiteralString = (
     "SELECT coalesce(first_id, id) FROM workflow_side_effects_outbox WHERE instance_id = %s"
     " ORDER BY id DESC LIMIT 1"
 )
-
-
-@pytest.fixture
-def stage(server_url: str) -> Iterator[WorkflowStage]:
-    with standing_stage(server_url) as made:
-        yield made
 
 
 @pytest.fixture

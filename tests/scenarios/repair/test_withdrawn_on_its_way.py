@@ -1,6 +1,5 @@
 """A call that is withdrawn on its way: the answer names it, and people are told where it arrives."""
 
-from collections.abc import Iterator
 from typing import Any, LiteralString
 
 import pytest
@@ -17,7 +16,7 @@ from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.named_things import supply_names
 from tests.support.repair.contract import LOOK, changed, slot
 from tests.support.repair.scene import RepairScene
-from tests.support.workflow_stage import CALL, Made, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
 SENT = "usr:booking:call"
 CARETAKERS = "caretaker"
@@ -29,12 +28,6 @@ CONTRACT = {
     **changed(transitions={"void": {"from": ["draft", "approved"], "to": "voided", "kind": "interrupting"}}),
     "on_incident": {"role": CARETAKERS},
 }
-
-
-@pytest.fixture
-def stage(server_url: str) -> Iterator[WorkflowStage]:
-    with standing_stage(server_url) as made:
-        yield made
 
 
 @pytest.fixture

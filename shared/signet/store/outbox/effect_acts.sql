@@ -1,7 +1,7 @@
 -- {table} is filled from the closed set of queues in queue.py.
 
--- name: list_effects
--- List the effects of an instance, the newest first, each with whether its endpoint is switched off.
+-- part: effects
+-- Read effects with their documents, and what keeps them from being sent.
 SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
        q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
        q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance,
@@ -14,24 +14,17 @@ SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS s
 FROM workflow_side_effects_outbox q
 LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
 LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
+
+-- name: list_effects
+-- List the effects of an instance, the newest first, each with whether its endpoint is switched off.
+{effects}
 WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = %(instance_id)s AND q.id < %(before)s
 ORDER BY q.id DESC
 LIMIT %(limit)s
 
 -- name: find_effect
 -- Find an effect by its id, which names its partition.
-SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
-       q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
-       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance,
-       coalesce((i.status = 'paused' AND (
-           SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
-           WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
-             AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
-           ORDER BY s.seq DESC
-           LIMIT 1)), false) AS is_paused_by_person
-FROM workflow_side_effects_outbox q
-LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
-LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
+{effects}
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = %(created_at)s AND q.id = %(id)s
 
 -- name: lock_effect
