@@ -48,6 +48,9 @@ def test_the_overview(client: Client, admin: Admin) -> None:
     put(admin, "effects", uuid4(), status="dead_letter", count=9)
     done = put_one(admin, "events", client.tenant_id, "1 minute", status="completed", attempts=2)
     change(admin, "events", done, "completed_at = due_at + interval '7 seconds'")
+    # Half of the quota is used up, so that it is listed also where this test runs slowly.
+    client.get("/v1/operations")
+    admin.execute("UPDATE quota_meters SET full_at = clock_timestamp() + interval '30 seconds'")
     seen = client.get("/v1/operations")
     assert seen.status == 200, seen.text
     events, effects = seen.body["queues"]
@@ -63,7 +66,7 @@ def test_the_overview(client: Client, admin: Admin) -> None:
     assert seen.body["stuck_instances"] == 0
     assert seen.body["usage"] == {"running_instances": 1, "paused_instances": 0, "steps": 0}
     quotas = {quota["name"]: quota for quota in seen.body["quotas"]}
-    assert 2_900 < quotas["api:read"]["left"] <= quotas["api:read"]["capacity"] == 3_000
+    assert 1_500 <= quotas["api:read"]["left"] <= quotas["api:read"]["capacity"] == 3_000
     assert {len(table["months"]) for table in seen.body["partitions"]} == {3}
     assert seen.body["actions_not_loaded"] == []
 
