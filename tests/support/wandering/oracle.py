@@ -68,7 +68,8 @@ PASSED: LiteralString = (
     " AND s.output_json ->> 'outcome' = 'passed' GROUP BY 1, 2"
 )
 CALLED: LiteralString = (
-    "SELECT i.entity_id, s.node_id, count(DISTINCT coalesce(e.first_id, e.id))::int"
+    "SELECT i.entity_id, s.node_id, greatest(count(DISTINCT coalesce(e.first_id, e.id)),"
+    " count(*) FILTER (WHERE e.status = 'completed'))::int"
     " FROM workflow_side_effects_outbox e"
     " JOIN workflow_step_executions s ON (s.tenant_id, s.id) = (e.tenant_id, e.step_execution_id)"
     " JOIN workflow_instances i ON (i.tenant_id, i.id) = (e.tenant_id, e.instance_id)"

@@ -34,7 +34,7 @@ ROLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 # The step of what is being delivered, as it is at that moment.
 LEAVING: LiteralString = (
-    "SELECT s.node_id, s.status, i.status, e.withdrawn_at IS NOT NULL"
+    "SELECT e.id, s.node_id, s.status, i.status, e.withdrawn_at IS NOT NULL"
     " FROM workflow_side_effects_outbox e JOIN workflow_step_executions s"
     " ON (s.tenant_id, s.id) = (e.tenant_id, e.step_execution_id)"
     " JOIN workflow_instances i ON (i.tenant_id, i.id) = (e.tenant_id, e.instance_id)"
@@ -64,30 +64,31 @@ class Outside:
     stage: WorkflowStage
     delivery: Delivery = field(default_factory=lambda: Delivery(200, None, {"ok": True}))
     is_answer_lost: bool = False
-    # The ids of what was accepted; of those in `lost` the sender does not know.
+    # The ids of what was accepted, by which a receiver knows what comes again.
     accepted: list[UUID] = field(default_factory=list)
-    lost: set[UUID] = field(default_factory=set)
+    # The effects whose answer has come. In front of a gate another step may call again, under the same id.
+    answered: set[UUID] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
 
     def deliver(self, message: OutboundMessage) -> Delivery:
-        for node, step, instance, is_withdrawn in self.stage.standing.rows(LEAVING, message.id):
+        sent = self.stage.standing.rows(LEAVING, message.id)
+        for effect, node, step, instance, is_withdrawn in sent:
             if is_withdrawn or step in ("cancelled", "skipped") or instance in ("cancelled", "failed"):
                 self.wrong.append(f"{node} is {step} in an instance that is {instance}, and its effect left")
+            if effect in self.answered:
+                self.wrong.append(f"{effect} was sent again though its answer had come")
         if self.is_answer_lost:
             self._accept(message.id)
-            self.lost.add(message.id)
             return Delivery(None, "TIMED_OUT: no answer")
         if self.delivery.is_delivered:
             self._accept(message.id)
-            self.lost.discard(message.id)
+            self.answered.update(effect for effect, *_ in sent)
         return self.delivery
 
     def _accept(self, message_id: UUID) -> None:
-        """Take a message once, however often it comes: a receiver knows it by its id."""
+        """Take a message once, however often it comes."""
         if message_id not in self.accepted:
             self.accepted.append(message_id)
-        elif message_id not in self.lost:
-            self.wrong.append(f"{message_id} was sent again though its answer had come")
 
 
 @dataclass

@@ -168,6 +168,7 @@ def list_acts(
     status: str,
     *,
     is_paused_by_person: bool,
+    is_behind: bool,
     is_correctable: bool,
 ) -> list[str]:
     """List the acts that repair what is held, as the checks would accept them; the gentlest first.
@@ -179,14 +180,15 @@ def list_acts(
     ending = ["cancel", "fail"] if check_approval_ahead(execution) is None else []
     is_retriable = check_retry(execution, is_paused_by_person=is_paused_by_person) is None
     found = ["retry"] if is_retriable else ["resume"] if check_resume(execution) is None else []
+    has_drifted = execution.projection.has_drifted and not is_paused_by_person
     if token is None or not execution.takes_changes:
-        has_drifted = execution.projection.has_drifted and not is_paused_by_person
         found += ["go_to"] if has_drifted and list_targets(execution, status) else []
         return [*found, *ending]
-    found += ["ask_again"] if check_ask_again(execution, token) is None else []
-    found += ["skip"] if check_skip(execution.workflow, token) is None else []
-    found += ["go_to"] if list_targets(execution, status) else []
-    found += ["correct"] if is_correctable else []
+    # An edit that is not taken in yet may send the instance elsewhere: what rests on the place of its tokens waits.
+    found += ["ask_again"] if check_ask_again(execution, token) is None and not is_behind else []
+    found += ["skip"] if check_skip(execution.workflow, token) is None and not is_behind else []
+    found += ["go_to"] if list_targets(execution, status) and (has_drifted or not is_behind) else []
+    found += ["correct"] if is_correctable and not is_behind else []
     found += ["cancel_token"] if check_cancel(execution.workflow, token) is None else []
     return [*found, *ending]
 

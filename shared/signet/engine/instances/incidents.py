@@ -303,6 +303,7 @@ def _list_acts_on_instance(
         token,
         status,
         is_paused_by_person=held.is_paused_by_person,
+        is_behind=held.is_behind,
         is_correctable=is_correctable,
     )
     return [

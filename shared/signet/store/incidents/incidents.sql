@@ -75,7 +75,7 @@ LIMIT %(limit)s
 -- name: read_held_instances
 -- Read what says which acts these instances accept, with the status of their documents.
 SELECT i.id, i.status, i.reason, i.version, i.definition_id, i.definition_version, i.active_tokens, i.entity_id AS document_id,
-       d.status AS document_status, d.amended_from_id IS NOT NULL AS is_amendment,
+       d.status AS document_status, d.amended_from_id IS NOT NULL AS is_amendment, coalesce(d.version <> i.entity_version, false) AS is_behind,
        CASE WHEN i.status = 'paused' THEN coalesce((
                 SELECT s.run_as = 'actor' FROM workflow_step_executions s
                 WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.node_id = 'sys:control:paused'

@@ -32,7 +32,14 @@ def test_the_acts_on_an_approval_name_a_correction_where_one_is_possible() -> No
     execution = begin(workflow, "sys:slot:approval:in")
     (token,) = execution.projection.tokens()
     acts, shut = (
-        list_acts(execution, token, "submitted", is_paused_by_person=False, is_correctable=is_correctable)
+        list_acts(
+            execution,
+            token,
+            "submitted",
+            is_paused_by_person=False,
+            is_behind=False,
+            is_correctable=is_correctable,
+        )
         for is_correctable in (True, False)
     )
     assert acts[0] == "ask_again" and [act for act in acts if act not in shut] == ["correct"]

@@ -127,7 +127,9 @@ def test_an_approval_behind_a_gate_is_not_passed(node: str) -> None:
     ended = check_approval_ahead(execution)
     assert ended is not None and ended.code == code
     assert list_sequels(execution, {}, "active", is_amendment=False) == []
-    acts = list_acts(execution, None, "active", is_paused_by_person=False, is_correctable=False)
+    acts = list_acts(
+        execution, None, "active", is_paused_by_person=False, is_behind=False, is_correctable=False
+    )
     assert not {"cancel", "fail"} & set(acts)
 
 

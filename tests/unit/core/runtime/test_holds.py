@@ -259,9 +259,29 @@ def test_an_operator_may_send_it_back_but_not_on() -> None:
 
 
 def acts_on(
-    execution: InstanceExecution, token: Token | None, *, is_paused_by_person: bool = False
+    execution: InstanceExecution,
+    token: Token | None,
+    *,
+    is_paused_by_person: bool = False,
+    is_behind: bool = False,
 ) -> list[str]:
-    return list_acts(execution, token, "draft", is_paused_by_person=is_paused_by_person, is_correctable=True)
+    return list_acts(
+        execution,
+        token,
+        "draft",
+        is_paused_by_person=is_paused_by_person,
+        is_behind=is_behind,
+        is_correctable=True,
+    )
+
+
+def test_behind_an_edit_only_those_acts_are_listed_that_the_edit_cannot_change() -> None:
+    """Leave out what rests on the place of a token, while the instance has not taken an edit in."""
+    execution = begin({"nodes": [call("left")]}, "usr:checks:left")
+    end(execution, "left", "error", "EFFECT_DEAD: refused")
+    [token] = execution.projection.position.held()
+    left_out = set(acts_on(execution, token)) - set(acts_on(execution, token, is_behind=True))
+    assert left_out == {"skip", "go_to", "correct"}
 
 
 def test_the_acts_are_those_that_the_checks_accept() -> None:
