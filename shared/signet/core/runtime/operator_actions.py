@@ -184,7 +184,7 @@ def list_acts(
     if token is None or not execution.takes_changes:
         found += ["go_to"] if has_drifted and list_targets(execution, status) else []
         return [*found, *ending]
-    # An edit that is not taken in yet may send the instance elsewhere: what rests on the place of its tokens waits.
+    # An edit that is not taken in yet may send the instance elsewhere, so what rests on its place waits.
     found += ["ask_again"] if check_ask_again(execution, token) is None and not is_behind else []
     found += ["skip"] if check_skip(execution.workflow, token) is None and not is_behind else []
     found += ["go_to"] if list_targets(execution, status) and (has_drifted or not is_behind) else []
