@@ -180,6 +180,21 @@ def test_a26_only_what_can_come_is_declared(document: dict[str, Any]) -> None:
     assert {tag["name"] for tag in document["tags"]} == used
 
 
+def test_a26_what_the_gateway_refuses_has_a_type(document: dict[str, Any]) -> None:
+    too_long = document["components"]["responses"]["TooLong"]["content"]["application/json"]["schema"]
+    assert too_long == {"$ref": "#/components/schemas/GatewayRefusal"}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert operation["responses"]["431"] == {"$ref": "#/components/responses/TooLong"}
+    assert document["info"]["contact"] == {"name": "The maintainers of Signet"}
+
+
+def test_a_body_that_may_be_left_out_is_never_null(document: dict[str, Any]) -> None:
+    published = document["paths"]["/v1/definitions/{definition_id}/publish"]["post"]["requestBody"]
+    assert published.get("required", False) is False
+    assert published["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Publishing"}
+
+
 def test_a28_only_what_is_sent_is_closed(document: dict[str, Any]) -> None:
     assert document["components"]["schemas"]["DocumentRequest"]["additionalProperties"] is False
     example: dict[str, Any] = {
