@@ -27,7 +27,6 @@ DESCRIPTION = (
 )
 _COMMON = (400, 401, 403, 404, 405, 422, 429, 500, 503)
 _OF_BODIES = (413, 415)
-_OF_CHANGES = (409, 412)
 _BY_STATUS: Mapping[int, Sequence[str]] = {
     status: sorted(code for code, kind in CODES.items() if STATUSES[kind] == status)
     for status in set(STATUSES.values())
@@ -136,15 +135,15 @@ def _list_problems(operation: Mapping[str, Any], route: Declared) -> list[int]:
     statuses = [status for status in _COMMON if status not in _list_impossible(route)]
     if "requestBody" in operation:
         statuses += _OF_BODIES
-    if route.method != "GET":
-        statuses += _OF_CHANGES
+    if route.method != "GET" and not route.writes_nothing:
+        statuses.append(STATUSES[ErrorKind.CONFLICT])
     if route.method != "GET" and route.path.startswith("/v1/documents"):
         statuses.append(STATUSES[ErrorKind.LOCKED])
     if route.wants_version or route.makes:
         statuses.append(STATUSES[ErrorKind.PRECONDITION_MISSING])
-    if route.method == "GET" and route.is_versioned:
+    if route.takes_version or (route.method == "GET" and route.is_versioned):
         statuses.append(STATUSES[ErrorKind.PRECONDITION])
-    return sorted(statuses)
+    return sorted({*statuses, *route.also_answers})
 
 
 def _list_impossible(route: Declared) -> Sequence[int]:
