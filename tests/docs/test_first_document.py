@@ -1,95 +1,102 @@
-"""docs/first_document.md, sent to the stack that `make run` starts, in the order of the page."""
+"""docs/first_document.md, pasted block by block into one shell beside a `signet run` of its own."""
 
-import json
+import os
 import re
-import time
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from signet.core.tenants.eligibility_changes import COMMAND_LINE
-from signet.engine.tenants.install import install_tenant
-from signet.local.tenant_file import read_tenant_file
-from signet.local.worker_loop import running_worker
-from signet.store.database import Database
-from signet.wiring.effects import make_effects
-from signet.wiring.engine import make_worker
-from tests.support.api_application import wire
-from tests.support.http_client import Client, ClientAnswer
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "first_document.md"
-WAIT_SECONDS = 20.0
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "first_document.md"
+ADDRESS = "http://127.0.0.1:8700"
+# A block that hangs fails with what it has said until then.
+SHELL = ("timeout", "300", "bash", "--noprofile", "--norc")
+STATUS = re.compile(r"^HTTP/1\.1 (\d{3})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Sent:
-    who: str
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: Any
-    status: int
+class Pasted:
+    """A block of the page, and the lines that the page shows below it."""
+
+    commands: str
+    shown: tuple[str, ...]
 
 
-def read_page() -> Iterator[Sent]:
-    for block in re.findall(
-        r"^```http\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    ):
-        first, *rest = block.splitlines()
-        who, method, path = first.replace(":", "", 1).split()
-        headers = dict(line.split(": ", 1) for line in rest if re.match(r"[A-Z][\w-]+: ", line))
-        bodies = [json.loads(line) for line in rest if line.startswith("{")]
-        yield Sent(who, method, path, headers, bodies[0] if bodies else None, int(rest[-1]))
+def read_blocks(page: str) -> list[Pasted]:
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    pasted: list[Pasted] = []
+    for kind, text in blocks:
+        if kind == "sh":
+            pasted.append(Pasted(text, ()))
+        elif kind == "text":
+            pasted[-1] = Pasted(pasted[-1].commands, tuple(text.split()))
+    return pasted
 
 
 @pytest.fixture
-def people(database: Database, worker: Database) -> Iterator[dict[str, Client]]:
-    tenant = read_tenant_file(ROOT / "examples" / "tenant.yaml")
-    install_tenant(database, tenant, COMMAND_LINE)
-    application = wire(database)
-    with running_worker(worker, make_worker(worker), make_effects(worker)):
-        yield {
-            member.user_id: Client(application, tenant.tenant_id, member.user_id, member.roles)
-            for member in tenant.members
-        }
+def folder(tmp_path: Path) -> Path:
+    """Return a folder in which `.venv/bin/signet` works, as in a clone."""
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+    return tmp_path
 
 
-def send(people: dict[str, Client], sent: Sent, known: dict[str, str]) -> ClientAnswer:
-    path = re.sub(r"{(\w+)}", lambda found: known[found[1]], sent.path)
-    headers: dict[str, Any] = {name.lower().replace("-", "_"): value for name, value in sent.headers.items()}
-    return people[sent.who].call(sent.method, path, sent.body, **headers)
+@pytest.fixture
+def address(folder: Path) -> Iterator[str]:
+    """Start `signet run` on a port of its own; yield its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [".venv/bin/signet", "run", "--port", str(port), "--end-with-parent"]
+    with subprocess.Popen(
+        command, cwd=folder, env=make_environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            said = ""
+            while not said.endswith("Ctrl-C stops it.\n"):
+                line = process.stdout.readline()
+                assert line, f"it ended and said {said}"
+                said += line
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
 
 
-def test_the_page_does_what_it_says(people: dict[str, Client]) -> None:
-    known: dict[str, str] = {}
-    for sent in read_page():
-        deadline = time.monotonic() + WAIT_SECONDS
-        answer = send(people, sent, known)
-        # The worker may need a moment, as the reader of the page does.
-        while answer.status == 202 or (answer.status == 200 and answer.body.get("items") == []):
-            assert time.monotonic() < deadline, (sent, answer.text)
-            time.sleep(0.05)
-            if sent.method == "POST":
-                break
-            answer = send(people, sent, known)
-        assert answer.status == sent.status or (sent.status, answer.status) == (200, 202), (sent, answer.text)
-        learn(known, answer)
-    assert people["carl"].get(known["document"]).body["data"]["number"] == "R-1"
+def make_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("SIGNET_")}
 
 
-def learn(known: dict[str, str], answer: ClientAnswer) -> None:
-    body = json.loads(answer.text) if answer.text else {}
-    if (
-        "/v1/documents/" in answer.headers.get("location", "")
-        and "requests" not in answer.headers["location"]
-    ):
-        known["document"] = answer.headers["location"]
-    if body.get("definitions"):
-        known["definition"] = body["definitions"][0]["id"]
-    for item in body.get("items", []):
-        if "request_id" in item:
-            known["approval"] = item["request_id"]
+def paste(blocks: list[Pasted], folder: Path, address: str) -> list[str]:
+    """Paste the blocks into one shell; return what it said after each."""
+    mark = uuid4().hex
+    typed = "".join(f"{block.commands}\necho {mark}\n" for block in blocks)
+    done = subprocess.run(
+        SHELL,
+        input=typed.replace(ADDRESS, address),
+        cwd=folder,
+        env=make_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *said, rest = done.stdout.split(f"{mark}\n")
+    assert (rest, done.stderr, done.returncode) == ("", "", 0), (said[-1:], rest, done.stderr)
+    return said
+
+
+def test_the_page_is_pasted_into_a_shell_and_ends_at_active(folder: Path, address: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    blocks = read_blocks(page)
+    assert len(blocks) == page.count("```sh\n") and page.count(ADDRESS) == 1
+    said = paste(blocks, folder, address)
+    for block, text in zip(blocks, said, strict=True):
+        if block.shown:
+            status, *lines = block.shown
+            assert STATUS.findall(text)[-1] == status, (block.commands, text)
+            assert text.split()[len(text.split()) - len(lines) :] == lines, text
+    assert said[-1].endswith("active\n")
+    assert '"status":"active"' in "".join(said)
