@@ -11,7 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from signet.cli.artifact_file import MAX_DEPTH, read_artifact_file
+from signet.authoring.artifact_file import MAX_DEPTH, read_artifact_file
 from signet.cli.console import paint_marks, uses_colours, write
 from signet.cli.main import app
 from signet.core.canonical_json import canonical_bytes
