@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants simulate bench conform isolation tables lock schema openapi templates build synth deploy up-local e2e clean cost pooler
+.PHONY: help run test lint types architecture check mutants simulate bench conform isolation tables lock schema openapi templates build synth deploy up-local e2e clients clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -26,7 +26,7 @@ types: .venv/installed-dev
 architecture: .venv/installed-dev
 	$(BIN)/lint-imports
 
-check: lint types architecture e2e .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, tests with coverage of core
+check: lint types architecture e2e clients .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, generated clients, tests with coverage of core
 	@rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n auto --dist worksteal
 	$(BIN)/coverage combine --quiet
@@ -69,11 +69,13 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11
 lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) requirements/installer.in -o requirements/installer.txt
 	$(LOCK) requirements/emulator.in -o requirements/emulator.txt
+	$(LOCK) requirements/clients.in -o requirements/clients.txt
 	$(LOCK) requirements/function_runtime.in -o requirements/function_runtime.txt
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --extra telemetry pyproject.toml -o requirements/telemetry.txt
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
 	$(LOCK) --extra local --extra telemetry --extra dev pyproject.toml -o requirements/dev.txt
+	npm update --prefix tests/clients --package-lock-only --no-audit --no-fund
 
 templates: .venv/installed-dev  ## Rewrite the templates that the package carries from the examples
 	$(BIN)/python -m tests.templates.write_templates
@@ -95,8 +97,11 @@ up-local: .venv/installed-dev .venv-emulator/installed  ## The same stacks on th
 e2e: .venv/installed-dev .venv-emulator/installed  ## Deploy the stacks on this machine and drive them over HTTP
 	SIGNET_E2E=1 $(BIN)/python -m pytest -q -s $(or $(ARGS),tests/e2e)
 
+clients: .venv/installed-dev .venv-clients/installed  ## Generate clients from the OpenAPI document, and do a flow with each
+	SIGNET_CLIENTS=1 $(BIN)/python -m pytest -q $(or $(ARGS),tests/clients)
+
 clean:  ## Remove what the targets made (also the local database)
-	rm -rf .venv .venv-emulator .signet .bench build cdk.out shared/signet/api/openapi/reference.html .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-emulator .venv-clients .signet .bench build cdk.out shared/signet/api/openapi/reference.html .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .venv/installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"Signet needs Python 3.11 or newer; this is {v[0]}.{v[1]}. Name another with PYTHON=.")'
@@ -129,4 +134,13 @@ endef
 	@$(PYTHON) -m venv --clear --without-pip .venv-emulator
 	@$(call fetch,--python .venv-emulator/bin/python,requirements/emulator.txt)
 	@$(call fetch,--target .venv-emulator/runtime,requirements/function_runtime.txt)
+	@touch $@
+
+# A client must not see Signet: its generators and what it runs on have a place of their own, also those of npm.
+.venv-clients/installed: .venv/installer requirements/clients.txt tests/clients/package-lock.json
+	@echo "Installing into .venv-clients (once)"
+	@$(PYTHON) -m venv --clear --without-pip .venv-clients
+	@$(call fetch,--python .venv-clients/bin/python,requirements/clients.txt)
+	@cp .npmrc tests/clients/package.json tests/clients/package-lock.json .venv-clients
+	@npm ci --prefix .venv-clients --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

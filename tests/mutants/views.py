@@ -49,7 +49,7 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
     Mutation(
         "a person whose vote lapsed is not asked again",
         3,
-        f"{SIGNET}/store/approvals/decisions.sql",
+        f"{SIGNET}/store/approvals/inbox.sql",
         " AND c.status <> 'lapsed'",
         "",
         (f"{VIEWS}a_person_whose_vote_lapsed_is_asked_like_everybody",),

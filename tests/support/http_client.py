@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from signet.api.application import Application
 from signet.local.development_token import make_development_token
 from tests.support.api_application import SECRET
+from tests.support.declared_answers import expect_declared
 
 _OF_PEOPLE = ("/v1/members/", "/v1/roles/", "/v1/org_chart/")
 
@@ -66,6 +67,7 @@ class Client:
         if body is not None:
             sent.setdefault("content-type", "application/json")
         answer = self.application(make_event(method, path, body, sent, query or {}), None)
+        expect_declared(method, path, answer["statusCode"])
         return ClientAnswer(answer["statusCode"], answer["headers"], answer["body"])
 
     def get(self, path: str, **more: Any) -> ClientAnswer:

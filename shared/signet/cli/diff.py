@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from signet.cli.artifact_file import read_artifact_file
+from signet.authoring.artifact_file import read_artifact_file
 from signet.cli.console import (
     FINE,
     FOUND_ERRORS,

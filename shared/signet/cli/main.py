@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from signet.cli import audit, contract, effect, incident, instance, migrate, run, tenant
+from signet.cli import approval, audit, author_file, effect, incident, instance, migrate, run, tenant
 from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.local_database import use_local_database
@@ -17,7 +17,7 @@ from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.store.schema.server import plain_errors
 
-ON_A_DATABASE = frozenset({"audit", "effect", "incident", "instance", "migrate", "tenant"})
+ON_A_DATABASE = frozenset({"approval", "audit", "effect", "incident", "instance", "migrate", "tenant"})
 
 app = typer.Typer(
     name="signet",
@@ -27,11 +27,12 @@ app = typer.Typer(
 )
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(tenant.app, name="tenant")
-app.add_typer(contract.app, name="contract")
+app.add_typer(author_file.app, name="contract")
 app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 app.add_typer(incident.app, name="incident")
 app.add_typer(effect.app, name="effect")
+app.add_typer(approval.app, name="approval")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
 instance.app.command(name="restart")(restart_command)
@@ -40,6 +41,7 @@ instance.app.command(name="ask-again")(ask_again_command)
 app.command(name="compile", help=COMPILE_HELP)(compile_command)
 app.command(name="diff", help=DIFF_HELP)(diff_command)
 app.command(name="simulate", help=SIMULATE_HELP)(simulate_command)
+app.command(name="json", help=author_file.JSON_HELP)(author_file.json_command)
 app.command(name="token")(token_command)
 
 

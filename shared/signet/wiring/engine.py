@@ -4,6 +4,7 @@ from functools import cache
 
 from signet.authoring.extensions import load_extensions
 from signet.core.errors import Rejected
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache, ContractCache
 from signet.engine.dispatch.consumer import BatchedWakeUps, QueueConsumer
 from signet.engine.dispatch.relay import Relay
@@ -29,6 +30,10 @@ def make_caches() -> DocumentCaches:
 
 def make_worker(database: Database, telemetry: Telemetry = SILENT) -> Worker:
     return Worker(database, make_caches(), CompiledCache(), telemetry=telemetry)
+
+
+def make_approvals(database: Database) -> Approvals:
+    return Approvals(database, make_caches())
 
 
 def make_instances(database: Database) -> Instances:

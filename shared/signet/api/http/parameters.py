@@ -66,6 +66,11 @@ IfMatchOfKnown = Annotated[
     str | None,
     Header(alias="If-Match", description="The ETag of the version that was seen, where there is one."),
 ]
+# For acts after which a record takes no other change: they may name the version, and need not.
+IfMatchAtWill = Annotated[
+    str | None,
+    Header(alias="If-Match", description="The ETag of the version that was seen; without it, any version."),
+]
 QueryReason = Annotated[
     str | None,
     AfterValidator(lambda text: text if text is None else check_text(text)),

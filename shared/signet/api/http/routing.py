@@ -56,11 +56,17 @@ class Declared:
     # Whether a request without If-Match is refused, or one that makes what is not there yet.
     wants_version: bool = False
     makes: bool = False
+    # Whether it knows If-Match at all.
+    takes_version: bool = False
     # Where the request holds the document's data, or the payload of an action.
     places: Places = field(default_factory=dict)
     # By a code that says that a thing is not there: the member of the body that names the thing.
     names: Mapping[str, str] = field(default_factory=dict)
     takes_body: bool = False
+    # Statuses of problems that do not follow from all this.
+    also_answers: tuple[int, ...] = ()
+    # Of POST: whether it only reads, so that no state is against it.
+    writes_nothing: bool = False
     # Of PATCH: whether a merge patch alone is taken as its body, too.
     takes_merge_patch: bool = False
 
@@ -201,13 +207,14 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
 def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
     from aws_lambda_powertools.event_handler.openapi.params import Body  # pydantic, for the first route
 
-    from signet.api.http.parameters import IfMatch, IfMatchOfKnown
+    from signet.api.http.parameters import IfMatch, IfMatchAtWill, IfMatchOfKnown
 
     kinds = [parameter.annotation for parameter in parameters]
     marks = [mark for kind in kinds for mark in getattr(kind, "__metadata__", ())]
     return {
         "wants_version": IfMatch in kinds,
         "makes": IfMatchOfKnown in kinds,
+        "takes_version": any(kind in (IfMatch, IfMatchOfKnown, IfMatchAtWill) for kind in kinds),
         "takes_body": any(isinstance(mark, Body) for mark in marks),
     }
 
@@ -275,12 +282,11 @@ def _serve(
 
 def _act(declared: Declared, call: Call, serve: Serve, arguments: Mapping[str, Any]) -> HttpAnswer:
     def act(if_match: str | None) -> HttpAnswer:
-        seen = {"if_match": if_match} if takes_version else {}
+        seen = {"if_match": if_match} if declared.takes_version else {}
         served = serve(call, **{**arguments, **seen})
         return served if isinstance(served, HttpAnswer) else HttpAnswer(served, next(iter(declared.shows)))
 
-    takes_version = declared.wants_version or declared.makes
-    return act_on_seen(call.headers, act, makes=declared.makes) if takes_version else act(None)
+    return act_on_seen(call.headers, act, makes=declared.makes) if declared.takes_version else act(None)
 
 
 def _check_query(declared: Declared, query: str) -> None:

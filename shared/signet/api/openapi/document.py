@@ -27,7 +27,6 @@ DESCRIPTION = (
 )
 _COMMON = (400, 401, 403, 404, 405, 422, 429, 500, 503)
 _OF_BODIES = (413, 415)
-_OF_CHANGES = (409, 412)
 _BY_STATUS: Mapping[int, Sequence[str]] = {
     status: sorted(code for code, kind in CODES.items() if STATUSES[kind] == status)
     for status in set(STATUSES.values())
@@ -40,13 +39,14 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
     )
     document: dict[str, Any] = described.model_dump(by_alias=True, exclude_none=True, mode="json")
     document["servers"] = [{"url": "/"}]
+    document["info"]["contact"] = {"name": "The maintainers of Signet"}
     document["info"]["license"] = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
     document["tags"] = [{"name": name} for name in dict.fromkeys(route.tag for route in declared)]
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError", "ResponseValidationError"):
         schemas.pop(unused, None)
-    schemas["Problem"] = _PROBLEM
+    schemas |= {"Problem": _PROBLEM, "GatewayRefusal": _GATEWAY_REFUSAL}
     components["securitySchemes"] = {
         "bearer": {
             "type": "http",
@@ -66,6 +66,7 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
         },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
+    components["responses"]["TooLong"] = _TOO_LONG
     components["headers"] = HEADERS
     for route in declared:
         operation = document["paths"][_write_path(route.path)][route.method.lower()]
@@ -74,6 +75,8 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             schema = TypeAdapter(route.body_model).json_schema(ref_template="#/components/schemas/{model}")
             schemas |= schema.pop("$defs", {})
             operation["requestBody"]["content"] = {JSON: {"schema": schema}}
+        if "requestBody" in operation:
+            _leave_out_null(operation["requestBody"])
     name_schemas(document)
     open_answers(document)
     return document
@@ -90,7 +93,7 @@ def _complete(operation: dict[str, Any], route: Declared) -> None:
     responses.pop("422", None)
     for status in _list_problems(operation, route):
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
-    responses["431"] = _TOO_LONG
+    responses["431"] = {"$ref": "#/components/responses/TooLong"}
     for status, model in route.shows.items():
         if model is None:
             responses[str(status)].pop("content", None)
@@ -112,6 +115,15 @@ def _complete(operation: dict[str, Any], route: Declared) -> None:
         responses[str(status)]["headers"] = list_headers(route, status)
 
 
+def _leave_out_null(body: dict[str, Any]) -> None:
+    """Describe a body that may be left out as its model alone: generated clients would send null, or fail."""
+    if body.get("required"):
+        return
+    for content in body["content"].values():
+        (model,) = (one for one in content["schema"]["anyOf"] if one != {"type": "null"})
+        content["schema"] = model
+
+
 def _describe_if_match(parameters: Sequence[dict[str, Any]], route: Declared) -> None:
     """Describe If-Match as required where the route refuses to go on without it."""
     for parameter in parameters:
@@ -123,15 +135,15 @@ def _list_problems(operation: Mapping[str, Any], route: Declared) -> list[int]:
     statuses = [status for status in _COMMON if status not in _list_impossible(route)]
     if "requestBody" in operation:
         statuses += _OF_BODIES
-    if route.method != "GET":
-        statuses += _OF_CHANGES
+    if route.method != "GET" and not route.writes_nothing:
+        statuses.append(STATUSES[ErrorKind.CONFLICT])
     if route.method != "GET" and route.path.startswith("/v1/documents"):
         statuses.append(STATUSES[ErrorKind.LOCKED])
     if route.wants_version or route.makes:
         statuses.append(STATUSES[ErrorKind.PRECONDITION_MISSING])
-    if route.method == "GET" and route.is_versioned:
+    if route.takes_version or (route.method == "GET" and route.is_versioned):
         statuses.append(STATUSES[ErrorKind.PRECONDITION])
-    return sorted(statuses)
+    return sorted({*statuses, *route.also_answers})
 
 
 def _list_impossible(route: Declared) -> Sequence[int]:
@@ -151,10 +163,16 @@ def _describe_problem(status: int) -> dict[str, Any]:
     return described
 
 
-# The gateway in front of the API has none of our codes.
-_TOO_LONG = {
+# The gateway in front of the API has none of our codes, and its own form.
+_TOO_LONG: Mapping[str, Any] = {
     "description": "Path, query and headers are longer than a request may be (10,240 bytes).",
-    "content": {JSON: {"schema": {"type": "object"}}},
+    "content": {JSON: {"schema": {"$ref": "#/components/schemas/GatewayRefusal"}}},
+}
+_GATEWAY_REFUSAL: Mapping[str, Any] = {
+    "type": "object",
+    "description": "A request that the gateway refused before the API saw it.",
+    "required": ["message"],
+    "properties": {"message": {"type": "string"}},
 }
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",

@@ -15,6 +15,7 @@ MAX_TRANSITIONS = 100
 MAX_SLOTS = 100
 MAX_ACTIONS = 200
 MAX_REQUIRED_APPROVALS = 20
+MAX_TITLE_FIELDS = 5
 # The status of a document that an amendment replaced, and the pseudo state where its replacement begins.
 AMENDED = "amended"
 
@@ -127,6 +128,13 @@ class IncidentNotice(Strict):
     role: Name
 
 
+class Summary(Strict):
+    """The fields that lists of approvals show of a document: its title, in this order, and its amount."""
+
+    title: Annotated[tuple[Name, ...], Constraint(max_length=MAX_TITLE_FIELDS)] = ()
+    amount: Name | None = None
+
+
 class Contract(Strict):
     contract: Name  # the entity type
     version: Annotated[int, Constraint(ge=1, le=1_000_000)] = 1
@@ -141,6 +149,7 @@ class Contract(Strict):
     conditions: Annotated[Mapping[Permission, ExpressionText], Constraint(max_length=MAX_ACTIONS)] = {}
     separation_of_duties: SeparationOfDuties = SeparationOfDuties()
     on_incident: Annotated[IncidentNotice | None, Constraint(exclude_if=is_absent)] = None
+    summary: Annotated[Summary | None, Constraint(exclude_if=is_absent)] = None
 
     @property
     def initial_state(self) -> str:

@@ -9,6 +9,7 @@ from signet.core.contracts.field_checks import check_distinct, check_fields, che
 from signet.core.contracts.fields import Field, RefField
 from signet.core.contracts.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
 from signet.core.contracts.slot_checks import check_slots
+from signet.core.contracts.summary_checks import check_summary
 from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.core.validation.finding import Finding, has_errors, make_finding, sort_findings
 from signet.core.validation.model_errors import MAX_MISTAKES
@@ -43,6 +44,7 @@ def check_contract(contract: Contract) -> Iterator[Finding]:
         yield from check_state_known(contract, state, point(("deletable_in", index)))
     yield from _check_conditions(contract)
     yield from _check_duties(contract)
+    yield from check_summary(contract)
 
 
 def _check_amendment(contract: Contract) -> Iterator[Finding]:

@@ -72,6 +72,17 @@ class AdminTransaction:
         append_administration(self.connection, self.caller.principal.tenant_id, self._entries)
 
 
+def require_revision(revision: int, expected: int) -> None:
+    """Refuse to act on a record that has changed since it was seen."""
+    if revision != expected:
+        raise Rejected(
+            "DRAFT_VERSION_CONFLICT",
+            f"it is at revision {revision}, not {expected}",
+            remedy="Read it again, and send the ETag that it has now.",
+            details={"current_version": revision},
+        )
+
+
 @contextmanager
 def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
     """Open a transaction, and write its audit entries when the block ends."""

@@ -12,7 +12,7 @@ from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.validation.finding import Finding
-from signet.engine.access.admin import AdminTransaction, administering
+from signet.engine.access.admin import AdminTransaction, administering, require_revision
 from signet.engine.access.named_things import check_chain_names
 from signet.engine.access.read import bound_page, reading
 from signet.engine.control.changes import change_is_stale
@@ -36,6 +36,8 @@ KIND: ControlKind = "approval_chain"
 DRAFT = KIND
 # After every version.
 END = 2**31 - 1
+# What is in a version of a chain never changes: its revision says how far it has come.
+_STATUSES = ("draft", "published", "archived")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +92,15 @@ class ApprovalChains:
             _note(act, chain.name, "save_chain", version + 1, digest)
         return ChainVersion(chain.name, version + 1, digest)
 
-    def publish(self, caller: Caller, name: str, version: int) -> PublishedChain | tuple[Finding, ...]:
+    def publish(
+        self, caller: Caller, name: str, version: int, expected_revision: int | None = None
+    ) -> PublishedChain | tuple[Finding, ...]:
         """Freeze a version. New requests take the newest version that is published."""
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(MANAGE)
             lock_administration(act.connection, tenant_id)
-            chain = _require_chain(act.connection, tenant_id, name, version)
+            chain = _require_chain(act.connection, tenant_id, name, version, expected_revision)
             policy, findings = policy_of_chain(
                 chain.steps, same_person=chain.same_person, permission=chain.permission
             )
@@ -116,15 +120,18 @@ class ApprovalChains:
             _note(act, name, "publish_chain", version, chain.hash)
         return PublishedChain(name, version, chain.hash, make_control(None, None, {name: authorship}))
 
-    def archive(self, caller: Caller, name: str, version: int) -> ControlChange | None:
+    def archive(
+        self, caller: Caller, name: str, version: int, expected_revision: int | None = None
+    ) -> ControlChange | None:
         """Keep new requests from a version. Running requests go on.
 
         An older published version is in force again, so where the tenant wants two people this proposes it.
         """
         with administering(self._database, caller) as act:
             act.require(MANAGE)
-            lock_administration(act.connection, caller.principal.tenant_id)
-            chain = _require_chain(act.connection, caller.principal.tenant_id, name, version)
+            tenant_id = caller.principal.tenant_id
+            lock_administration(act.connection, tenant_id)
+            chain = _require_chain(act.connection, tenant_id, name, version, expected_revision)
             if chain.status != "published":
                 raise _not_published(chain)
             if wants_two_people(act):
@@ -194,10 +201,19 @@ def _not_published(chain: ChainRecord) -> Rejected:
     return Rejected("VERSION_FROZEN", f"only a published version can be archived; this is {chain.status}")
 
 
-def _require_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord:
+def revision_of(status: str) -> int:
+    """Return the revision of a version of a chain: 1 for a draft, 2 and 3 for what follows."""
+    return _STATUSES.index(status) + 1
+
+
+def _require_chain(
+    connection: Connection, tenant_id: UUID, name: str, version: int, expected_revision: int | None = None
+) -> ChainRecord:
     chain = store.read_chain(connection, tenant_id, name, version)
     if chain is None:
         raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")
+    if expected_revision is not None:
+        require_revision(revision_of(chain.status), expected_revision)
     return chain
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
+from signet.core.documents.summary import DocumentSummary, ShownAmount
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.machine_label import MachineLabel
@@ -17,11 +18,23 @@ from signet.engine.approvals.ballots import Ballot, ReferencesChanged, VoteResul
 from signet.engine.approvals.decide import decide
 from signet.engine.approvals.request_view import ApprovalRequest as ApprovalRequest
 from signet.engine.approvals.request_view import read_approval_request
+from signet.engine.approvals.summaries import read_summaries
 from signet.engine.approvals.vote_reader import VoteReader, VoteStanding
 from signet.engine.documents.change import make_org
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
+from signet.store.approvals.decisions import RequestStatus
+from signet.store.approvals.inbox import (
+    EVERYTHING,
+    DecidedRow,
+    InboxRow,
+    list_decided,
+    list_inbox,
+    read_decided_fields,
+    read_shown_fields,
+)
+from signet.store.approvals.inbox import InboxFilter as InboxFilter
 from signet.store.database import Database
 from signet.store.outbox.queue import insert_triggers, make_trigger
 from signet.store.tenants.machine_labels import read_machine_labels
@@ -30,7 +43,7 @@ from signet.store.tenants.people import list_absent
 MAX_DECISIONS = 100
 _VOTES = get_args(Vote)
 MAX_PAGE = 200
-FIRST = UUID(int=0)
+FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,35 @@ class InboxItem:
     may_decide: bool
     may_reject: bool
     why_not: Denial | None
+    # The document in a line, as its contract declares it.
+    title: str | None
+    amount: ShownAmount | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedApproval:
+    """A vote that a person gave. Title and amount are those of the version that they decided about.
+
+    `request_status` and `document_status` are those of now.
+    """
+
+    id: UUID
+    request_id: UUID
+    document_id: UUID
+    entity_type: str
+    document_version: int
+    node_id: str
+    stage: int
+    requester_id: str
+    requester_label: str | None
+    vote: Vote
+    reason: str | None
+    on_behalf_of: str | None
+    decided_at: datetime
+    request_status: RequestStatus
+    document_status: str
+    title: str | None
+    amount: ShownAmount | None
 
 
 class Approvals:
@@ -99,7 +141,14 @@ class Approvals:
         except (Rejected, Transient) as error:
             return error
 
-    def inbox(self, caller: Caller, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
+    def inbox(
+        self,
+        caller: Caller,
+        *,
+        limit: int = 50,
+        after: UUID | None = None,
+        wanted: InboxFilter = EVERYTHING,
+    ) -> list[InboxItem]:
         """List requests that wait for the person, their roles or their delegators, the oldest first.
 
         Whether they may decide is worked out for these alone, in as many statements for one as for all.
@@ -108,7 +157,7 @@ class Approvals:
         limit = max(1, min(limit, MAX_PAGE + 1))
         with reading(self._database, caller.principal) as read:
             connection, context = read.connection, read.transaction
-            rows = store.list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit)
+            rows = list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit, wanted=wanted)
             if not rows:
                 return []
             requesters = {row.requester_id for row in rows}
@@ -117,11 +166,48 @@ class Approvals:
             org = make_org(tenant_id, context)
             reader = VoteReader(connection, tenant_id, self._caches.contracts, org, context.now)
             requests = reader.read([row.request_id for row in rows], [person])
+            documents = (request.document for request in requests.values())
+            contract_of = {one.id: (one.entity_type, one.contract_version) for one in documents}
+            summaries = read_summaries(
+                connection, tenant_id, self._caches.contracts, contract_of, read_shown_fields
+            )
             return [
-                _make_item(row, requests[row.request_id].stand(person), labels.get(row.requester_id), absent)
+                _make_item(
+                    row,
+                    requests[row.request_id].stand(person),
+                    labels.get(row.requester_id),
+                    absent,
+                    summaries[row.document_id],
+                )
                 for row in rows
                 if row.request_id in requests
             ]
+
+    def list_decided(
+        self,
+        caller: Caller,
+        *,
+        limit: int = 50,
+        before: UUID | None = None,
+        wanted: InboxFilter = EVERYTHING,
+    ) -> list[DecidedApproval]:
+        """List the votes that the person gave, the newest first."""
+        tenant_id, person = caller.principal.tenant_id, caller.principal.subject
+        limit = max(1, min(limit, MAX_PAGE + 1))
+        with reading(self._database, caller.principal) as read:
+            connection = read.connection
+            rows = list_decided(
+                connection, tenant_id, person, before=before or LAST, limit=limit, wanted=wanted
+            )
+            labels = read_machine_labels(connection, tenant_id, {row.requester_id for row in rows})
+            contract_of = {row.snapshot_version_id: (row.entity_type, row.contract_version) for row in rows}
+            summaries = read_summaries(
+                connection, tenant_id, self._caches.contracts, contract_of, read_decided_fields
+            )
+        return [
+            _show_decided(row, labels.get(row.requester_id), summaries[row.snapshot_version_id])
+            for row in rows
+        ]
 
     def read_request(self, caller: Caller, request_id: UUID) -> ApprovalRequest:
         """Read a request as a person asked, its requester or a reader of its type; others get 404."""
@@ -129,7 +215,11 @@ class Approvals:
 
 
 def _make_item(
-    row: store.InboxRow, standing: VoteStanding, label: MachineLabel | None, absent: Collection[str]
+    row: InboxRow,
+    standing: VoteStanding,
+    label: MachineLabel | None,
+    absent: Collection[str],
+    summary: DocumentSummary,
 ) -> InboxItem:
     return InboxItem(
         request_id=row.request_id,
@@ -147,6 +237,30 @@ def _make_item(
         may_decide=standing.may_decide,
         may_reject=standing.may_reject,
         why_not=standing.why_not,
+        title=summary.title,
+        amount=summary.amount,
+    )
+
+
+def _show_decided(row: DecidedRow, label: MachineLabel | None, summary: DocumentSummary) -> DecidedApproval:
+    return DecidedApproval(
+        id=row.id,
+        request_id=row.request_id,
+        document_id=row.document_id,
+        entity_type=row.entity_type,
+        document_version=row.document_version,
+        node_id=row.node_id,
+        stage=row.stage,
+        requester_id=row.requester_id,
+        requester_label=None if label is None else label.describe(),
+        vote=row.vote,
+        reason=row.reason,
+        on_behalf_of=row.on_behalf_of,
+        decided_at=row.decided_at,
+        request_status=row.request_status,
+        document_status=row.document_status,
+        title=summary.title,
+        amount=summary.amount,
     )
 
 

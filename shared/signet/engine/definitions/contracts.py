@@ -15,7 +15,7 @@ from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
-from signet.engine.access.admin import AdminTransaction
+from signet.engine.access.admin import AdminTransaction, require_revision
 from signet.engine.access.named_things import check_contract_names
 from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.definitions.compilation import (
@@ -108,16 +108,6 @@ def require_contract_draft(
         raise _frozen(entity_type, version)
     require_revision(row.revision, expected_revision)
     return row
-
-
-def require_revision(revision: int, expected: int) -> None:
-    if revision != expected:
-        raise Rejected(
-            "DRAFT_VERSION_CONFLICT",
-            f"the draft is at revision {revision}, not {expected}",
-            remedy="Read it again, and send the ETag that it has now.",
-            details={"current_version": revision},
-        )
 
 
 def delete_contract(act: AdminTransaction, entity_type: str, version: int, revision: int) -> None:

@@ -8,11 +8,12 @@ from uuid import UUID
 from signet.core.control.authorship import make_control
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
-from signet.engine.access.admin import AdminTransaction, administering
+from signet.engine.access.admin import AdminTransaction, administering, require_revision
 from signet.engine.control.four_eyes import join_authors, wants_two_people
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions import publication
 from signet.engine.definitions.archive import PUBLISH, Archived, archive, propose_archive
+from signet.engine.definitions.canvas import make_canvas_version
 from signet.engine.definitions.compilation import parse_body, require_definition
 from signet.engine.definitions.contracts import EDIT_CONTRACT as EDIT_CONTRACT
 from signet.engine.definitions.contracts import (
@@ -24,7 +25,6 @@ from signet.engine.definitions.contracts import (
     list_weakened,
     parse_contract_document,
     require_contract_draft,
-    require_revision,
     write_contract,
 )
 from signet.engine.definitions.publication import (
@@ -148,12 +148,24 @@ class Definitions:
             store.delete_definition_draft(act.connection, caller.principal.tenant_id, draft.id)
             note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
 
-    def move_canvas(self, caller: Caller, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
-        """Move nodes on the canvas. No hash covers positions, so they may change after publication too."""
+    def move_canvas(
+        self,
+        caller: Caller,
+        definition_id: UUID,
+        canvas: Mapping[str, Any],
+        expected_version: int | None = None,
+    ) -> int:
+        """Move nodes on the canvas, and return its version.
+
+        No hash covers positions, so they may change after publication too.
+        """
         with self._acting(caller, EDIT) as act:
             definition = _require(act, definition_id)
+            if expected_version is not None:
+                require_revision(make_canvas_version(definition.canvas_json), expected_version)
             if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
                 raise Rejected("VERSION_FROZEN", f"'{definition.name}' is a default, which never changes")
+        return make_canvas_version(canvas)
 
     def publish(
         self,
@@ -174,6 +186,7 @@ class Definitions:
         self,
         caller: Caller,
         definition_id: UUID,
+        expected_revision: int | None = None,
         *,
         accepted: Collection[str] = (),
         reason: str | None = None,
@@ -188,6 +201,8 @@ class Definitions:
             raise rejected
         with self._acting(caller, PUBLISH) as act:
             definition = _require(act, definition_id)
+            if expected_revision is not None:
+                require_revision(definition.revision, expected_revision)
             if wants_two_people(act):
                 return propose_archive(act, definition, accepted, reason)
             return archive(act, definition, accepted, reason)

@@ -15,6 +15,7 @@ from signet.core.control.change import ControlDifference, list_differences
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import load_contract
+from signet.engine.definitions.canvas import make_canvas_version
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
@@ -166,13 +167,14 @@ class DefinitionsRead:
                 raise definition_not_found(definition_id)
             return versions
 
-    def read_canvas(self, principal: Principal, definition_id: UUID) -> Mapping[str, Any]:
+    def read_canvas(self, principal: Principal, definition_id: UUID) -> tuple[Mapping[str, Any], int]:
+        """Read the positions of the nodes, and their version."""
         with reading(self.database, principal) as read:
             read.require(READ)
             canvas = store.read_canvas(read.connection, principal.tenant_id, definition_id)
             if canvas is None:
                 raise definition_not_found(definition_id)
-            return canvas
+            return canvas, make_canvas_version(canvas)
 
 
 def _may_read(read: ReadTransaction, row: ContractRow) -> bool:

@@ -96,22 +96,6 @@ class LockedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class InboxRow:
-    """A request that asks a person; `on_behalf_of` is set where only their delegators have a seat."""
-
-    request_id: UUID
-    document_id: UUID
-    entity_type: str
-    document_version: int
-    node_id: str
-    stage: int
-    requester_id: str
-    created_at: datetime
-    expire_at: datetime | None
-    on_behalf_of: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class RequestRecord:
     id: UUID
     instance_id: UUID
@@ -218,14 +202,6 @@ def add_decision(
     if status is not None:
         ended = {**decision, "status": status, "outcome": f"decided in stage {decision['stage']}"}
         pipeline.closing.append(DeferredStatement(_SQL.end_request, ended))
-
-
-def list_inbox(
-    connection: Connection, tenant_id: UUID, user_id: str, *, after: UUID, limit: int
-) -> list[InboxRow]:
-    values = {"tenant_id": tenant_id, "user_id": user_id, "after": after, "limit": limit}
-    with connection.cursor(row_factory=class_row(InboxRow)) as cursor:
-        return cursor.execute(_SQL.list_inbox, values).fetchall()
 
 
 def read_requests(connection: Connection, tenant_id: UUID, ids: Collection[UUID]) -> list[RequestRow]:

@@ -251,11 +251,14 @@ def test_a_chain_from_draft_to_archive(people: dict[str, Client]) -> None:
     assert (saved.status, saved.body["version"]) == (201, 1)
     place = "/v1/approval_chains/large/versions/1"
     assert carl.get(place).body["status"] == "draft"
+    assert carl.get(place).headers["etag"] == '"1"'
     published = carl.post(f"{place}/publish").body
     assert published.pop("control")["single_author"] == ["carl"]
     assert published == saved.body
     assert carl.post(f"{place}/publish").code == "VERSION_FROZEN"
-    assert carl.post(f"{place}/archive").status == 204
+    late = carl.post(f"{place}/archive", if_match='"1"')
+    assert (late.status, late.code, late.headers["etag"]) == (412, "DRAFT_VERSION_CONFLICT", '"2"')
+    assert carl.post(f"{place}/archive", if_match='"2"').status == 204
     assert carl.get(place).body["status"] == "archived"
     assert people["dora"].get(place).status == 403
     assert people["dora"].post("/v1/approval_chains", CHAIN).status == 403

@@ -96,18 +96,41 @@ def test_a_draft_is_deleted(client: Client) -> None:
 
 def test_positions_stand_beside_what_is_versioned(client: Client) -> None:
     place, effective = publish(client)
-    moved = client.put(f"{place}/canvas", {"positions": {"amount": [1, 2.5], "sys:state:draft": [-3, 0]}})
-    assert moved.status == 200
+    positions = {"positions": {"amount": [1, 2.5], "sys:state:draft": [-3, 0]}}
+    assert client.put(f"{place}/canvas", positions).code == "VERSION_MISSING"
+    seen = client.get(f"{place}/canvas").headers["etag"]
+    moved = client.put(f"{place}/canvas", positions, if_match=seen)
+    assert (moved.status, moved.headers["etag"]) == (200, client.get(f"{place}/canvas").headers["etag"])
     assert client.get(f"{place}/canvas").body == {
         "positions": {"amount": [1.0, 2.5], "sys:state:draft": [-3.0, 0.0]}
     }
     assert client.get(place).headers["etag"] == '"2"'
     assert client.get(f"{effective}/canvas").body == {"positions": {}}
     for wrong in ({"a b": [1, 2]}, {"a": [1]}, {"a": [1, 1e7]}, {"a": "left"}, {"\0": [1, 2]}):
-        assert client.put(f"{place}/canvas", {"positions": wrong}).code == "REQUEST_INVALID"
+        assert client.put(f"{place}/canvas", {"positions": wrong}, if_match="*").code == "REQUEST_INVALID"
     envelope = client.get(DEFINITIONS, query={"kind": "envelope"}).body["items"][0]["id"]
-    refused = client.put(f"{DEFINITIONS}/{envelope}/canvas", {"positions": {}})
+    refused = client.put(f"{DEFINITIONS}/{envelope}/canvas", {"positions": {}}, if_match="*")
     assert refused.code == "VERSION_FROZEN"
+
+
+def test_a12_who_has_not_seen_the_canvas_moves_nothing(client: Client) -> None:
+    place = f"{publish(client)[0]}/canvas"
+    seen = client.get(place).headers["etag"]
+    first = client.put(place, {"positions": {"amount": [1, 2]}}, if_match=seen)
+    late = client.put(place, {"positions": {"amount": [3, 4]}}, if_match=seen)
+    assert (late.status, late.headers["etag"]) == (412, first.headers["etag"])
+    assert client.get(place).body == {"positions": {"amount": [1.0, 2.0]}}
+    assert client.get(place, if_none_match=first.headers["etag"]).status == 304
+    assert client.put(place, {"positions": {}}, if_match=first.headers["etag"]).headers["etag"] == seen
+
+
+def test_a12_an_archive_may_name_the_version_that_was_seen(client: Client) -> None:
+    place, _ = publish(client)
+    asked = {"accept": ["FALLS_BACK", "ASKS_NOBODY"]}
+    late = client.post(f"{place}/archive", asked, if_match='"1"')
+    assert (late.status, late.code, late.headers["etag"]) == (412, "DRAFT_VERSION_CONFLICT", '"2"')
+    assert client.post(f"{place}/archive", asked, if_match='"2"').status == 200
+    assert client.get(place).headers["etag"] == '"3"'
 
 
 def test_archived_and_rolled_back(client: Client) -> None:

@@ -128,3 +128,20 @@ def test_another_tenants_definitions_and_actions_are_not_there(client: Client, d
     stranger = replace(client, tenant_id=make_company(database).tenant_id)
     assert stranger.get(f"{draft}/nodes/{AMOUNT}/scope").code == "DEFINITION_NOT_FOUND"
     assert stranger.get("/v1/actions").body["items"] == []
+
+
+@pytest.mark.parametrize("path", ["/v1/node_types", "/v1/templates"])
+def test_a25_short_lists_go_page_by_page_too(client: Client, path: str) -> None:
+    whole = client.get(path).body
+    names = [one["name"] for one in whole["items"]]
+    assert whole["next_cursor"] is None
+    seen, query = [], {"limit": 2}
+    while True:
+        page = client.get(path, query=query).body
+        seen += [one["name"] for one in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        query = {"limit": 2, "cursor": page["next_cursor"]}
+    assert seen == names and len(names) > 2
+    refused = client.get(path, query={"cursor": "AAAA"})
+    assert (refused.status, refused.code) == (400, "CURSOR_INVALID")

@@ -1,18 +1,20 @@
 """Indexes of approvals, notifications and histories of documents, each with its query."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.bench import NO_BENCH
+from signet.store.approvals.inbox import EVERYTHING
 from signet.store.instances.lists import NEVER
 from signet.store.tenants.eligibility import describe_bench
 from tests.integration.store.plans.probes import API, PAGE, ROW, WORKER, Probe, plain, statements_of
 
 # The highest id: a list with the newest first begins there.
 LAST = UUID(int=2**128 - 1)
-BREAK_GLASS, DEPENDENTS, ELIGIBILITY = map(
-    statements_of, ("approvals/break_glass", "tenants/dependents", "tenants/eligibility")
+BREAK_GLASS, DEPENDENTS, ELIGIBILITY, INBOX = map(
+    statements_of, ("approvals/break_glass", "tenants/dependents", "tenants/eligibility", "approvals/inbox")
 )
 APPROVALS, CHAINS, CONTROL, DELEGATIONS, HISTORY, HOUSEKEEPING, NOTIFICATIONS, RECORDS, REQUESTS = map(
     statements_of,
@@ -82,14 +84,13 @@ def request_probes() -> Iterator[Probe]:
     yield plain(f"{table}_by_step", table, "step_execution_id = %(id)s", id=ROW)
     yield Probe(f"{seats}_pkey", RECORDS["list_seats"], asked, API)
     for index in ("of_user", "of_role"):
-        inbox: dict[str, Any] = {"user_id": "u0", "after": UUID(int=0), "limit": 50}
-        yield Probe(f"{seats}_{index}", APPROVALS["list_inbox"], inbox, API)
+        inbox: dict[str, Any] = {"user_id": "u0", "after": UUID(int=0), "limit": 50, **asdict(EVERYTHING)}
+        yield Probe(f"{seats}_{index}", INBOX["list_inbox"], inbox, API)
     yield Probe(by_request, RECORDS["list_decisions"], asked, API)
     yield plain(f"{decisions}_pkey", decisions, "id = %(id)s", role=API, id=ROW)
-    # what one person has decided, newest first
-    mine = "decided_by = %(user)s AND id < %(before)s"
-    order = f"ORDER BY id DESC {PAGE}"
-    yield plain(f"{decisions}_by_person", decisions, mine, order, API, user="u0", before=LAST)
+    decided: dict[str, Any] = {"user_id": "u0", "before": LAST, "limit": 50, **asdict(EVERYTHING)}
+    yield Probe(f"{decisions}_by_person", INBOX["list_decided"], decided, API)
+    yield Probe("documents_pkey", INBOX["read_shown_fields"], {"ids": [ROW], "fields": ["number"]}, API)
 
 
 def people_probes() -> Iterator[Probe]:
@@ -126,9 +127,10 @@ def voter_probes() -> Iterator[Probe]:
     }
     for name in ("read_seats", "read_people"):
         yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)
-    for name in ("lock_delegations", "read_represented_people", "list_inbox"):
-        values = {**voting, "after": UUID(int=0), "limit": 50}
-        yield Probe(f"{delegations}_of_delegate", APPROVALS[name], values, API)
+    for name in ("lock_delegations", "read_represented_people"):
+        yield Probe(f"{delegations}_of_delegate", APPROVALS[name], voting, API)
+    asked: dict[str, Any] = {"user_id": "u0", "after": UUID(int=0), "limit": 50, **asdict(EVERYTHING)}
+    yield Probe(f"{delegations}_of_delegate", INBOX["list_inbox"], asked, API)
     both = {"user_id": "u0", "delegate_id": "u1", "now": "now"}
     for index in ("of_user", "of_delegate"):
         yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)

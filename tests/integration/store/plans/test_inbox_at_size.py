@@ -1,14 +1,15 @@
 """The cost of an inbox: independent of other open requests of the tenant, with statistics and without."""
 
 import json
+from dataclasses import asdict
 from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
 import pytest
 
-from signet.store.approvals import decisions
-from signet.store.approvals.decisions import list_inbox
+from signet.store.approvals import inbox
+from signet.store.approvals.inbox import EVERYTHING, list_inbox
 from signet.store.database import Database
 from signet.store.statements import Statements
 
@@ -77,8 +78,8 @@ def fill(superuser: Superuser, statements: tuple[LiteralString, ...]) -> None:
 
 
 def count_buffers(database: Database, after: UUID) -> int:
-    statements = Statements(decisions.__file__)
-    values = {"tenant_id": TENANT, "user_id": "anna", "after": after, "limit": PAGE}
+    statements = Statements(inbox.__file__)
+    values = {"tenant_id": TENANT, "user_id": "anna", "after": after, "limit": PAGE, **asdict(EVERYTHING)}
     with database.transaction(TENANT) as connection:
         explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statements.list_inbox}"
         # The first time also reads the catalogue.

@@ -18,6 +18,7 @@ from signet.api.routes.operations import reference
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
 from signet.core.errors import Defect
 from tests.support.api_application import wire
+from tests.support.declared_answers import expect_declared
 from tests.support.http_client import Client
 
 STALE = "run: make openapi"
@@ -157,8 +158,11 @@ def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document
                 if parameter["name"].lower() == "if-match":
                     assert (parameter["name"], parameter["schema"]) == ("If-Match", {"type": "string"})
                     optional += [] if parameter["required"] else [f"{method} {path}"]
-    # These also make what is not there yet, or only report.
+    # These also make what is not there yet, or only report. A chain or a definition in force never changes.
     assert sorted(optional) == [
+        "post /v1/approval_chains/{name}/versions/{version}/archive",
+        "post /v1/approval_chains/{name}/versions/{version}/publish",
+        "post /v1/definitions/{definition_id}/archive",
         "post /v1/documents/{document_id}/restart",
         "post /v1/instances/{instance_id}/move",
         "put /v1/members/{user_id}",
@@ -170,14 +174,41 @@ def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document
 
 
 def test_a26_only_what_can_come_is_declared(document: dict[str, Any]) -> None:
-    checked = document["paths"]["/v1/expressions/check"]["post"]["responses"]
-    assert {"423", "428"} & checked.keys() == set()
+    for path in ("/v1/expressions/check", "/v1/definitions/{definition_id}/simulate"):
+        assert {"409", "412", "423", "428"} & document["paths"][path]["post"]["responses"].keys() == set()
+    made = document["paths"]["/v1/documents"]["post"]["responses"]
+    assert "409" in made and "412" not in made
+    confirmed = document["paths"]["/v1/control_changes/{change_id}/confirm"]["post"]["responses"]
+    assert "412" in confirmed and "428" not in confirmed
     assert {"412", "423", "428"} <= document["paths"]["/v1/documents/{document_id}"]["patch"][
         "responses"
     ].keys()
     assert document["info"]["license"]["identifier"] == "Apache-2.0"
     used = {one["tags"][0] for methods in document["paths"].values() for one in methods.values()}
     assert {tag["name"] for tag in document["tags"]} == used
+
+
+def test_a26_an_answer_that_is_not_declared_is_noticed_in_every_test() -> None:
+    expect_declared("POST", "/v1/expressions/check", 422)
+    expect_declared("HEAD", "/v1/tenant", 304)
+    expect_declared("GET", "/nowhere", 599)
+    with pytest.raises(AssertionError, match="answers 412"):
+        expect_declared("POST", "/v1/expressions/check", 412)
+
+
+def test_a26_what_the_gateway_refuses_has_a_type(document: dict[str, Any]) -> None:
+    too_long = document["components"]["responses"]["TooLong"]["content"]["application/json"]["schema"]
+    assert too_long == {"$ref": "#/components/schemas/GatewayRefusal"}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert operation["responses"]["431"] == {"$ref": "#/components/responses/TooLong"}
+    assert document["info"]["contact"] == {"name": "The maintainers of Signet"}
+
+
+def test_a_body_that_may_be_left_out_is_never_null(document: dict[str, Any]) -> None:
+    published = document["paths"]["/v1/definitions/{definition_id}/publish"]["post"]["requestBody"]
+    assert published.get("required", False) is False
+    assert published["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Publishing"}
 
 
 def test_a28_only_what_is_sent_is_closed(document: dict[str, Any]) -> None:

@@ -7,13 +7,27 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
+from signet.api.http.parameters import (
+    PAGE,
+    Cursor,
+    IfMatchAtWill,
+    Limit,
+    PathName,
+    PathVersion,
+    parse_version,
+)
 from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
 from signet.core.errors import Rejected
 from signet.core.validation.finding import Finding
-from signet.engine.approvals.chains import ChainRecord, ChainSummary, ChainVersion, PublishedChain
+from signet.engine.approvals.chains import (
+    ChainRecord,
+    ChainSummary,
+    ChainVersion,
+    PublishedChain,
+    revision_of,
+)
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.compilation import place_findings, reject_findings
 
@@ -54,13 +68,18 @@ def add_approval_chain_routes(routes: Routes) -> None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
         return make_page(records, limit, lambda record: (record.version,), ("chain", name))
 
-    @routes.get(VERSION, "One version of a chain", ChainRecord)
-    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRecord:
-        return call.use.approval_chains.read(call.caller, name, version)
+    @routes.get(VERSION, "One version of a chain", ChainRecord, is_versioned=True)
+    def get_chain(call: Call, name: PathName, version: PathVersion) -> HttpAnswer:
+        """Show a version. Its steps never change; its ETag changes when it is published or archived."""
+        record = call.use.approval_chains.read(call.caller, name, version)
+        return HttpAnswer(record, version=revision_of(record.status))
 
     @routes.post(f"{VERSION}/publish", "Freeze a version; new requests use it", PublishedChain)
-    def publish_chain(call: Call, name: PathName, version: PathVersion) -> PublishedChain:
-        return _require(call.use.approval_chains.publish(call.caller, name, version))
+    def publish_chain(
+        call: Call, name: PathName, version: PathVersion, if_match: IfMatchAtWill = None
+    ) -> PublishedChain:
+        seen = parse_version(if_match)
+        return _require(call.use.approval_chains.publish(call.caller, name, version, seen))
 
     @routes.post(
         f"{VERSION}/archive",
@@ -69,8 +88,10 @@ def add_approval_chain_routes(routes: Routes) -> None:
         status=204,
         also={202: ControlChange},
     )
-    def archive_chain(call: Call, name: PathName, version: PathVersion) -> HttpAnswer:
-        proposed = call.use.approval_chains.archive(call.caller, name, version)
+    def archive_chain(
+        call: Call, name: PathName, version: PathVersion, if_match: IfMatchAtWill = None
+    ) -> HttpAnswer:
+        proposed = call.use.approval_chains.archive(call.caller, name, version, parse_version(if_match))
         return HttpAnswer(status=204) if proposed is None else show_proposed(proposed)
 
 

@@ -46,7 +46,9 @@ def add_control_change_routes(routes: Routes) -> None:
     def get_control_change(call: Call, change_id: PathId) -> ControlChange:
         return call.use.control_changes.read(call.principal, change_id)
 
-    @routes.post(f"{CHANGE}/confirm", "Confirm a change, which then takes effect", ControlChange)
+    @routes.post(
+        f"{CHANGE}/confirm", "Confirm a change, which then takes effect", ControlChange, also_answers=(412,)
+    )
     def confirm_control_change(
         call: Call, change_id: PathId, confirmation: Annotated[Confirmation, Body()]
     ) -> ControlChange:

@@ -10,7 +10,17 @@ from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
+from signet.api.http.parameters import (
+    PAGE,
+    Cursor,
+    Id,
+    IfMatch,
+    IfMatchAtWill,
+    Limit,
+    PathId,
+    parse_version,
+    require_version,
+)
 from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.compiler.patch import MAX_NODES, Automation, Patch
@@ -108,9 +118,10 @@ def _add_reads(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda record: [record.version], filters)
 
-    @routes.get(f"{DEFINITION}/canvas", "The places of its nodes in an editor", Canvas)
-    def get_canvas(call: Call, definition_id: PathId) -> Canvas:
-        return Canvas(call.use.definitions_read.read_canvas(call.principal, definition_id))
+    @routes.get(f"{DEFINITION}/canvas", "The places of its nodes in an editor", Canvas, is_versioned=True)
+    def get_canvas(call: Call, definition_id: PathId) -> HttpAnswer:
+        positions, version = call.use.definitions_read.read_canvas(call.principal, definition_id)
+        return HttpAnswer(Canvas(positions), version=version)
 
 
 def _add_drafts(routes: Routes) -> None:
@@ -144,14 +155,14 @@ def _add_drafts(routes: Routes) -> None:
         call.use.definitions.delete(call.caller, definition_id, require_version(if_match))
         return HttpAnswer(status=204)
 
-    @routes.put(f"{DEFINITION}/canvas", "Set the places of its nodes in an editor", Canvas)
-    def put_canvas(call: Call, definition_id: PathId, canvas: Annotated[NewCanvas, Body()]) -> Canvas:
-        """Replace the positions of a draft or a published definition; the last one counts.
-
-        Positions are part of no hash.
-        """
-        call.use.definitions.move_canvas(call.caller, definition_id, canvas.positions)
-        return Canvas(canvas.positions)
+    @routes.put(f"{DEFINITION}/canvas", "Set the places of its nodes in an editor", Canvas, is_versioned=True)
+    def put_canvas(
+        call: Call, definition_id: PathId, canvas: Annotated[NewCanvas, Body()], if_match: IfMatch = None
+    ) -> HttpAnswer:
+        """Replace the positions of a draft or a published definition. They are part of no hash."""
+        seen = require_version(if_match)
+        version = call.use.definitions.move_canvas(call.caller, definition_id, canvas.positions, seen)
+        return HttpAnswer(Canvas(canvas.positions), version=version)
 
 
 def _add_acts(routes: Routes) -> None:
@@ -177,7 +188,10 @@ def _add_acts(routes: Routes) -> None:
         also={202: ControlChange},
     )
     def archive_definition(
-        call: Call, definition_id: PathId, archiving: Annotated[Archiving | None, Body()] = None
+        call: Call,
+        definition_id: PathId,
+        archiving: Annotated[Archiving | None, Body()] = None,
+        if_match: IfMatchAtWill = None,
     ) -> HttpAnswer:
         """Archive a definition; a patch takes the workflows compiled from it along.
 
@@ -185,7 +199,7 @@ def _add_acts(routes: Routes) -> None:
         """
         asked = archiving or Archiving()
         archived = call.use.definitions.archive(
-            call.caller, definition_id, accepted=asked.accept, reason=asked.reason
+            call.caller, definition_id, parse_version(if_match), accepted=asked.accept, reason=asked.reason
         )
         return show_proposed(archived) if isinstance(archived, ControlChange) else HttpAnswer(archived)
 

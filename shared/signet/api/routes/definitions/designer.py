@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, parse_cursor
+from signet.api.http.cursors import Page, cut_page, make_page, parse_cursor
 from signet.api.http.parameters import MAX_VERSION, PAGE, Cursor, Id, Limit, Named, PathId
 from signet.api.http.routing import Routes
 from signet.core.errors import FieldError, Rejected
@@ -40,9 +40,10 @@ class NewExpression(Strict):
 
 def add_designing_routes(routes: Routes) -> None:
     @routes.get("/v1/node_types", "The types of nodes", Page[NodeTypeRecord])
-    def list_node_types(call: Call) -> Page[NodeTypeRecord]:
+    def list_node_types(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[NodeTypeRecord]:
         """List all node types: those with a group are in the palette, the others are the compiler's."""
-        return Page(call.use.palette.list_node_types(call.principal), None)
+        records = call.use.palette.list_node_types(call.principal)
+        return cut_page(records, limit, cursor, lambda record: record.name, "node_types")
 
     @routes.get("/v1/actions", "The actions that workflows may run", Page[ActionRecord])
     def list_actions(
@@ -60,7 +61,7 @@ def add_designing_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda record: [record.entity_type, record.name], filters)
 
-    @routes.post("/v1/expressions/check", "Check an expression", CheckedExpression)
+    @routes.post("/v1/expressions/check", "Check an expression", CheckedExpression, writes_nothing=True)
     def check_expression(call: Call, new: Annotated[NewExpression, Body()]) -> CheckedExpression:
         """Check an expression; its errors are answered with their places in the text."""
         where = _parse_location(new)

@@ -73,7 +73,7 @@ class NewSimulation(Strict):
 
 
 def add_trial_routes(routes: Routes) -> None:
-    @routes.post(f"{DEFINITION}/compile", "Compile, and write nothing", CompileReport)
+    @routes.post(f"{DEFINITION}/compile", "Compile, and write nothing", CompileReport, writes_nothing=True)
     def compile_definition(call: Call, definition_id: PathId) -> CompileReport:
         """Compile; answer all findings with their places in the source, or the hash if it compiles."""
         return call.use.definition_preview.compile(call.principal, definition_id)
@@ -103,7 +103,9 @@ def add_trial_routes(routes: Routes) -> None:
     def get_impact(call: Call, definition_id: PathId) -> Impact:
         return call.use.publication_impact.read(call.principal, definition_id)
 
-    @routes.post(f"{DEFINITION}/simulate", "Run it in memory over one document", SimulationReport)
+    @routes.post(
+        f"{DEFINITION}/simulate", "Run it in memory over one document", SimulationReport, writes_nothing=True
+    )
     def simulate_definition(
         call: Call, definition_id: PathId, new: Annotated[NewSimulation, Body()]
     ) -> SimulationReport:

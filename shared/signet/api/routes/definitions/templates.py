@@ -1,17 +1,17 @@
 """Routes of templates: contracts, patches and automations to begin with."""
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page
-from signet.api.http.parameters import PathName
+from signet.api.http.cursors import Page, cut_page
+from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
 from signet.api.http.routing import Routes
 from signet.engine.definitions.templates import TemplateRecord, UsedTemplate
 
 
 def add_template_routes(routes: Routes) -> None:
     @routes.get("/v1/templates", "The templates", Page[TemplateRecord])
-    def list_templates(call: Call) -> Page[TemplateRecord]:
-        """List all templates on one page: there are a few."""
-        return Page(call.use.templates.list(call.principal), None)
+    def list_templates(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[TemplateRecord]:
+        records = call.use.templates.list(call.principal)
+        return cut_page(records, limit, cursor, lambda record: record.name, "templates")
 
     @routes.post("/v1/templates/<template>/use", "Save a template as drafts", UsedTemplate, status=201)
     def use_template(call: Call, template: PathName) -> HttpAnswer:

@@ -65,6 +65,21 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
         "The field '{field}' is unique and has a default, which only one document could have.",
         "Remove the default.",
     ),
+    "SUMMARY_FIELD_UNKNOWN": (
+        "error",
+        "The summary names '{field}', which is no field of the contract.",
+        "Name a field of this contract.",
+    ),
+    "SUMMARY_FIELD_TYPE": (
+        "error",
+        "The summary names the field '{field}', a {type}, which does not fit there.",
+        "Name a field of one of these types: {allowed}.",
+    ),
+    "SUMMARY_FIELD_PERSONAL": (
+        "error",
+        "The summary names the field '{field}', which is personal and can be erased.",
+        "Name a field that is not personal.",
+    ),
     "FIELD_PERSONAL_REF": (
         "error",
         "The field '{field}' refers to a document and cannot be erased as personal.",

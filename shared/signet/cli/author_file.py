@@ -1,11 +1,20 @@
-"""`signet contract check`: is this contract one that Signet can run?"""
+"""One file of an author: `signet contract check` judges a contract, `signet json` prints what the API takes."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from signet.cli.console import choose_exit_code, describe_counts, write, write_findings, write_json
+from signet.authoring.files import read_document
+from signet.cli.console import (
+    FileFinding,
+    choose_exit_code,
+    describe_counts,
+    write,
+    write_findings,
+    write_json,
+)
 from signet.cli.sources import Sources, read_contract_file
 from signet.core.explain.vocabulary import escape
 
@@ -45,4 +54,27 @@ def check(
             write(f"{escape(file)}: {describe_counts(sources.found)}")
     if as_json:
         write(write_json({"findings": [finding.to_json() for finding in found]}))
+    raise typer.Exit(choose_exit_code(found))
+
+
+JSON_HELP = """Print an author's file as the JSON that the API takes.
+
+Exit codes: 0 printed, 1 the file is not in order, 2 it cannot be read.
+
+\b
+Examples:
+  signet json examples/invoice/contract.yaml
+  signet json examples/invoice/patch.yaml > patch.json
+"""
+
+
+def json_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A contract, a patch or an automation.")],
+) -> None:
+    """Print the file as JSON, or its mistakes."""
+    document, findings = read_document(file)
+    found = [FileFinding(file, finding) for finding in findings]
+    write_findings(found, sys.stderr)
+    if not findings:
+        write(write_json(document))
     raise typer.Exit(choose_exit_code(found))
