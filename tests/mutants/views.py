@@ -11,6 +11,7 @@ SCENES = "tests/scenarios/authority"
 VIEWS, EXPLAINED = f"{SCENES}/test_views.py::test_", f"{SCENES}/test_explanations.py::test_"
 ADDITIONS = "tests/unit/core/approvals/test_additions.py::test_"
 CHANGED = "tests/scenarios/authority/test_what_changed.py::test_"
+LISTED = "tests/functions/routes/approvals/test_inbox_lists.py::test_a29_"
 FIGURES = "tests/integration/telemetry/test_approval_figures.py::test_"
 
 VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
@@ -53,6 +54,30 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
         " AND c.status <> 'lapsed'",
         "",
         (f"{VIEWS}a_person_whose_vote_lapsed_is_asked_like_everybody",),
+    ),
+    Mutation(
+        "people see what others have decided",
+        3,
+        f"{SIGNET}/store/approvals/inbox.sql",
+        " AND c.decided_by = %(user_id)s",
+        "",
+        (f"{LISTED}what_others_have_decided_is_not_there",),
+    ),
+    Mutation(
+        "the amount in the list of decisions is that of now",
+        3,
+        f"{SIGNET}/store/approvals/inbox.sql",
+        "SELECT v.snapshot::jsonb -> 'data' AS data OFFSET 0",
+        "SELECT d.data FROM documents d WHERE d.tenant_id = v.tenant_id AND d.id = v.document_id OFFSET 0",
+        (f"{LISTED}what_one_has_decided_is_there_the_newest_first",),
+    ),
+    Mutation(
+        "a summary shows a personal field",
+        3,
+        f"{SIGNET}/core/contracts/summary_checks.py",
+        "    if field.personal:\n",
+        "    if False:\n",
+        ("tests/unit/core/contracts/test_summary_checks.py::test_fields_that_it_cannot_hold",),
     ),
     Mutation(
         "a pin does not say that the other document has changed",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Query
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, WithJsonSchema
 
 from signet.core.errors import Rejected
 from signet.core.tenants.user_id import UserId
@@ -15,6 +15,7 @@ MAX_VERSION = 2**31 - 1
 MAX_PAGE, PAGE = 200, 50
 # A position may be a text of an indexed field, in characters of four bytes, in base64.
 MAX_CURSOR_CHARACTERS = 3_000
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:")
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -22,6 +23,13 @@ def _check_spelling(value: Any) -> Any:
     """Require the usual spelling: UUID() also parses braces and urn:uuid:."""
     if isinstance(value, str) and _ID.fullmatch(value) is None:
         raise ValueError("wants an id such as 018f2f6e-7b7a-7c3e-9d3c-1f2a3b4c5d6e")
+    return value
+
+
+def _check_moment(value: Any) -> Any:
+    """Require a moment as RFC 3339 writes it: pydantic also takes numbers of seconds."""
+    if isinstance(value, str) and _MOMENT.match(value) is None:
+        raise ValueError("wants a moment with its time zone, such as 2026-03-01T12:00:00Z")
     return value
 
 
@@ -34,6 +42,7 @@ def check_text(text: str) -> str:
 
 
 Id = Annotated[UUID, BeforeValidator(_check_spelling), WithJsonSchema({"type": "string", "format": "uuid"})]
+Moment = Annotated[AwareDatetime, BeforeValidator(_check_moment)]
 Named = Annotated[str, Field(pattern=NAME_PATTERN)]
 Reason = Annotated[
     str | None, Field(max_length=MAX_REASON_CHARACTERS, description="The reason, for the audit trail.")

@@ -76,7 +76,7 @@ def test_a29_both_lists_are_filtered(anna: Client, asking: Asking, path: str) ->
     }.items():
         assert list_ids(anna, path, **{**fits, name: other}) == [], name
     no_zone = {"since": "2026-01-01T00:00:00"}
-    for wrong in ({"since": "soon"}, no_zone, {"entity_type": "A B"}, {"node_id": ""}):
+    for wrong in ({"since": "soon"}, {"since": "0.5"}, no_zone, {"entity_type": "A B"}, {"node_id": ""}):
         assert anna.get(path, query=wrong).code == "REQUEST_MALFORMED"
 
 

@@ -4,12 +4,12 @@ from typing import Annotated
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
-from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic import AfterValidator, Field
 
 from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call
 from signet.api.http.cursors import Page, make_page, parse_position
-from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason, check_text
+from signet.api.http.parameters import PAGE, Cursor, Id, Limit, Moment, PathId, Reason, check_text
 from signet.api.http.routing import Routes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
@@ -23,7 +23,7 @@ _Text = Annotated[str, Field(min_length=1, max_length=MAX_FILTER_CHARACTERS), Af
 OfType = Annotated[str | None, Query(pattern=NAME_PATTERN, description="Only about documents of this type.")]
 AtNode = Annotated[_Text | None, Query(description="Only what this node of a workflow asks.")]
 OfRequester = Annotated[_Text | None, Query(description="Only what this person or key has requested.")]
-Since = Annotated[AwareDatetime | None, Query(description="Only from this moment on, with its time zone.")]
+Since = Annotated[Moment | None, Query(description="Only from this moment on, with its time zone.")]
 
 
 class NewDecision(Strict):
