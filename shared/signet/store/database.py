@@ -38,15 +38,11 @@ from signet.core.errors import Defect, Rejected, Transient
 from signet.store.pipeline import Connection as Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
 from signet.store.responsible_sets import StoreConnection, WrittenSets, take_new_sets
+from signet.store.sqlstates import UNREACHABLE, translate_failure
 from signet.store.wake_ups import Wake, WakeUp, no_wake_up, take_wake_ups
 
-# SQLSTATEs: serialization failure, deadlock, and a lock that could not be had in time.
-_CONTENTION = ("40001", "40P01", "55P03")
-_CANCELLED = "57014"
 # A text that is not in the encoding of the database, or that JSON says and no text can hold.
 _NO_TEXT = ("22021", "22P05")
-# A class of SQLSTATEs: limits of the server.
-_LIMIT_OF_THE_SERVER = "54"
 
 
 @dataclass(frozen=True)
@@ -242,13 +238,15 @@ class Database:
                 wake_ups = take_wake_ups(pipeline.connection)
                 self._written_sets.add(new_sets)
         except PoolTimeout as error:
-            raise _unavailable() from error
-        except psycopg.OperationalError as error:
-            raise _translate_failure(error, is_committing=is_committing) from error
-        except (psycopg.DataError, UnicodeEncodeError) as error:
-            if not _is_about_text(error):
-                raise
-            raise _refuse_text() from error
+            raise _no_connection() from error
+        except (psycopg.Error, UnicodeEncodeError) as error:
+            if _is_about_text(error):
+                raise _refuse_text() from error
+            if isinstance(error, psycopg.Error) and (
+                failure := translate_failure(error, is_committing=is_committing)
+            ):
+                raise failure from error
+            raise
         if wake_ups:
             self._wake(wake_ups)
 
@@ -262,7 +260,7 @@ class Database:
             connection = leaving.enter_context(self._pool.connection())
             try:
                 rows = send_opening(connection, begin, opening)
-            except psycopg.OperationalError:
+            except psycopg.Error:
                 if not connection.broken:
                     raise
                 leaving.close()
@@ -296,25 +294,6 @@ def _parse_json(text: str | bytes) -> Any:
         return json.loads(text)
 
 
-def _translate_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Exception:
-    """Translate an error of psycopg: only a connection lost during the commit leaves the outcome unknown."""
-    state = error.sqlstate or ""
-    if state.startswith(_CONTENTION):
-        return Transient("DATABASE_CONTENDED", "another transaction was in the way; nothing was changed")
-    if state == _CANCELLED:
-        sentence = "a statement took longer than it may, or was cancelled; nothing was changed"
-        return Transient("STATEMENT_TIMED_OUT", sentence)
-    if state.startswith(_LIMIT_OF_THE_SERVER):
-        return Defect("DATABASE_REFUSED", f"a statement is beyond what the server can do ({state})")
-    if is_committing:
-        return Transient(
-            "OUTCOME_UNKNOWN",
-            "the connection broke during the commit: whether anything was changed is not known",
-            remedy="Repeat the same request with the same idempotency key: it happens once.",
-        )
-    return _unavailable()
-
-
 def _is_about_text(error: Exception) -> bool:
     """Return whether a text has characters that Postgres keeps nowhere; for NUL the driver names no state."""
     if isinstance(error, psycopg.DataError):
@@ -327,5 +306,8 @@ def _refuse_text() -> Rejected:
     return Rejected("REQUEST_INVALID", sentence, remedy="Take the character out.")
 
 
-def _unavailable() -> Transient:
-    return Transient("DATABASE_UNAVAILABLE", "the database cannot be reached; nothing was changed")
+def _no_connection() -> Transient:
+    """Make the error for a pool that had no connection in time; asking again at once would wait again."""
+    sentence = f"{UNREACHABLE.sentence}; nothing was changed"
+    details = {"retry_after_seconds": UNREACHABLE.retry_after_seconds}
+    return Transient(UNREACHABLE.code, sentence, details=details, is_brief=False)
