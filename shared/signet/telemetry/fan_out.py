@@ -77,6 +77,12 @@ class TelemetryFanOut:
         if self._metrics is not None:
             self._metrics.write_expired(again, dead)
 
+    def given_back(self, tenant_id: UUID, queue: str, count: int, code: str) -> None:
+        self._figures.add_given_back(queue, count, code)
+        self._log.write_given_back(tenant_id, queue, count, code)
+        if self._metrics is not None:
+            self._metrics.write_given_back(queue, count)
+
     def housekeeping_ended(self, report: HousekeepingReport) -> None:
         self._figures.add_housekeeping(report)
         self._log.write_housekeeping(report)

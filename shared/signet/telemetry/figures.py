@@ -112,6 +112,12 @@ class Figures:
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
         )
 
+        self._given_back = _Counter(
+            "signet_given_back_total",
+            "Triggers and effects that an outage gave back without an attempt.",
+            ("queue", "code"),
+        )
+
     def add_request(self, report: RequestReport) -> None:
         with self._lock:
             self._requests.add(1, report.method, report.route, str(report.status))
@@ -145,6 +151,10 @@ class Figures:
         with self._lock:
             self._add_outcomes(retried=again, dead=dead)
 
+    def add_given_back(self, queue: str, count: int, code: str) -> None:
+        with self._lock:
+            self._given_back.add(count, queue, code)
+
     def add_housekeeping(self, report: HousekeepingReport) -> None:
         with self._lock:
             self._task_runs.add(1, report.task, report.outcome)
@@ -162,7 +172,7 @@ class Figures:
                         self._wave_seconds,
                         self._waits,
                     ),
-                    *(self._steps, self._step_seconds, self._effects, self._outcomes),
+                    *(self._steps, self._step_seconds, self._effects, self._outcomes, self._given_back),
                     *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),
                     *(self._task_runs, self._task_rows),

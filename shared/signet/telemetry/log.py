@@ -103,6 +103,10 @@ class Log:
         fields = {"tenant_id": tenant_id, "again": again, "dead": dead}
         self._write(logging.WARNING, "leases expired", fields)
 
+    def write_given_back(self, tenant_id: UUID, queue: str, count: int, code: str) -> None:
+        fields = {"tenant_id": tenant_id, "queue": queue, "count": count, "code": code}
+        self._write(logging.WARNING, "given back", fields)
+
     def write_housekeeping(self, report: HousekeepingReport) -> None:
         fields: dict[str, Any] = {
             "task": report.task,
