@@ -34,11 +34,18 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from signet.core.errors import Defect, Rejected, Transient
+from signet.core.errors import Defect, Rejected
+from signet.store.deadlines import (
+    BEYOND_STATEMENT_SECONDS,
+    KERNEL_LIMITS,
+    AnswerDeadline,
+    ServerSilent,
+    hang_up,
+)
 from signet.store.pipeline import Connection as Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
 from signet.store.responsible_sets import StoreConnection, WrittenSets, take_new_sets
-from signet.store.sqlstates import UNREACHABLE, translate_failure
+from signet.store.sqlstates import SILENT, translate_failure
 from signet.store.wake_ups import Wake, WakeUp, no_wake_up, take_wake_ups
 
 # A text that is not in the encoding of the database, or that JSON says and no text can hold.
@@ -95,6 +102,10 @@ class Database:
                 ("statement_timeout", settings.statement_seconds),
             ]
         )
+        # Above the server's own limit, so that it is the last to speak.
+        limit = settings.statement_seconds
+        self._deadline = AnswerDeadline(limit + BEYOND_STATEMENT_SECONDS if limit else None)
+        self._in_use: set[StoreConnection] = set()
         # Per thread: other threads have transactions of their own.
         self._shared: ContextVar[_SharedTransaction | None] = ContextVar("shared", default=None)
         # A pooler needs this: no named prepared statements, no implicit transaction.
@@ -103,6 +114,7 @@ class Database:
             "autocommit": True,
             "connect_timeout": settings.connect_seconds,
             "application_name": "signet",
+            **KERNEL_LIMITS,
         }
 
         def make_parameters() -> dict[str, Any]:
@@ -199,12 +211,19 @@ class Database:
         with self._open_pipelined(_write_begin(tenant_id, self._limits), opening) as pipeline:
             yield pipeline
 
+    def hurry(self, seconds: float) -> None:
+        """End what waits for the server now, and wait no longer than this from now on: the process ends."""
+        self._deadline.seconds = self._pool.timeout = seconds
+        for connection in list(self._in_use):
+            hang_up(connection)
+
     def close(self) -> None:
         self._pool.close()
 
     def _configure(self, connection: StoreConnection) -> None:
         set_json_loads(_parse_json, connection)
         connection.written_sets = self._written_sets
+        connection.deadline = self._deadline
 
     def _find_shared(self, tenant_id: UUID) -> Connection | None:
         shared = self._shared.get()
@@ -238,8 +257,10 @@ class Database:
                 wake_ups = take_wake_ups(pipeline.connection)
                 self._written_sets.add(new_sets)
         except PoolTimeout as error:
-            raise _no_connection() from error
+            raise SILENT.make_error() from error
         except (psycopg.Error, UnicodeEncodeError) as error:
+            if isinstance(error, ServerSilent):
+                self._pool.drain()  # the idle ones may be lost too
             if _is_about_text(error):
                 raise _refuse_text() from error
             if isinstance(error, psycopg.Error) and (
@@ -257,20 +278,29 @@ class Database:
         Its BEGIN finds that out before anything has happened. So no connection is checked beforehand.
         """
         with ExitStack() as leaving:
-            connection = leaving.enter_context(self._pool.connection())
+            connection = leaving.enter_context(self._take_connection())
             try:
                 rows = send_opening(connection, begin, opening)
-            except psycopg.Error:
-                if not connection.broken:
+            except psycopg.Error as error:
+                if not connection.broken or isinstance(error, ServerSilent):
                     raise
                 leaving.close()
-                self._pool.check()
-                connection = leaving.enter_context(self._pool.connection())
+                self._pool.drain()
+                connection = leaving.enter_context(self._take_connection())
                 rows = send_opening(connection, begin, opening)
             # These are left from an earlier transaction, which was rolled back.
             take_wake_ups(connection)
             take_new_sets(connection)
             yield PipelinedTransaction(connection, rows)
+
+    @contextmanager
+    def _take_connection(self) -> Iterator[StoreConnection]:
+        with self._pool.connection() as connection:
+            self._in_use.add(connection)
+            try:
+                yield connection
+            finally:
+                self._in_use.discard(connection)
 
 
 def is_intact(connection: Connection) -> bool:
@@ -304,10 +334,3 @@ def _is_about_text(error: Exception) -> bool:
 def _refuse_text() -> Rejected:
     sentence = "a text contains NUL or half of a surrogate pair, which no database keeps"
     return Rejected("REQUEST_INVALID", sentence, remedy="Take the character out.")
-
-
-def _no_connection() -> Transient:
-    """Make the error for a pool that had no connection in time; asking again at once would wait again."""
-    sentence = f"{UNREACHABLE.sentence}; nothing was changed"
-    details = {"retry_after_seconds": UNREACHABLE.retry_after_seconds}
-    return Transient(UNREACHABLE.code, sentence, details=details, is_brief=False)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import psycopg
 
 from signet.core.errors import Defect, SignetError, Transient
+from signet.store.deadlines import ServerSilent
 
 
 class Disposition(StrEnum):
@@ -48,6 +49,9 @@ class ServerFailure:
 _AT_ONCE, _GIVEN_BACK, _ATTEMPT = Disposition
 UNREACHABLE = ServerFailure(
     "DATABASE_UNAVAILABLE", "the database cannot be reached", _AT_ONCE, 5, ends_connection=True
+)
+SILENT = ServerFailure(
+    "DATABASE_UNAVAILABLE", "the database does not answer", _GIVEN_BACK, 5, ends_connection=True
 )
 _CONTENDED = ServerFailure("DATABASE_CONTENDED", "another transaction was in the way", _AT_ONCE, 2)
 _OPEN_TOO_LONG = ServerFailure(
@@ -106,7 +110,7 @@ def translate_failure(error: psycopg.Error, *, is_committing: bool) -> SignetErr
 
     Only a connection that ends during the commit leaves the outcome unknown.
     """
-    failure = find_failure(error.sqlstate)
+    failure = SILENT if isinstance(error, ServerSilent) else find_failure(error.sqlstate)
     is_ended = error.diag.severity_nonlocalized in ("FATAL", "PANIC")
     if is_ended or (failure is None and isinstance(error, psycopg.OperationalError)):
         # The next connection may do better.
@@ -118,5 +122,6 @@ def translate_failure(error: psycopg.Error, *, is_committing: bool) -> SignetErr
             "OUTCOME_UNKNOWN",
             "the connection broke during the commit: whether anything was changed is not known",
             remedy="Repeat the same request with the same idempotency key: it happens once.",
+            is_brief=failure.disposition is Disposition.AT_ONCE,
         )
     return failure.make_error()
