@@ -67,6 +67,14 @@ ENGINE = (
         (f"{OUTAGES}a_server_that_refuses_from_the_nth_statement_on_costs_no_attempt",),
     ),
     Mutation(
+        "an unforeseen error ends a background thread",
+        1,
+        "shared/signet/local/background.py",
+        "        except BaseException as error:",
+        "        except SignetError as error:",
+        ("tests/local/test_background.py::test_nothing_that_is_raised_ends_the_thread",),
+    ),
+    Mutation(
         "what was passed by is taken for done",
         1,
         WAVE,

@@ -139,6 +139,10 @@ class Log:
         }
         self._write(logging.INFO, "sweep", fields)
 
+    def write_thread_failure(self, thread: str, error: BaseException) -> None:
+        fields = {"thread": thread, "code": code_of(error) or name_error(error)}
+        self._write(logging.ERROR, "thread failed", {**fields, "crash": describe_crash(error)})
+
     def write_failure(self, error: BaseException, about: Mapping[str, str]) -> None:
         fields = {**about, "code": code_of(error) or name_error(error), "crash": describe_crash(error)}
         self._write(logging.ERROR, "instance failed", fields)

@@ -9,7 +9,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from signet.core.errors import Transient
 from signet.core.tenants.tenant_file import TenantFile
 from signet.store import database as database_module
-from signet.store.database import Database, DeferredStatement, PoolSettings
+from signet.store.database import Database, PoolSettings
+from signet.store.pipeline import DeferredStatement
 from tests.support.database.server import describe_url
 from tests.support.database.wire_proxy import FROM_CLIENT, FROM_SERVER, Answer, Silence, WireProxy
 

@@ -45,6 +45,11 @@ def plain_errors() -> Iterator[None]:
         ) from error
 
 
+def may_come(error: Transient) -> bool:
+    """Return whether a server that could not be reached is away or starting, and has not refused us."""
+    return "FATAL" not in error.message or "the database system is" in error.message
+
+
 def check_server(url: str) -> None:
     """Require a server that can be reached and is new enough, before anything is done to it."""
     major = read_server_major(url)
