@@ -65,6 +65,8 @@ class PoolSettings:
     # For a lock, and for a whole statement; 0 is without limit.
     lock_seconds: float = 5.0
     statement_seconds: float = 30.0
+    # For us, between two statements: a process that stands still holds no lock and no snapshot for longer.
+    idle_in_transaction_seconds: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Database:
             for name, seconds in [
                 ("lock_timeout", settings.lock_seconds),
                 ("statement_timeout", settings.statement_seconds),
+                ("idle_in_transaction_session_timeout", settings.idle_in_transaction_seconds),
             ]
         )
         # Above the server's own limit, so that it is the last to speak.
