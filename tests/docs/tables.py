@@ -5,6 +5,7 @@ from pathlib import Path
 
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from tests.docs.invariants import write_invariants
+from tests.docs.sqlstates import write_sqlstates
 from tests.support.repair.table import write_acts, write_ways_on
 from tests.support.separation_of_duties import write_further_people, write_further_ways
 from tests.support.ways.table import write_people, write_ways
@@ -76,4 +77,5 @@ PAGES: Mapping[Path, Mapping[str, Callable[[], Iterator[str]]]] = {
     },
     DOCS / "operating.md": {"ways on": write_ways_on, "acts": write_acts},
     DOCS / "invariants.md": {"invariants": write_invariants},
+    DOCS / "outages.md": {"sqlstates": write_sqlstates},
 }

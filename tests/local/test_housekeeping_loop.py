@@ -50,4 +50,4 @@ def test_what_goes_wrong_is_said_and_it_comes_again(capsys: pytest.CaptureFixtur
     troubled = Troubled()
     with running_housekeeping(cast(Housekeeping, troubled), 0.0):
         assert troubled.came_back.wait(WAIT_SECONDS)
-    assert "janitor: DATABASE_UNAVAILABLE" in capsys.readouterr().err
+    assert "signet-janitor: DATABASE_UNAVAILABLE" in capsys.readouterr().err

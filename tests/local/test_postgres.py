@@ -290,3 +290,33 @@ def test_a_log_that_grew_too_long_is_begun_anew(state: Path, monkeypatch: pytest
     log_begin = log.read_bytes()
     start_postgres(state).stop()
     assert not log.read_bytes().startswith(log_begin)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
+def test_a_server_that_ended_by_itself_is_started_again(folder: Path, number: signal.Signals) -> None:
+    state = folder / ".signet"
+    with running_postgres(state) as server:
+        remember(server.url, "kept")
+        url, first = server.url, server.pid
+        assert not server.tend()
+        os.kill(first, number)
+        server._process.wait()
+        assert server.tend()
+        assert (server.url, remembered(url)) == (url, ["kept"]) and server.pid != first
+        assert not server.tend()
+    assert processes_about(state) == []
+
+
+def test_a_server_that_ends_again_and_again_is_given_up_with_its_last_words(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "MAX_RESTARTS", 1)
+    with running_postgres(state) as server:
+        for is_last in (False, True):
+            os.kill(server.pid, signal.SIGQUIT)
+            server._process.wait()
+            if not is_last:
+                assert server.tend()
+        with pytest.raises(PostgresFailed, match="ended by itself 2 times"):
+            server.tend()
+    assert processes_about(state) == []

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -161,7 +162,8 @@ def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Star
     greeting = read_greeting(second)
     assert "kept: fiona is without 'finance_manager', which the file gives\n" in greeting
     assert who_am_i(greeting, make_token(folder / ".signet", "fiona"))["roles"] == []
-    assert "applied" not in greeting and call(greeting) == body
+    assert "applied" not in greeting
+    assert {**call(greeting), "threads": []} == {**body, "threads": []}
     for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:  # together, as when a terminal closes
         second.send_signal(number)
     said, _ = second.communicate(timeout=20)
@@ -253,3 +255,31 @@ def test_an_extension_that_cannot_be_imported_stops_the_start(
     assert sentence in said and "Traceback" not in said
     assert process.returncode == 1
     until(lambda: not processes_about(state))
+
+
+def test_a_server_that_ends_by_itself_is_started_again(start: Start, folder: Path) -> None:
+    process = start(folder / ".signet")
+    greeting = read_greeting(process)
+    note = folder / ".signet" / "postgres" / "data" / "postmaster.pid"
+    first = note.read_text().split("\n")[0]
+    os.kill(int(first), signal.SIGQUIT)
+
+    def serves_again() -> bool:
+        try:
+            return note.read_text().split("\n")[0] != first and call(greeting)["status"] == "ok"
+        except (OSError, urllib.error.URLError):
+            return False
+
+    until(serves_again)
+    said = end(process, signal.SIGTERM)
+    assert "PostgreSQL had ended by itself, and was started again" in said and said.endswith("stopping\n")
+    assert process.returncode == 0 and processes_about(folder) == []
+
+
+def test_health_says_when_the_threads_last_looked(start: Start, folder: Path) -> None:
+    process = start(folder / ".signet")
+    greeting = read_greeting(process)
+    until(lambda: len(call(greeting)["threads"]) == 2)
+    threads = {thread["name"]: thread["seconds_ago"] for thread in call(greeting)["threads"]}
+    assert set(threads) == {"signet-worker", "signet-janitor"} and min(threads.values()) >= 0
+    assert end(process, signal.SIGTERM) == "stopping\n"

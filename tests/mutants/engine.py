@@ -19,6 +19,7 @@ WF_09 = "tests/scenarios/invariants/test_wf_09_every_effect_has_its_step.py::tes
 WF_14 = "tests/scenarios/invariants/test_wf_14_the_receipt_comes_first.py::test_wf_14_"
 WF_15 = "tests/scenarios/invariants/test_wf_15_an_instance_is_the_sum_of_its_steps.py::test_wf_15_"
 WF_16 = "tests/scenarios/invariants/test_wf_16_a_join_fires_once.py::test_wf_16_"
+OUTAGES = "tests/faults/test_outages.py::test_"
 STEP_KEY = "return _digest(str(instance_id), node_id, token_id, str(entity_version))"
 
 ENGINE = (
@@ -48,6 +49,30 @@ ENGINE = (
             f"{WF_01}an_instance_that_somebody_holds_is_passed_by",
             f"{WF_01}a_worker_that_comes_while_another_is_at_it_does_nothing",
         ),
+    ),
+    Mutation(
+        "an outage costs an attempt",
+        1,
+        "shared/signet/engine/execution/worker.py",
+        "self._give_back(claimed, error)",
+        "pass",
+        (f"{OUTAGES}a_locked_table_costs_no_attempt",),
+    ),
+    Mutation(
+        "what could not be given back is forgotten",
+        1,
+        "shared/signet/engine/dispatch/unsettled.py",
+        "self._left.append((tenant_id, write))",
+        "pass",
+        (f"{OUTAGES}a_server_that_refuses_from_the_nth_statement_on_costs_no_attempt",),
+    ),
+    Mutation(
+        "an unforeseen error ends a background thread",
+        1,
+        "shared/signet/local/background.py",
+        "        except BaseException as error:",
+        "        except SignetError as error:",
+        ("tests/local/test_background.py::test_nothing_that_is_raised_ends_the_thread",),
     ),
     Mutation(
         "what was passed by is taken for done",

@@ -325,6 +325,19 @@ class Transient(SignetError):
 
     kind_of_class = ErrorKind.UNAVAILABLE
 
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        remedy: str = "",
+        details: Mapping[str, object] | None = None,
+        is_brief: bool = True,
+    ) -> None:
+        super().__init__(code, message, remedy=remedy, details=details)
+        # It may have passed already, so that work which was claimed is tried again at once.
+        self.is_brief = is_brief
+
 
 class Failed(SignetError):
     """A failure that a step of a tenant's author decided itself."""

@@ -1,28 +1,32 @@
 """Housekeeping on one machine: a thread that does each minute what the schedule does on AWS."""
 
-import sys
 import threading
 from contextlib import AbstractContextManager
 
-from signet.core.errors import SignetError
 from signet.engine.housekeeping.runner import Housekeeping
-from signet.local.background import in_background
+from signet.engine.telemetry import SILENT, Telemetry
+from signet.local.background import Background, in_background
+from signet.store.database import Database
 
+NAME = "signet-janitor"
 EVERY_SECONDS = 60.0
 # No task is begun later than this, so that stopping does not take long.
 BUSY_SECONDS = 5.0
 
 
 def running_housekeeping(
-    housekeeping: Housekeeping, every_seconds: float = EVERY_SECONDS
-) -> AbstractContextManager[None]:
-    return in_background("signet-janitor", lambda stop: _keep_until(stop, housekeeping, every_seconds))
+    housekeeping: Housekeeping,
+    every_seconds: float = EVERY_SECONDS,
+    *,
+    database: Database | None = None,
+    telemetry: Telemetry = SILENT,
+) -> AbstractContextManager[threading.Event]:
+    def look(stop: threading.Event) -> float:
+        housekeeping.run(BUSY_SECONDS)
+        return every_seconds
+
+    return in_background(Background(NAME, look, _leave, telemetry), NAME, database)
 
 
-def _keep_until(stop: threading.Event, housekeeping: Housekeeping, every_seconds: float) -> None:
-    while not stop.is_set():
-        try:
-            housekeeping.run(BUSY_SECONDS)
-        except SignetError as error:
-            print(f"janitor: {error.code}: {error}", file=sys.stderr, flush=True)
-        stop.wait(every_seconds)
+def _leave() -> None:
+    """Leave nothing behind: a task that was cut goes on where its cursor is."""

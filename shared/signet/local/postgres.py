@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +56,9 @@ LOCK_POLL_SECONDS = 0.01
 INITDB_SECONDS = 120.0
 LOG_BYTES = 10_000_000  # a longer log is emptied at the next start
 QUOTED_LOG_LINES = 12
+MAX_RESTARTS, RESTARTS_WITHIN_SECONDS = 3, 600.0
+# The processes of a server that was killed may hold its data for a moment.
+RESTART_TRIES, RESTART_PAUSE_SECONDS = 10, 0.5
 QUOTED_LOG_BYTES = 4_000
 _PORT_TAKEN = "could not create any TCP/IP sockets"
 _OWNER = "postgres"
@@ -77,20 +80,54 @@ _THROWAWAY_SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class PostgresServer:
     port: int
     socket_directory: Path
     data_directory: Path
-    pid: int
     major: int
     password: str = field(repr=False)
+    _home: Path = field(repr=False, compare=False)
+    _process: subprocess.Popen[bytes] = field(repr=False, compare=False)
+    # Starts the server on the same data and the same port.
+    _start: Callable[[], subprocess.Popen[bytes] | None] = field(repr=False, compare=False)
     _leaving: ExitStack = field(repr=False, compare=False)
+    # When the server had ended by itself.
+    _ended: list[float] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     @property
     def url(self) -> str:
         """Return the URL of the owner, who may do everything."""
         return _write_url(self.password, self.port)
+
+    def tend(self) -> bool:
+        """Start the server again where it has ended by itself, and return whether it had.
+
+        Only from the main thread. A server that ends too often is given up, with its last words.
+        """
+        if self._process.poll() is None:
+            return False
+        home, now = self._home, time.monotonic()
+        self._ended = [moment for moment in self._ended if moment > now - RESTARTS_WITHIN_SECONDS]
+        self._ended.append(now)
+        said = _read_log(home, 0)
+        if len(self._ended) <= MAX_RESTARTS:
+            for _ in range(RESTART_TRIES):
+                process = self._start()
+                if process is not None:
+                    self._process = process
+                    return True
+                time.sleep(RESTART_PAUSE_SECONDS)
+            said = _read_log(home, 0)
+        raise PostgresFailed(
+            f"PostgreSQL in {self.data_directory} ended by itself {len(self._ended)} times in the last"
+            f" {RESTARTS_WITHIN_SECONDS / 60:.0f} minutes, and is not started again. Its last words"
+            f" (all of them: {home / 'server.log'}): {said}"
+        )
 
     def stop(self) -> None:
         """Stop the server; further calls do nothing."""
@@ -116,9 +153,22 @@ def start_postgres(state: Path, *, durable: bool = True, major: int = DEFAULT_MA
             place = settle(home, programs, leaving)
             password = _prepare(home, place, durable, major)
             process, port = _launch(home, place, durable, leaving)
-            return PostgresServer(
-                port, place.sockets, place.data, process.pid, major, password, leaving.pop_all()
+
+            def start_again() -> subprocess.Popen[bytes] | None:
+                return _try_launch(home, place, durable, port, server._leaving)[0]
+
+            server = PostgresServer(
+                port,
+                place.sockets,
+                place.data,
+                major,
+                password,
+                home,
+                process,
+                start_again,
+                leaving.pop_all(),
             )
+            return server
     except (OSError, subprocess.SubprocessError) as error:
         me = name_of(os.geteuid())
         raise PostgresFailed(
@@ -277,20 +327,29 @@ def _launch(
     """Launch the server; if another process takes the free port first, try the next one."""
     for _ in range(PORT_TRIES):
         port = _free_port()
-        log, begin = _open_log(home)
-        try:
-            process = spawn(_build_command(place, port, durable), place.account, log)
-        finally:
-            os.close(log)
-        leaving.callback(stop_child, process)
-        if wait_ready(process, place.data):
+        process, said = _try_launch(home, place, durable, port, leaving)
+        if process is not None:
             return process, port
-        said = _read_log(home, begin)
         if _PORT_TAKEN not in said:
             break
     raise PostgresFailed(
         f"PostgreSQL did not start on {place.data} (all it said: {home / 'server.log'}): {said}"
     )
+
+
+def _try_launch(
+    home: Path, place: PostgresLayout, durable: bool, port: int, leaving: ExitStack
+) -> tuple[subprocess.Popen[bytes] | None, str]:
+    """Return the process of a server that is ready, or what it said before it ended."""
+    log, begin = _open_log(home)
+    try:
+        process = spawn(_build_command(place, port, durable), place.account, log)
+    finally:
+        os.close(log)
+    leaving.callback(stop_child, process)
+    if wait_ready(process, place.data):
+        return process, ""
+    return None, _read_log(home, begin)
 
 
 def _build_command(place: PostgresLayout, port: int, durable: bool) -> list[str]:

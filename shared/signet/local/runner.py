@@ -4,13 +4,16 @@ The API is the real Lambda handler, and gets real API Gateway events; only the g
 """
 
 import os
+import select
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
-from signet.core.errors import Rejected
+from signet.core.errors import Rejected, Transient
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.access.command_line import read_command_line_caller
@@ -20,7 +23,7 @@ from signet.local.development_token import read_development_secret
 from signet.local.gateway import Handler, open_gateway
 from signet.local.housekeeping_loop import running_housekeeping
 from signet.local.member_token import DATABASE_NAME, OPERATOR_ROLE, RUNTIME_ROLE, write_member_token
-from signet.local.postgres import running_postgres
+from signet.local.postgres import PostgresServer, running_postgres
 from signet.local.tenant_file import EXAMPLES_FOLDER, read_tenant_file
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
@@ -31,6 +34,7 @@ from signet.store.schema.server import (
     create_database,
     database_exists,
     let_act_as,
+    may_come,
     use_database,
 )
 from signet.wiring.api import get_application
@@ -41,6 +45,10 @@ from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, get_telemetry
 
 WORKER_ROLE, JANITOR_ROLE = "signet_worker", "signet_janitor"
 POOL_SIZE = 8
+# How often a server of our own is looked after, and how often one that is away is asked for at the start.
+TEND_SECONDS, SERVER_TRIES = 1.0, 60
+# Waits for the end of everything, for so many seconds, and says whether it is there.
+IsStopped = Callable[[float], bool]
 
 
 @dataclass(frozen=True)
@@ -65,27 +73,31 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
 
     The port is taken first, so that a taken one changes nothing.
     """
-    wait_for_stop = _listen_for_stop()
+    is_stopped = _listen_for_stop()
     with open_gateway("127.0.0.1", port) as gateway:
         tenants = [read_tenant_file(path) for path in sorted(EXAMPLES_FOLDER.rglob("tenant.yaml"))]
-        with _owned_database(state, database_url) as owner_url:
+        with _owned_database(state, database_url, is_stopped) as (owner_url, tend):
             # Before the migrations: a folder that cannot be written to ends the start here.
             secret = read_development_secret(state)
             installed = _prepare(owner_url, tenants)
             runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
             # Loads the users' Python too, which the worker runs.
             handler = _load_handler(runtime)
-            with _running_engine(owner_url), _running_housekeeping(owner_url):
+            with _running_engine(owner_url) as engine, _running_housekeeping(owner_url) as housekeeping:
                 gateway.start(handler)
                 _greet(gateway.url, runtime, installed)
-                wait_for_stop()
+                while not is_stopped(TEND_SECONDS):
+                    tend()
                 with suppress(OSError):  # the terminal may be gone
                     print("stopping", flush=True)
+                # All at once, so that together they take no longer than the slowest.
+                engine.set()
+                housekeeping.set()
                 gateway.stop()
 
 
-def _listen_for_stop() -> Callable[[], object]:
-    """Return a function that waits for the signal.
+def _listen_for_stop() -> IsStopped:
+    """Return a function that waits for the signal, for so many seconds, and says whether it came.
 
     The system's own handler writes to the pipe, so no signal is lost. An Event would lock up if a second
     signal comes while the first one sets it. More signals than one change nothing.
@@ -98,41 +110,63 @@ def _listen_for_stop() -> Callable[[], object]:
         numbers.append(signal.SIGHUP)
     for number in numbers:
         signal.signal(number, lambda _number, _frame: None)
-    return lambda: os.read(reading, 1)
+    return lambda seconds: bool(select.select([reading], [], [], seconds)[0])
 
 
 @contextmanager
-def _owned_database(state: Path, database_url: str | None) -> Iterator[str]:
+def _owned_database(
+    state: Path, database_url: str | None, is_stopped: IsStopped
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield the owner's URL of the database, and what to do for its server from time to time."""
     if database_url is not None:
-        check_server(database_url)
-        yield database_url
+        _wait_for_server(database_url, is_stopped)
+        yield database_url, lambda: None
         return
     with running_postgres(state) as server:
         if not database_exists(server.url, DATABASE_NAME):
             create_database(server.url, DATABASE_NAME)
-        yield use_database(server.url, DATABASE_NAME)
+        yield use_database(server.url, DATABASE_NAME), lambda: _tend(server)
+
+
+def _wait_for_server(database_url: str, is_stopped: IsStopped) -> None:
+    """Wait for a server that is away, or that starts. One that refuses us ends the start."""
+    for tries_left in reversed(range(SERVER_TRIES)):
+        try:
+            check_server(database_url)
+            return
+        except Transient as error:
+            if not tries_left or not may_come(error) or is_stopped(TEND_SECONDS):
+                raise
+            print(f"waiting for the database: {error}", file=sys.stderr, flush=True)
+
+
+def _tend(server: PostgresServer) -> None:
+    if server.tend():
+        print("PostgreSQL had ended by itself, and was started again", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def _running_engine(owner_url: str) -> Iterator[None]:
+def _running_engine(owner_url: str) -> Iterator[Event]:
     """Run the engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
-        worker = make_worker(database, get_telemetry())
-        with running_worker(database, worker, get_effects(database)):
-            yield
+        telemetry = get_telemetry()
+        worker = make_worker(database, telemetry)
+        with running_worker(database, worker, get_effects(database), telemetry) as stop:
+            yield stop
     finally:
         database.close()
 
 
 @contextmanager
-def _running_housekeeping(owner_url: str) -> Iterator[None]:
+def _running_housekeeping(owner_url: str) -> Iterator[Event]:
     """Run housekeeping, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, JANITOR_ROLE), PoolSettings(size=1))
     try:
-        housekeeping = make_housekeeping(database, get_settings().retentions, get_telemetry())
-        with running_housekeeping(housekeeping):
-            yield
+        telemetry = get_telemetry()
+        housekeeping = make_housekeeping(database, get_settings().retentions, telemetry)
+        with running_housekeeping(housekeeping, database=database, telemetry=telemetry) as stop:
+            yield stop
     finally:
         database.close()
 

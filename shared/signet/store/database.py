@@ -34,19 +34,22 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from signet.core.errors import Defect, Rejected, Transient
+from signet.core.errors import Defect, Rejected
+from signet.store.deadlines import (
+    BEYOND_STATEMENT_SECONDS,
+    KERNEL_LIMITS,
+    AnswerDeadline,
+    ServerSilent,
+    hang_up,
+)
 from signet.store.pipeline import Connection as Connection
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
 from signet.store.responsible_sets import StoreConnection, WrittenSets, take_new_sets
+from signet.store.sqlstates import SILENT, translate_failure
 from signet.store.wake_ups import Wake, WakeUp, no_wake_up, take_wake_ups
 
-# SQLSTATEs: serialization failure, deadlock, and a lock that could not be had in time.
-_CONTENTION = ("40001", "40P01", "55P03")
-_CANCELLED = "57014"
 # A text that is not in the encoding of the database, or that JSON says and no text can hold.
 _NO_TEXT = ("22021", "22P05")
-# A class of SQLSTATEs: limits of the server.
-_LIMIT_OF_THE_SERVER = "54"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class PoolSettings:
     # For a lock, and for a whole statement; 0 is without limit.
     lock_seconds: float = 5.0
     statement_seconds: float = 30.0
+    # For us, between two statements: a process that stands still holds no lock and no snapshot for longer.
+    idle_in_transaction_seconds: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,13 @@ class Database:
             for name, seconds in [
                 ("lock_timeout", settings.lock_seconds),
                 ("statement_timeout", settings.statement_seconds),
+                ("idle_in_transaction_session_timeout", settings.idle_in_transaction_seconds),
             ]
         )
+        # Above the server's own limit, so that it is the last to speak.
+        limit = settings.statement_seconds
+        self._deadline = AnswerDeadline(limit + BEYOND_STATEMENT_SECONDS if limit else None)
+        self._in_use: set[StoreConnection] = set()
         # Per thread: other threads have transactions of their own.
         self._shared: ContextVar[_SharedTransaction | None] = ContextVar("shared", default=None)
         # A pooler needs this: no named prepared statements, no implicit transaction.
@@ -107,6 +117,7 @@ class Database:
             "autocommit": True,
             "connect_timeout": settings.connect_seconds,
             "application_name": "signet",
+            **KERNEL_LIMITS,
         }
 
         def make_parameters() -> dict[str, Any]:
@@ -203,12 +214,19 @@ class Database:
         with self._open_pipelined(_write_begin(tenant_id, self._limits), opening) as pipeline:
             yield pipeline
 
+    def hurry(self, seconds: float) -> None:
+        """End what waits for the server now, and wait no longer than this from now on: the process ends."""
+        self._deadline.seconds = self._pool.timeout = seconds
+        for connection in list(self._in_use):
+            hang_up(connection)
+
     def close(self) -> None:
         self._pool.close()
 
     def _configure(self, connection: StoreConnection) -> None:
         set_json_loads(_parse_json, connection)
         connection.written_sets = self._written_sets
+        connection.deadline = self._deadline
 
     def _find_shared(self, tenant_id: UUID) -> Connection | None:
         shared = self._shared.get()
@@ -242,13 +260,17 @@ class Database:
                 wake_ups = take_wake_ups(pipeline.connection)
                 self._written_sets.add(new_sets)
         except PoolTimeout as error:
-            raise _unavailable() from error
-        except psycopg.OperationalError as error:
-            raise _translate_failure(error, is_committing=is_committing) from error
-        except (psycopg.DataError, UnicodeEncodeError) as error:
-            if not _is_about_text(error):
-                raise
-            raise _refuse_text() from error
+            raise SILENT.make_error() from error
+        except (psycopg.Error, UnicodeEncodeError) as error:
+            if isinstance(error, ServerSilent):
+                self._pool.drain()  # the idle ones may be lost too
+            if _is_about_text(error):
+                raise _refuse_text() from error
+            if isinstance(error, psycopg.Error) and (
+                failure := translate_failure(error, is_committing=is_committing)
+            ):
+                raise failure from error
+            raise
         if wake_ups:
             self._wake(wake_ups)
 
@@ -259,20 +281,29 @@ class Database:
         Its BEGIN finds that out before anything has happened. So no connection is checked beforehand.
         """
         with ExitStack() as leaving:
-            connection = leaving.enter_context(self._pool.connection())
+            connection = leaving.enter_context(self._take_connection())
             try:
                 rows = send_opening(connection, begin, opening)
-            except psycopg.OperationalError:
-                if not connection.broken:
+            except psycopg.Error as error:
+                if not connection.broken or isinstance(error, ServerSilent):
                     raise
                 leaving.close()
-                self._pool.check()
-                connection = leaving.enter_context(self._pool.connection())
+                self._pool.drain()
+                connection = leaving.enter_context(self._take_connection())
                 rows = send_opening(connection, begin, opening)
             # These are left from an earlier transaction, which was rolled back.
             take_wake_ups(connection)
             take_new_sets(connection)
             yield PipelinedTransaction(connection, rows)
+
+    @contextmanager
+    def _take_connection(self) -> Iterator[StoreConnection]:
+        with self._pool.connection() as connection:
+            self._in_use.add(connection)
+            try:
+                yield connection
+            finally:
+                self._in_use.discard(connection)
 
 
 def is_intact(connection: Connection) -> bool:
@@ -296,25 +327,6 @@ def _parse_json(text: str | bytes) -> Any:
         return json.loads(text)
 
 
-def _translate_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Exception:
-    """Translate an error of psycopg: only a connection lost during the commit leaves the outcome unknown."""
-    state = error.sqlstate or ""
-    if state.startswith(_CONTENTION):
-        return Transient("DATABASE_CONTENDED", "another transaction was in the way; nothing was changed")
-    if state == _CANCELLED:
-        sentence = "a statement took longer than it may, or was cancelled; nothing was changed"
-        return Transient("STATEMENT_TIMED_OUT", sentence)
-    if state.startswith(_LIMIT_OF_THE_SERVER):
-        return Defect("DATABASE_REFUSED", f"a statement is beyond what the server can do ({state})")
-    if is_committing:
-        return Transient(
-            "OUTCOME_UNKNOWN",
-            "the connection broke during the commit: whether anything was changed is not known",
-            remedy="Repeat the same request with the same idempotency key: it happens once.",
-        )
-    return _unavailable()
-
-
 def _is_about_text(error: Exception) -> bool:
     """Return whether a text has characters that Postgres keeps nowhere; for NUL the driver names no state."""
     if isinstance(error, psycopg.DataError):
@@ -325,7 +337,3 @@ def _is_about_text(error: Exception) -> bool:
 def _refuse_text() -> Rejected:
     sentence = "a text contains NUL or half of a surrogate pair, which no database keeps"
     return Rejected("REQUEST_INVALID", sentence, remedy="Take the character out.")
-
-
-def _unavailable() -> Transient:
-    return Transient("DATABASE_UNAVAILABLE", "the database cannot be reached; nothing was changed")

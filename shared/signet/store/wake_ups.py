@@ -12,6 +12,8 @@ from uuid import UUID
 
 import psycopg
 
+from signet.store.deadlines import BoundedConnection
+
 QueueName = Literal["events", "effects"]
 # For one transaction; the rest is left to the relay.
 MAX_WAKE_UPS = 50
@@ -36,7 +38,7 @@ def no_wake_up(wake_ups: Collection[WakeUp]) -> None:
     """Ignore wake-ups, for processes that look for work by themselves."""
 
 
-class WakingConnection(psycopg.Connection[tuple[object, ...]]):
+class WakingConnection(BoundedConnection):
     """A connection that keeps the wake-ups of its transaction until the commit."""
 
     wake_ups: dict[WakeUp, None] | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from signet.engine.telemetry import (
     SweptQueue,
     WaveReport,
 )
+from signet.telemetry.crash import code_of
 from signet.telemetry.figures import Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     # Loaded only where they are switched on.
     from signet.telemetry.sentry import Sentry
     from signet.telemetry.tracing import Tracing
+
+UNEXPECTED = "INTERNAL_ERROR"
 
 
 class TelemetryFanOut:
@@ -76,6 +80,24 @@ class TelemetryFanOut:
         self._log.write_expired(tenant_id, again, dead)
         if self._metrics is not None:
             self._metrics.write_expired(again, dead)
+
+    def given_back(self, tenant_id: UUID, queue: str, count: int, code: str) -> None:
+        self._figures.add_given_back(queue, count, code)
+        self._log.write_given_back(tenant_id, queue, count, code)
+        if self._metrics is not None:
+            self._metrics.write_given_back(queue, count)
+
+    def looked(self, thread: str) -> None:
+        self._figures.add_look(thread)
+
+    def thread_failed(self, thread: str, error: BaseException) -> None:
+        self._figures.add_thread_failure(thread, code_of(error) or UNEXPECTED)
+        self._log.write_thread_failure(thread, error)
+        if self._sentry is not None and is_failure(error):
+            self._sentry.capture(error, {"thread": thread})
+
+    def list_looks(self) -> Mapping[str, datetime]:
+        return self._figures.list_looks()
 
     def housekeeping_ended(self, report: HousekeepingReport) -> None:
         self._figures.add_housekeeping(report)

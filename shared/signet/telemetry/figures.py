@@ -7,6 +7,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -112,6 +113,17 @@ class Figures:
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
         )
 
+        self._given_back = _Counter(
+            "signet_given_back_total",
+            "Triggers and effects that an outage gave back without an attempt.",
+            ("queue", "code"),
+        )
+
+        self._thread_failures = _Counter(
+            "signet_thread_failures_total", "Looks of a background thread that failed.", ("thread", "code")
+        )
+        self._looks: dict[str, float] = {}
+
     def add_request(self, report: RequestReport) -> None:
         with self._lock:
             self._requests.add(1, report.method, report.route, str(report.status))
@@ -145,6 +157,20 @@ class Figures:
         with self._lock:
             self._add_outcomes(retried=again, dead=dead)
 
+    def add_given_back(self, queue: str, count: int, code: str) -> None:
+        with self._lock:
+            self._given_back.add(count, queue, code)
+
+    def add_look(self, thread: str) -> None:
+        self._looks[thread] = time.time()
+
+    def add_thread_failure(self, thread: str, code: str) -> None:
+        with self._lock:
+            self._thread_failures.add(1, thread, code)
+
+    def list_looks(self) -> Mapping[str, datetime]:
+        return {thread: datetime.fromtimestamp(at, UTC) for thread, at in dict(self._looks).items()}
+
     def add_housekeeping(self, report: HousekeepingReport) -> None:
         with self._lock:
             self._task_runs.add(1, report.task, report.outcome)
@@ -162,13 +188,15 @@ class Figures:
                         self._wave_seconds,
                         self._waits,
                     ),
-                    *(self._steps, self._step_seconds, self._effects, self._outcomes),
+                    *(self._steps, self._step_seconds, self._effects, self._outcomes, self._given_back),
                     *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),
-                    *(self._task_runs, self._task_rows),
+                    *(self._task_runs, self._task_rows, self._thread_failures),
                 )
             ]
-        return [*shown, *_read_process(self._began)]
+        looks = [("", {"thread": thread}, at) for thread, at in dict(self._looks).items()]
+        name, meaning = "signet_thread_looked_timestamp_seconds", "When a thread last looked for work."
+        return [*shown, Figure(name, "gauge", meaning, looks), *_read_process(self._began)]
 
     def _add_outcomes(self, **counts: int) -> None:
         for outcome, count in counts.items():

@@ -103,6 +103,10 @@ class Log:
         fields = {"tenant_id": tenant_id, "again": again, "dead": dead}
         self._write(logging.WARNING, "leases expired", fields)
 
+    def write_given_back(self, tenant_id: UUID, queue: str, count: int, code: str) -> None:
+        fields = {"tenant_id": tenant_id, "queue": queue, "count": count, "code": code}
+        self._write(logging.WARNING, "given back", fields)
+
     def write_housekeeping(self, report: HousekeepingReport) -> None:
         fields: dict[str, Any] = {
             "task": report.task,
@@ -134,6 +138,10 @@ class Log:
             for name, queue in queues.items()
         }
         self._write(logging.INFO, "sweep", fields)
+
+    def write_thread_failure(self, thread: str, error: BaseException) -> None:
+        fields = {"thread": thread, "code": code_of(error) or name_error(error)}
+        self._write(logging.ERROR, "thread failed", {**fields, "crash": describe_crash(error)})
 
     def write_failure(self, error: BaseException, about: Mapping[str, str]) -> None:
         fields = {**about, "code": code_of(error) or name_error(error), "crash": describe_crash(error)}

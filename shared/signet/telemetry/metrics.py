@@ -88,6 +88,9 @@ class Metrics:
         }
         self._write(values, {}, {})
 
+    def write_given_back(self, queue: str, count: int) -> None:
+        self._write({"GivenBack": (MetricUnit.Count, [float(count)])}, {"queue": queue}, {})
+
     def write_housekeeping(self, report: HousekeepingReport) -> None:
         values = {
             "TaskRows": (MetricUnit.Count, [float(report.rows)]),

@@ -17,6 +17,9 @@ from signet.settings import Settings
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
+# API Gateway gives up after 30 seconds. Until then there is an answer, also where the database has none.
+STATEMENT_SECONDS = 20.0
+
 
 def make_use_cases(
     database: Database,
@@ -43,7 +46,7 @@ def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
 
 
 def make_ports(settings: Settings, telemetry: Telemetry) -> Dependencies:
-    database = make_database(settings, make_wake(settings))
+    database = make_database(settings, make_wake(settings), STATEMENT_SECONDS)
     use = make_use_cases(database, make_secrets(settings), telemetry, settings.leaving.webhook_addresses)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Dependencies(

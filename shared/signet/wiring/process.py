@@ -34,7 +34,9 @@ from signet.telemetry.log import Log
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[3] / "migrations"
 
 
-def make_database(settings: Settings, wake: Wake = no_wake_up) -> Database:
+def make_database(
+    settings: Settings, wake: Wake = no_wake_up, statement_seconds: float = PoolSettings.statement_seconds
+) -> Database:
     return Database(
         settings.database_url,
         PoolSettings(
@@ -42,6 +44,7 @@ def make_database(settings: Settings, wake: Wake = no_wake_up) -> Database:
             idle_count=settings.database_pool_idle_count,
             lifetime_seconds=settings.database_pool_lifetime_seconds,
             wait_seconds=settings.database_wait_seconds,
+            statement_seconds=statement_seconds,
         ),
         wake=wake,
         make_password=_make_passwords(settings),

@@ -1,5 +1,6 @@
 """Limits of transactions: they come with BEGIN and end with the transaction, so that none waits for ever."""
 
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -83,3 +84,16 @@ def test_also_the_statement_that_goes_with_the_commit(owner_url: str, tenant: Te
         assert caught.value.code == "STATEMENT_TIMED_OUT"
         with database.transaction(tenant.tenant_id) as connection:
             assert connection.execute("SELECT FROM roles WHERE role = 'late'").rowcount == 0
+
+
+def test_who_stands_still_within_a_transaction_loses_it(owner_url: str, tenant: TenantFile) -> None:
+    database = Database(owner_url, PoolSettings(idle_in_transaction_seconds=0.05))
+    with pytest.raises(Transient) as caught, database.transaction(tenant.tenant_id) as connection:
+        # The server ends the session, and says so.
+        select.select([connection.fileno()], [], [], 20.0)
+        connection.execute("SELECT 1")
+    assert caught.value.code in ("TRANSACTION_TIMED_OUT", "DATABASE_UNAVAILABLE")
+    with database.transaction(tenant.tenant_id) as connection:
+        show = "SHOW idle_in_transaction_session_timeout"
+        assert connection.execute(show).fetchone() == ("50ms",)
+    database.close()

@@ -1,7 +1,7 @@
 """The worker: it claims triggers of a tenant, runs the wave that they wake, and puts failures on record.
 
-The database alone decides about retries. An error becomes the state of a trigger. Where the transaction is
-lost, it becomes nothing, and the lease brings the trigger back.
+The database alone decides about retries. An error becomes the state of a trigger. An outage becomes nothing:
+what was claimed is given back without an attempt. Only a worker that does not come back costs one.
 """
 
 import time
@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
+from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, release_expired_triggers
@@ -20,7 +21,7 @@ from signet.engine.execution.wave import MAX_INSTANCES, Clock, Waves
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.outbox.queue import EVENTS, ClaimedTrigger, claim_due, fail, parse_claimed
+from signet.store.outbox.queue import EVENTS, ClaimedTrigger, claim_due, fail, give_back, parse_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -42,32 +43,63 @@ class Worker:
         self._database = database
         self._compiled = compiled
         self._contracts = documents.contracts
+        self._unsettled = UnsettledClaims(database)
         self._waves = Waves(database, documents, compiled, clock)
 
     def work(self, tenant_id: UUID) -> bool:
-        """Make one claim and run its wave. Return whether there was anything to do."""
+        """Make one claim and run its wave. Return whether there was anything to do.
+
+        A transient error gives back what was claimed, and is raised.
+        """
+        self.settle()
         claimed = self._claim(tenant_id)
         if claimed is None:
             return False
+        try:
+            self._serve(claimed)
+        except Transient as error:
+            self._give_back(claimed, error)
+            raise
+        return True
+
+    def settle(self) -> None:
+        """Give back what an earlier outage kept from being given back."""
+        self._unsettled.settle()
+
+    def _serve(self, claimed: Claim) -> None:
         about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
         for trigger in about_voters:
             self._recheck(claimed, trigger)
         others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
         if others:
             self._run(replace(claimed, triggers=others))
-        return True
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
-        claim_id = make_id()
+        claim_id, triggers = make_id(), list[ClaimedTrigger]()
         due = claim_due(
             EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
         )
-        with self._database.pipelined(tenant_id, due) as pipeline:
-            triggers = parse_claimed(EVENTS, pipeline.opening_rows)
-            if not triggers and self._release_expired(pipeline.connection, tenant_id):
-                rows = pipeline.connection.execute(due.text, due.values).fetchall()
-                triggers = parse_claimed(EVENTS, rows)
+        try:
+            with self._database.pipelined(tenant_id, due) as pipeline:
+                triggers = parse_claimed(EVENTS, pipeline.opening_rows)
+                if not triggers and self._release_expired(pipeline.connection, tenant_id):
+                    rows = pipeline.connection.execute(due.text, due.values).fetchall()
+                    triggers = parse_claimed(EVENTS, rows)
+        except Transient as error:
+            # Its commit may have been done.
+            self._give_back(Claim(claim_id, tenant_id, triggers), error)
+            raise
         return Claim(claim_id, tenant_id, triggers) if triggers else None
+
+    def _give_back(self, claimed: Claim, error: Transient) -> None:
+        """Give back what this claim still holds: some of it may have been done."""
+
+        def write(connection: Connection) -> None:
+            held = give_back(connection, EVENTS, claimed.tenant_id, claimed.triggers, claimed.id)
+            self._telemetry.given_back(claimed.tenant_id, EVENTS.name, len(held), error.code)
+
+        if claimed.triggers:
+            self._unsettled.end(claimed.tenant_id, write)
 
     def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
         """Release triggers of a worker that did not come back. Return whether any may be tried again."""
@@ -91,7 +123,7 @@ class Worker:
             self._run_with_retries(claimed)
             return
         except Transient:
-            raise  # the lease brings the triggers back
+            raise
         except Exception as error:
             singles = split_by_instance(claimed)
             if len(singles) == 1:
@@ -107,8 +139,9 @@ class Worker:
         for _ in range(MAX_TRANSIENT_RETRIES):
             try:
                 return self._run_wave(claimed, failures)
-            except Transient:
-                continue
+            except Transient as error:
+                if not error.is_brief:
+                    raise
         return self._run_wave(claimed, failures)
 
     def _run_wave(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None) -> WaveResult:

@@ -17,6 +17,7 @@ from uuid import UUID, uuid5
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
 from signet.core.integrations.retry_plan import parse_plan
+from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
 from signet.engine.integrations.held_effects import describe_disabled, hold_claimed, tell_of_withdrawn
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
@@ -42,6 +43,7 @@ from signet.store.outbox.queue import (
     clean_error,
     complete,
     fail,
+    give_back,
     keep_responses,
     parse_claimed,
     release,
@@ -58,7 +60,6 @@ FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
 TRIAL_SECONDS = 30.0
 # What a paused instance sends is looked at again so often; resuming makes it due at once.
 PAUSED_SECONDS = 3_600.0
-MAX_NOTING_TRIES = 3
 IN_APP = "in_app"
 
 
@@ -99,9 +100,11 @@ class Effects:
         self._database = database
         self._telemetry = telemetry
         self._connectors = connectors
+        self._unsettled = UnsettledClaims(database)
 
     def work(self, tenant_id: UUID) -> int:
         """Deliver one claim of the tenant, and return how many effects it held."""
+        self.settle()
         claimed = self._claim_deliveries(tenant_id)
         if claimed is None:
             return 0
@@ -112,6 +115,10 @@ class Effects:
         self._keep(tenant_id, claimed, back, list(zip(active, deliveries, strict=True)))
         return len(claimed.due)
 
+    def settle(self) -> None:
+        """Record the deliveries that an earlier outage kept from being recorded."""
+        self._unsettled.settle()
+
     def _keep(
         self,
         tenant_id: UUID,
@@ -119,23 +126,39 @@ class Effects:
         back: _Untried,
         done: Sequence[tuple[_Due, Delivery]],
     ) -> None:
-        """Record the deliveries and retry transient errors, because an unrecorded claim is delivered again.
+        """Record the deliveries, now or when the server is back: an unrecorded claim is delivered again.
 
         A row recorded by an earlier try no longer carries this claim.
         """
-        for tries_left in reversed(range(MAX_NOTING_TRIES)):
-            try:
-                with self._database.transaction(tenant_id) as connection:
-                    _put_back(connection, tenant_id, claimed, back)
-                    _note(connection, tenant_id, claimed, done)
-                return
-            except Transient:
-                if not tries_left:
-                    raise
+
+        def write(connection: Connection) -> None:
+            _put_back(connection, tenant_id, claimed, back)
+            _note(connection, tenant_id, claimed, done)
+
+        self._unsettled.end(tenant_id, write)
 
     def _claim_deliveries(self, tenant_id: UUID) -> _Claimed | None:
-        """Claim due effects with all that they need; where none is due, release the expired ones."""
-        claim_id = make_id()
+        """Claim due effects with all that they need, or give back a claim that may have been committed."""
+        claim_id, effects = make_id(), list[ClaimedEffect]()
+        try:
+            return self._claim(tenant_id, claim_id, effects)
+        except Transient as error:
+            if effects:
+                self._give_back(tenant_id, claim_id, effects, error)
+            raise
+
+    def _give_back(
+        self, tenant_id: UUID, claim_id: UUID, effects: Sequence[ClaimedEffect], error: Transient
+    ) -> None:
+        def write(connection: Connection) -> None:
+            held = give_back(connection, EFFECTS, tenant_id, effects, claim_id)
+            tell_of_withdrawn(connection, tenant_id, held)
+            self._telemetry.given_back(tenant_id, EFFECTS.name, len(held), error.code)
+
+        self._unsettled.end(tenant_id, write)
+
+    def _claim(self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect]) -> _Claimed | None:
+        """Claim due effects into `effects`; where none is due, release the expired ones."""
         wanted = claim_due(
             EFFECTS, tenant_id, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id
         )
@@ -144,7 +167,7 @@ class Effects:
             rows = pipeline.opening_rows
             if not rows and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
-            effects = parse_claimed(EFFECTS, rows)
+            effects += parse_claimed(EFFECTS, rows)
             if not effects:
                 return None
             names = {effect.endpoint for effect in effects if effect.endpoint is not None}

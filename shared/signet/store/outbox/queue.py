@@ -2,7 +2,7 @@
 
     pending → processing → completed
                          → failed → processing (again, when due) | dead_letter (after the last attempt)
-                         → pending (released, or its lease ran out)
+                         → pending (released, given back, or its lease ran out)
     dead_letter → pending (by an operator)
 
 A claim is the right to work on a row until its lease ends. Later calls pass the claim_id, and change only
@@ -37,6 +37,8 @@ MAX_ERROR_CHARACTERS = 2000
 # A row that failed so often is claimed alone, so that it spoils no wave and kills only its own worker.
 # Effects often fail, and all at once if a receiver is down: they go together until their last attempt.
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
+# Between ten and twenty seconds, however often: no attempt counts these.
+GIVEN_BACK = Backoff(first_seconds=20, cap_seconds=20)
 NO_DELAYS: Mapping[UUID, float] = MappingProxyType({})
 LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
 _SQL = Statements(__file__)
@@ -188,7 +190,21 @@ def release(
     """Release rows that were not tried because something was in the way; this costs no attempt."""
     if rows:
         add_wake_up(connection, tenant_id, queue.name, delay_seconds)
-    more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
+    more = {"claim_id": claim_id, "delays": [delay_seconds] * len(rows)}
+    return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
+
+
+def give_back(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+) -> set[UUID]:
+    """Release rows that an outage kept from being done, each for a while of its own.
+
+    So one that can never be done does not keep the same others with it.
+    """
+    delays = [GIVEN_BACK.delay_seconds(row.attempts, row.id) for row in rows]
+    for delay_seconds in delays:
+        add_wake_up(connection, tenant_id, queue.name, delay_seconds)
+    more = {"claim_id": claim_id, "delays": delays}
     return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
 
 

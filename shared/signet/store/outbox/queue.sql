@@ -53,9 +53,10 @@ RETURNING q.id
 -- name: release
 -- Give rows of this claim back as if they had not been tried.
 UPDATE {table} q
-SET status = 'pending', attempts = q.attempts - 1, due_at = now() + make_interval(secs => %(delay_seconds)s),
+SET status = 'pending', attempts = q.attempts - 1, due_at = now() + make_interval(secs => row.delay_seconds),
     claim_id = NULL, lease_until = NULL
-FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(delays)s::float8[])
+     AS row (created_at, id, delay_seconds)
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.id
 

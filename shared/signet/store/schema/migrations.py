@@ -19,6 +19,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from signet.core.errors import Defect
+from signet.store.deadlines import OWNER_LIMITS
 from signet.store.statements import Statements
 
 Phase = Literal["expand", "contract"]
@@ -158,7 +159,11 @@ def _read_migration(path: Path) -> Migration:
 
 def _connected(url: str) -> psycopg.Connection[AppliedMigration]:
     return psycopg.connect(
-        url, autocommit=True, prepare_threshold=None, row_factory=class_row(AppliedMigration)
+        url,
+        autocommit=True,
+        prepare_threshold=None,
+        row_factory=class_row(AppliedMigration),
+        **OWNER_LIMITS,
     )
 
 
@@ -167,7 +172,7 @@ def _exclusive(url: str) -> Iterator[psycopg.Connection[AppliedMigration]]:
     # The lock has a connection and transaction of its own. It must outlive the transactions of the
     # migrations, and also hold while one runs outside of any. Idle, it holds no snapshot, so that CREATE
     # INDEX CONCURRENTLY does not wait for it.
-    with psycopg.connect(url, prepare_threshold=None) as guard, _connected(url) as connection:
+    with psycopg.connect(url, prepare_threshold=None, **OWNER_LIMITS) as guard, _connected(url) as connection:
         guard.execute(_SQL.keep_guard_alive)
         guard.execute(_SQL.lock_migrations)
         connection.execute(_SQL.keep_made_roles)

@@ -9,11 +9,11 @@ from psycopg import connect, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from signet.core.errors import Defect, Rejected, Transient
+from signet.store.deadlines import OWNER_LIMITS
 from signet.store.statements import Statements
 
 OLDEST_MAJOR = 15
 LOGIN_ROLES = ("signet_api", "signet_worker", "signet_janitor")
-CONNECT_SECONDS = 10
 _SQL = Statements(__file__)
 
 
@@ -45,6 +45,11 @@ def plain_errors() -> Iterator[None]:
         ) from error
 
 
+def may_come(error: Transient) -> bool:
+    """Return whether a server that could not be reached is away or starting, and has not refused us."""
+    return "FATAL" not in error.message or "the database system is" in error.message
+
+
 def check_server(url: str) -> None:
     """Require a server that can be reached and is new enough, before anything is done to it."""
     major = read_server_major(url)
@@ -56,7 +61,7 @@ def check_server(url: str) -> None:
 
 def is_on_loopback(url: str) -> bool:
     """Return whether the address leads to a server of this machine, as the connection itself says."""
-    with connect(url, connect_timeout=CONNECT_SECONDS, autocommit=True) as connection:
+    with connect(url, autocommit=True, **OWNER_LIMITS) as connection:
         address = connection.info.hostaddr
         # Without an address it is a socket in a folder.
         return ip_address(address).is_loopback if address else True
@@ -70,7 +75,7 @@ def act_as(url: str, role: str) -> str:
 
 def let_act_as(url: str, role: str) -> None:
     """Make an admin who is no superuser a member of a role, without which they cannot act as it."""
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with connect(url, autocommit=True, prepare_threshold=None, **OWNER_LIMITS) as connection:
         try:
             connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
         except psycopg.errors.InsufficientPrivilege:
@@ -82,12 +87,12 @@ def use_database(url: str, name: str) -> str:
 
 
 def read_server_major(url: str) -> int:
-    with connect(url, connect_timeout=CONNECT_SECONDS, autocommit=True) as connection:
+    with connect(url, autocommit=True, **OWNER_LIMITS) as connection:
         return connection.info.server_version // 10_000
 
 
 def database_exists(url: str, name: str) -> bool:
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with connect(url, autocommit=True, prepare_threshold=None, **OWNER_LIMITS) as connection:
         return connection.execute(_SQL.find_database, {"name": name}).fetchone() is not None
 
 
@@ -96,7 +101,7 @@ def create_database(url: str, name: str, template: str | None = None) -> None:
     if template is not None:
         # A file copy is several times faster than the default for a small template.
         statement += sql.SQL(" TEMPLATE {} STRATEGY file_copy").format(sql.Identifier(template))
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with connect(url, autocommit=True, prepare_threshold=None, **OWNER_LIMITS) as connection:
         connection.execute(statement)
 
 
@@ -106,7 +111,7 @@ def replace_credentials(url: str, user: str, password: str) -> str:
 
 def let_log_in_by_iam(url: str) -> bool:
     """Let the roles log in by IAM and without a password; return whether the server knows such logins."""
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with connect(url, autocommit=True, prepare_threshold=None, **OWNER_LIMITS) as connection:
         if connection.execute(_SQL.find_iam_role).fetchone() is None:
             return False
         for role in LOGIN_ROLES:

@@ -46,9 +46,9 @@ def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Workflo
             drain(stage.worker(database=database), [stage.tenant_id])
         assert caught.value.code == "DATABASE_CONTENDED"
     for document in documents:
-        assert stage.triggers(document.instance_id) == [("processing", 1)] * 2
+        assert stage.triggers(document.instance_id) == [("pending", 0)] * 2
         assert errors_of(stage, document.instance_id) == []
-    stage.expire_leases()
+    stage.make_due()
     stage.drain()
     assert {stage.status_of(document.id) for document in documents} == {"active"}
 

@@ -1,6 +1,8 @@
 """The route that tells whether the service can work."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
@@ -22,12 +24,21 @@ class HealthOfDatabase:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthOfThread:
+    name: str
+    last_looked_at: datetime
+    seconds_ago: float
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     status: Literal["ok"]
     # The bundle that answers.
     build: str
     tenant: HealthOfTenant
     database: HealthOfDatabase
+    # The threads that work beside the API in the same process. Functions have none: alarms watch theirs.
+    threads: Sequence[HealthOfThread]
 
 
 def add_health_routes(routes: Routes) -> None:
@@ -36,4 +47,9 @@ def add_health_routes(routes: Routes) -> None:
         tenant_id = call.principal.tenant_id
         state = read_health(call.use.database, tenant_id)
         database = HealthOfDatabase(state.server_version, state.migrations, state.latest_migration)
-        return Health("ok", call.build, HealthOfTenant(tenant_id), database)
+        now = datetime.now(UTC)
+        threads = [
+            HealthOfThread(name, looked_at, round((now - looked_at).total_seconds(), 3))
+            for name, looked_at in sorted(call.use.telemetry.list_looks().items())
+        ]
+        return Health("ok", call.build, HealthOfTenant(tenant_id), database, threads)
