@@ -126,7 +126,7 @@ def test_a_thread_that_does_not_end_keeps_nobody(
 
 
 class Working:
-    """A worker that fails for one tenant, and knows whom it worked for."""
+    """A worker that fails for one tenant, and knows for which ones it worked."""
 
     def __init__(self, failing: int) -> None:
         self.failing, self.worked, self.settled = failing, list[int](), 0

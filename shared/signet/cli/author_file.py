@@ -1,4 +1,4 @@
-"""One file of an author: `signet contract check` judges a contract, `signet json` prints what the API takes."""
+"""One file of an author: `signet contract check` judges it, `signet json` prints what the API takes."""
 
 import sys
 from pathlib import Path

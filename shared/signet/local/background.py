@@ -50,7 +50,7 @@ class Background:
 
 @contextmanager
 def in_background(thread: Background, name: str, database: Database | None) -> Iterator[threading.Event]:
-    """Run it until the block is left, or until somebody sets the event that is yielded."""
+    """Run it until the block is left, or until the event is set that is yielded."""
     stop = threading.Event()
     # A daemon: what does not end in time does not keep the process.
     running = threading.Thread(target=thread.run, args=(stop,), name=name, daemon=True)

@@ -21,11 +21,11 @@ def running_housekeeping(
     database: Database | None = None,
     telemetry: Telemetry = SILENT,
 ) -> AbstractContextManager[threading.Event]:
-    def look(stop: threading.Event) -> float:
+    def take_a_turn(stop: threading.Event) -> float:
         housekeeping.run(BUSY_SECONDS)
         return every_seconds
 
-    return in_background(Background(NAME, look, _leave, telemetry), NAME, database)
+    return in_background(Background(NAME, take_a_turn, _leave, telemetry), NAME, database)
 
 
 def _leave() -> None:

@@ -24,11 +24,11 @@ def running_worker(
         worker.settle()
         effects.settle()
 
-    def look(stop: threading.Event) -> float:
+    def take_a_turn(stop: threading.Event) -> float:
         leave()
         return 0.0 if work_once(database, worker, effects, stop) else POLL_SECONDS
 
-    return in_background(Background(NAME, look, leave, telemetry), NAME, database)
+    return in_background(Background(NAME, take_a_turn, leave, telemetry), NAME, database)
 
 
 def work_once(database: Database, worker: Worker, effects: Effects, stop: threading.Event) -> bool:

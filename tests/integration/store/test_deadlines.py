@@ -1,4 +1,4 @@
-"""A silent connection: whoever waits for it is told in bounded time, and the next request has another one."""
+"""A silent connection: who waits for it is told in bounded time, and the next request has another one."""
 
 import threading
 from collections.abc import Iterator

@@ -89,23 +89,6 @@ def test_nonsense_files(tmp_path: Path, name: str, command: list[str]) -> None:
     assert result.output
 
 
-def test_a_file_is_printed_as_the_api_takes_it(tmp_path: Path) -> None:
-    """YAML 1.1 would read `on` as true; what is printed is what was written."""
-    result = signet("json", put(tmp_path / "patch.yaml", "edges:\n  - {from: a, on: yes, to: b}\n"))
-    assert result.exit_code == 0
-    assert json.loads(result.output) == {"edges": [{"from": "a", "on": "yes", "to": "b"}]}
-
-
-@pytest.mark.parametrize(("content", "code"), [("a: [", 1), ("a: 1\na: 2\n", 1), (None, 2)])
-def test_a_file_that_is_not_in_order_is_not_printed(tmp_path: Path, content: str | None, code: int) -> None:
-    file = tmp_path / "patch.yaml"
-    if content is not None:
-        put(file, content)
-    result = signet("json", file)
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert str(file) in result.stderr
-
-
 @pytest.mark.parametrize("command", [["contract", "check"], ["compile"], ["diff"]])
 @pytest.mark.parametrize("name", ["nothing.yaml", "no/where.json", "", "x" * 5_000, "a\x00b"])
 def test_missing_files_and_folders_without_anything(tmp_path: Path, command: list[str], name: str) -> None:
