@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from signet_client import AuthenticatedClient
-from signet_client.api.approvals import decide_approval, get_approval, list_inbox
+from signet_client.api.approvals import decide_approval, get_approval, list_decided, list_inbox
 from signet_client.api.contracts import publish_contract
 from signet_client.api.definitions import publish_definition
 from signet_client.api.documents import create_document, get_document, list_documents, request_transition
@@ -17,6 +17,7 @@ from signet_client.api.templates import use_template
 from signet_client.models import (
     Applied,
     ApprovalRequest,
+    DecidedApprovalPage,
     DocumentAtWork,
     DocumentPage,
     DocumentRequest,
@@ -88,19 +89,22 @@ def ask(carl: AuthenticatedClient, document: Applied) -> None:
 
 
 def find_in_inbox(fiona: AuthenticatedClient, document: Applied) -> InboxItem | None:
-    page = list_inbox.sync(client=fiona)
+    page = list_inbox.sync(client=fiona, entity_type="invoice")
     assert isinstance(page, InboxItemPage), page
     return next((item for item in page.items if item.document_id == document.document_id), None)
 
 
 def decide(fiona: AuthenticatedClient, carl: AuthenticatedClient, item: InboxItem) -> None:
     shown = get_approval.sync(item.request_id, client=fiona)
-    assert isinstance(shown, ApprovalRequest) and item.may_decide, shown
+    assert isinstance(shown, ApprovalRequest) and item.may_decide and item.title == "R-1", shown
     body = NewDecision(vote=NewDecisionVote.APPROVED, reason="seen")
     refused = decide_approval.sync(item.request_id, client=carl, body=body)
     assert isinstance(refused, Problem) and refused.status == 403, refused
     decided = decide_approval.sync(item.request_id, client=fiona, body=body)
     assert isinstance(decided, VoteResult) and decided.request_status == "approved", decided
+    page = list_decided.sync(client=fiona)
+    assert isinstance(page, DecidedApprovalPage), page
+    assert [(one.request_id, one.title) for one in page.items] == [(item.request_id, "R-1")], page
 
 
 def find_active(carl: AuthenticatedClient, document: Applied) -> DocumentAtWork | None:

@@ -75,7 +75,7 @@ async function ask(document: Document): Promise<void> {
 }
 
 async function findInInbox(document: Document): Promise<InboxItem | undefined> {
-  const page = await fiona.GET("/v1/approvals");
+  const page = await fiona.GET("/v1/approvals", { params: { query: { entity_type: "invoice" } } });
   check(page.data !== undefined, page.error);
   return page.data.items.find((item) => item.document_id === document.document_id);
 }
@@ -83,12 +83,14 @@ async function findInInbox(document: Document): Promise<InboxItem | undefined> {
 async function decide(item: InboxItem): Promise<void> {
   const params = { path: { approval_id: item.request_id } };
   const shown = await fiona.GET("/v1/approvals/{approval_id}", { params });
-  check(shown.data !== undefined && item.may_decide, shown.error);
+  check(shown.data !== undefined && item.may_decide && item.title === "R-1", shown.error);
   const body = { vote: "approved", reason: "seen" } as const;
   const refused = await carl.POST("/v1/approvals/{approval_id}/decision", { params, body });
   check(refused.error !== undefined && "status" in refused.error && refused.error.status === 403, refused);
   const decided = await fiona.POST("/v1/approvals/{approval_id}/decision", { params, body });
   check(decided.data?.request_status === "approved", decided.error);
+  const page = await fiona.GET("/v1/approvals/decided");
+  check(page.data?.items[0]?.request_id === item.request_id, page.error);
 }
 
 async function findActive(document: Document) {
