@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 
-from bench import api, cold_import, compiler, expressions, mutations
+from bench import api, cold_import, compiler, expressions, mutations, snapshots
 from bench.engine import measure as engine
 from bench.load import measure as load
 
@@ -14,6 +14,7 @@ MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "compiler": ("Compiler and simulator", compiler.measure),
     "mutations": ("Documents", mutations.measure),
     "engine": ("Engine", engine.measure),
+    "snapshots": ("Claims under an old snapshot", snapshots.measure),
     "load": ("The API by HTTP", load.measure),
 }
 

@@ -20,6 +20,7 @@ WF_14 = "tests/scenarios/invariants/test_wf_14_the_receipt_comes_first.py::test_
 WF_15 = "tests/scenarios/invariants/test_wf_15_an_instance_is_the_sum_of_its_steps.py::test_wf_15_"
 WF_16 = "tests/scenarios/invariants/test_wf_16_a_join_fires_once.py::test_wf_16_"
 OUTAGES = "tests/faults/test_outages.py::test_"
+BOUNDS = "tests/integration/engine/dispatch/test_claim_bounds.py::test_"
 STEP_KEY = "return _digest(str(instance_id), node_id, token_id, str(entity_version))"
 
 ENGINE = (
@@ -73,6 +74,14 @@ ENGINE = (
         "        except BaseException as error:",
         "        except SignetError as error:",
         ("tests/local/test_background.py::test_nothing_that_is_raised_ends_the_thread",),
+    ),
+    Mutation(
+        "a claim never looks at everything again",
+        1,
+        "shared/signet/engine/dispatch/claim_bounds.py",
+        "if bound is None or self._clock() - bound.looked_at >= LOOK_AT_ALL_SECONDS:",
+        "if bound is None:",
+        (f"{BOUNDS}what_comes_late_with_an_earlier_time_is_never_missed",),
     ),
     Mutation(
         "what was passed by is taken for done",

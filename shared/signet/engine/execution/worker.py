@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
+from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
@@ -21,7 +22,7 @@ from signet.engine.execution.wave import MAX_INSTANCES, Clock, Waves
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.outbox.queue import EVENTS, ClaimedTrigger, claim_due, fail, give_back, parse_claimed
+from signet.store.outbox.queue import EVENTS, EVER, ClaimedTrigger, claim_due, fail, give_back, parse_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -43,6 +44,7 @@ class Worker:
         self._database = database
         self._compiled = compiled
         self._contracts = documents.contracts
+        self._bounds = ClaimBounds()
         self._unsettled = UnsettledClaims(database)
         self._waves = Waves(database, documents, compiled, clock)
 
@@ -76,19 +78,26 @@ class Worker:
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
         claim_id, triggers = make_id(), list[ClaimedTrigger]()
+        since = self._bounds.find(tenant_id)
         due = claim_due(
-            EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
+            EVENTS,
+            tenant_id,
+            at_most=MAX_INSTANCES,
+            lease_seconds=LEASE_SECONDS,
+            claim_id=claim_id,
+            since=since,
         )
         try:
             with self._database.pipelined(tenant_id, due) as pipeline:
                 triggers = parse_claimed(EVENTS, pipeline.opening_rows)
-                if not triggers and self._release_expired(pipeline.connection, tenant_id):
+                if not triggers and since == EVER and self._release_expired(pipeline.connection, tenant_id):
                     rows = pipeline.connection.execute(due.text, due.values).fetchall()
                     triggers = parse_claimed(EVENTS, rows)
         except Transient as error:
             # Its commit may have been done.
             self._give_back(Claim(claim_id, tenant_id, triggers), error)
             raise
+        self._bounds.note(tenant_id, since, triggers)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _give_back(self, claimed: Claim, error: Transient) -> None:

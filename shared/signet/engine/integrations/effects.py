@@ -17,6 +17,7 @@ from uuid import UUID, uuid5
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
 from signet.core.integrations.retry_plan import parse_plan
+from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
 from signet.engine.integrations.held_effects import describe_disabled, hold_claimed, tell_of_withdrawn
@@ -38,6 +39,7 @@ from signet.store.integrations.endpoints import (
 from signet.store.outbox.effect_acts import end_tries, find_paused, let_effects_go
 from signet.store.outbox.queue import (
     EFFECTS,
+    EVER,
     ClaimedEffect,
     claim_due,
     clean_error,
@@ -100,6 +102,7 @@ class Effects:
         self._database = database
         self._telemetry = telemetry
         self._connectors = connectors
+        self._bounds = ClaimBounds()
         self._unsettled = UnsettledClaims(database)
 
     def work(self, tenant_id: UUID) -> int:
@@ -126,10 +129,7 @@ class Effects:
         back: _Untried,
         done: Sequence[tuple[_Due, Delivery]],
     ) -> None:
-        """Record the deliveries, now or when the server is back: an unrecorded claim is delivered again.
-
-        A row recorded by an earlier try no longer carries this claim.
-        """
+        """Record the deliveries, now or when the server is back: an unrecorded claim is delivered again."""
 
         def write(connection: Connection) -> None:
             _put_back(connection, tenant_id, claimed, back)
@@ -144,30 +144,36 @@ class Effects:
             return self._claim(tenant_id, claim_id, effects)
         except Transient as error:
             if effects:
-                self._give_back(tenant_id, claim_id, effects, error)
+                self._give_back(tenant_id, claim_id, effects, error.code)
             raise
 
-    def _give_back(
-        self, tenant_id: UUID, claim_id: UUID, effects: Sequence[ClaimedEffect], error: Transient
-    ) -> None:
+    def _give_back(self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect], code: str) -> None:
         def write(connection: Connection) -> None:
             held = give_back(connection, EFFECTS, tenant_id, effects, claim_id)
             tell_of_withdrawn(connection, tenant_id, held)
-            self._telemetry.given_back(tenant_id, EFFECTS.name, len(held), error.code)
+            self._telemetry.given_back(tenant_id, EFFECTS.name, len(held), code)
 
         self._unsettled.end(tenant_id, write)
 
     def _claim(self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect]) -> _Claimed | None:
         """Claim due effects into `effects`; where none is due, release the expired ones."""
+        since = self._bounds.find(tenant_id)
         wanted = claim_due(
-            EFFECTS, tenant_id, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id
+            EFFECTS,
+            tenant_id,
+            at_most=MAX_CLAIMED,
+            lease_seconds=LEASE_SECONDS,
+            claim_id=claim_id,
+            since=since,
         )
         with self._database.pipelined(tenant_id, wanted) as pipeline:
             connection = pipeline.connection
             rows = pipeline.opening_rows
-            if not rows and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
+            is_whole = not rows and since == EVER
+            if is_whole and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects += parse_claimed(EFFECTS, rows)
+            self._bounds.note(tenant_id, since, effects)
             if not effects:
                 return None
             names = {effect.endpoint for effect in effects if effect.endpoint is not None}

@@ -12,7 +12,7 @@ answer. All functions run in the tenant's transaction that is passed in.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -37,6 +37,8 @@ MAX_ERROR_CHARACTERS = 2000
 # A row that failed so often is claimed alone, so that it spoils no wave and kills only its own worker.
 # Effects often fail, and all at once if a receiver is down: they go together until their last attempt.
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
+# Before everything that is due.
+EVER = datetime.min.replace(tzinfo=UTC)
 # Between ten and twenty seconds, however often: no attempt counts these.
 GIVEN_BACK = Backoff(first_seconds=20, cap_seconds=20)
 NO_DELAYS: Mapping[UUID, float] = MappingProxyType({})
@@ -130,9 +132,15 @@ class DueTenant:
 
 
 def claim_due(
-    queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
+    queue: Queue[Any],
+    tenant_id: UUID,
+    *,
+    at_most: int,
+    lease_seconds: float,
+    claim_id: UUID,
+    since: datetime = EVER,
 ) -> DeferredStatement:
-    """Claim due rows that nobody holds, the oldest first; a row that failed too often comes alone.
+    """Claim rows due since then that nobody holds, the oldest first; one that failed too often comes alone.
 
     This is a statement, so that a claim is a transaction of two round trips. `parse_claimed` reads its rows.
     """
@@ -143,6 +151,7 @@ def claim_due(
         "lease_seconds": lease_seconds,
         "claim_id": claim_id,
         "alone_from": queue.alone_from,
+        "since": since,
     }
     return DeferredStatement(fill(_SQL.claim, queue), values)
 

@@ -8,13 +8,13 @@
 -- it.
 WITH first AS (
     SELECT created_at, id, attempts FROM {table}
-    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
+    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at BETWEEN %(since)s AND now()
     ORDER BY due_at, id
     LIMIT 1
     FOR UPDATE SKIP LOCKED
 ), together AS (
     SELECT created_at, id FROM {table}
-    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
+    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at BETWEEN %(since)s AND now()
       AND attempts < %(alone_from)s AND (SELECT attempts FROM first) < %(alone_from)s
     ORDER BY due_at, id
     LIMIT %(at_most)s

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.store.instances.lists import NEVER
 from signet.store.outbox.measures import COUNTED_AT_MOST
-from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, fill
+from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, fill
 from tests.integration.store.plans.approvals import approval_probes
 from tests.integration.store.plans.document_lists import list_probes_of_documents
 from tests.integration.store.plans.probes import (
@@ -241,7 +241,7 @@ def step_probes() -> Iterator[Probe]:
 
 
 def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
-    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": 2}
+    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": 2, "since": EVER}
     by_key = {
         "ids": [ROW],
         "claim_id": ROW,
