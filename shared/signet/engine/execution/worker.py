@@ -59,9 +59,7 @@ class Worker:
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
         claim_id = make_id()
-        due = claim_due(
-            EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
-        )
+        due = claim_due(EVENTS, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id)
         with self._database.pipelined(tenant_id, due) as pipeline:
             triggers = parse_claimed(EVENTS, pipeline.opening_rows)
             if not triggers and self._release_expired(pipeline.connection, tenant_id):

@@ -136,9 +136,7 @@ class Effects:
     def _claim_deliveries(self, tenant_id: UUID) -> _Claimed | None:
         """Claim due effects with all that they need; where none is due, release the expired ones."""
         claim_id = make_id()
-        wanted = claim_due(
-            EFFECTS, tenant_id, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id
-        )
+        wanted = claim_due(EFFECTS, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id)
         with self._database.pipelined(tenant_id, wanted) as pipeline:
             connection = pipeline.connection
             rows = pipeline.opening_rows

@@ -242,7 +242,7 @@ def check_that_mutations_scan_nothing(database: Database) -> None:
 
 def check_that_waves_scan_nothing(database: Database) -> None:
     with database.transaction(LARGE) as connection:
-        rows = claim(connection, EVENTS, LARGE, at_most=50, lease_seconds=60, claim_id=ROW)
+        rows = claim(connection, EVENTS, at_most=50, lease_seconds=60, claim_id=ROW)
         statement = open_wave(rows, ROW)
         with counting(connection) as read:
             opened = parse_opened_wave(connection.execute(statement.text, statement.values).fetchone())
