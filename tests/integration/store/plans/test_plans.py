@@ -99,6 +99,7 @@ def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str
         check_that_a_scan_is_found(databases[API], catalogue)
         for queue in (EVENTS, EFFECTS):
             check_that_one_partition_is_read(queue, databases[WORKER], catalogue)
+            check_that_claims_scan_nothing(queue, databases[WORKER])
             check_that_dispatch_scans_nothing(queue, databases[WORKER])
             check_that_measuring_scans_nothing(queue, databases[API])
         check_that_lists_read_their_page(databases[API], catalogue)
@@ -211,6 +212,16 @@ READ_COUNTERS = """
     SELECT coalesce(sum(seq_tup_read), 0)::bigint AS by_scans,
            coalesce(sum(idx_tup_fetch), 0)::bigint AS by_keys
     FROM pg_stat_xact_user_tables WHERE relname ~ '^(document|transition_request|workflow_)'"""
+
+
+def check_that_claims_scan_nothing(queue: Queue[Any], database: Database) -> None:
+    """Expect a claim to read the rows that it takes, however many are due; it is not kept."""
+    with database.transaction(LARGE) as connection, connection.transaction(force_rollback=True):
+        with counting(connection) as read:
+            rows = claim(connection, queue, at_most=50, lease_seconds=60, claim_id=ROW)
+    assert len(rows) == 50
+    assert read.by_scans == 0
+    assert read.by_keys < 5 * len(rows)
 
 
 def check_that_dispatch_scans_nothing(queue: Queue[Any], database: Database) -> None:
