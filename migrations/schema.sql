@@ -274,6 +274,174 @@ $$;
 
 ALTER FUNCTION public.check_key_owner() OWNER TO signet_owner;
 
+CREATE TABLE public.workflow_side_effects_outbox (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    step_execution_id uuid NOT NULL,
+    effect_type text NOT NULL,
+    endpoint text,
+    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    event_idempotency_key bytea NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    max_attempts integer DEFAULT 12 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    response_json jsonb,
+    withdrawn_at timestamp with time zone,
+    discard_reason text,
+    first_id uuid,
+    held_at timestamp with time zone,
+    withdraw_reason text,
+    planned_at timestamp with time zone,
+    CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
+    CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
+    CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_withdraw_reason_check CHECK (((char_length(withdraw_reason) >= 1) AND (char_length(withdraw_reason) <= 4000))),
+    CONSTRAINT workflow_side_effects_outbox_withdrawn CHECK (((withdraw_reason IS NULL) OR (withdrawn_at IS NOT NULL)))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_side_effects_outbox OWNER TO signet_owner;
+
+CREATE FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) RETURNS SETOF public.workflow_side_effects_outbox
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+DECLARE
+    chosen record;
+BEGIN
+    -- The first due row and those after it. A row that failed too often goes alone, so that no other fails with it.
+    FOR chosen IN
+        WITH first AS (
+            SELECT q.created_at, q.id, q.attempts FROM workflow_side_effects_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN since AND now()
+            ORDER BY q.due_at, q.id
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        ), together AS (
+            SELECT q.created_at, q.id FROM workflow_side_effects_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN since AND now()
+              AND q.attempts < alone_from AND (SELECT first.attempts FROM first) < alone_from
+            ORDER BY q.due_at, q.id
+            LIMIT at_most
+            FOR UPDATE SKIP LOCKED
+        )
+        SELECT first.created_at, first.id FROM first WHERE first.attempts >= alone_from
+        UNION ALL
+        SELECT together.created_at, together.id FROM together
+    LOOP
+        -- One by one: a join would be planned for the empty queue of a new month, and then read all of the tenant.
+        RETURN QUERY
+        UPDATE workflow_side_effects_outbox q
+        SET status = 'processing', attempts = q.attempts + 1, claim_id = own_claim,
+            lease_until = now() + make_interval(secs => lease_seconds)
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = chosen.created_at AND q.id = chosen.id
+        RETURNING q.*;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_events_outbox (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    entity_version bigint NOT NULL,
+    definition_version integer,
+    event_type text NOT NULL,
+    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    event_idempotency_key bytea NOT NULL,
+    depth integer DEFAULT 0 NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    max_attempts integer DEFAULT 5 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    responsible bytea,
+    discard_reason text,
+    CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
+    CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
+    CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'discarded'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_events_outbox FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_events_outbox OWNER TO signet_owner;
+
+CREATE FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) RETURNS SETOF public.workflow_events_outbox
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+DECLARE
+    chosen record;
+BEGIN
+    -- The first due row and those after it. A row that failed too often goes alone, so that no other fails with it.
+    FOR chosen IN
+        WITH first AS (
+            SELECT q.created_at, q.id, q.attempts FROM workflow_events_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN since AND now()
+            ORDER BY q.due_at, q.id
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        ), together AS (
+            SELECT q.created_at, q.id FROM workflow_events_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN since AND now()
+              AND q.attempts < alone_from AND (SELECT first.attempts FROM first) < alone_from
+            ORDER BY q.due_at, q.id
+            LIMIT at_most
+            FOR UPDATE SKIP LOCKED
+        )
+        SELECT first.created_at, first.id FROM first WHERE first.attempts >= alone_from
+        UNION ALL
+        SELECT together.created_at, together.id FROM together
+    LOOP
+        -- One by one: a join would be planned for the empty queue of a new month, and then read all of the tenant.
+        RETURN QUERY
+        UPDATE workflow_events_outbox q
+        SET status = 'processing', attempts = q.attempts + 1, claim_id = own_claim,
+            lease_until = now() + make_interval(secs => lease_seconds)
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = chosen.created_at AND q.id = chosen.id
+        RETURNING q.*;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) OWNER TO signet_owner;
+
 CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2663,49 +2831,6 @@ END;
 
 ALTER FUNCTION public.widen_editors(document_id uuid, responsible bytea) OWNER TO signet_owner;
 
-CREATE TABLE public.workflow_side_effects_outbox (
-    tenant_id uuid NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    id uuid NOT NULL,
-    instance_id uuid NOT NULL,
-    step_execution_id uuid NOT NULL,
-    effect_type text NOT NULL,
-    endpoint text,
-    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
-    event_idempotency_key bytea NOT NULL,
-    trace_id text,
-    status text DEFAULT 'pending'::text NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    max_attempts integer DEFAULT 12 NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    claim_id uuid,
-    lease_until timestamp with time zone,
-    completed_at timestamp with time zone,
-    error text,
-    response_json jsonb,
-    withdrawn_at timestamp with time zone,
-    discard_reason text,
-    first_id uuid,
-    held_at timestamp with time zone,
-    withdraw_reason text,
-    planned_at timestamp with time zone,
-    CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
-    CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
-    CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
-    CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
-    CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
-    CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
-    CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'withdrawn'::text, 'discarded'::text]))),
-    CONSTRAINT workflow_side_effects_outbox_withdraw_reason_check CHECK (((char_length(withdraw_reason) >= 1) AND (char_length(withdraw_reason) <= 4000))),
-    CONSTRAINT workflow_side_effects_outbox_withdrawn CHECK (((withdraw_reason IS NULL) OR (withdrawn_at IS NOT NULL)))
-)
-PARTITION BY RANGE (created_at);
-
-ALTER TABLE ONLY public.workflow_side_effects_outbox FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.workflow_side_effects_outbox OWNER TO signet_owner;
-
 CREATE FUNCTION public.withdraw_effects(tenant uuid, step uuid) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3071,8 +3196,6 @@ CREATE TABLE public.audit_log (
     epoch integer NOT NULL,
     xid xid8 NOT NULL,
     CONSTRAINT audit_log_check CHECK (((seq = 1) = ((seq IS NOT NULL) AND (previous_hash IS NULL)))),
-    CONSTRAINT audit_log_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT audit_log_previous_hash_check CHECK ((previous_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT audit_log_seq_check CHECK ((seq >= 1))
 );
 
@@ -3217,8 +3340,7 @@ CREATE TABLE public.document_versions (
     hash text NOT NULL,
     actor_id text NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    responsible bytea,
-    CONSTRAINT document_versions_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+    responsible bytea
 );
 
 ALTER TABLE ONLY public.document_versions FORCE ROW LEVEL SECURITY;
@@ -3666,41 +3788,6 @@ ALTER TABLE ONLY public.workflow_event_default FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_event_default OWNER TO signet_owner;
 
-CREATE TABLE public.workflow_events_outbox (
-    tenant_id uuid NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    id uuid NOT NULL,
-    instance_id uuid NOT NULL,
-    entity_version bigint NOT NULL,
-    definition_version integer,
-    event_type text NOT NULL,
-    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
-    event_idempotency_key bytea NOT NULL,
-    depth integer DEFAULT 0 NOT NULL,
-    trace_id text,
-    status text DEFAULT 'pending'::text NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    max_attempts integer DEFAULT 5 NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    claim_id uuid,
-    lease_until timestamp with time zone,
-    completed_at timestamp with time zone,
-    error text,
-    responsible bytea,
-    discard_reason text,
-    CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
-    CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
-    CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
-    CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
-    CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
-    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text, 'discarded'::text])))
-)
-PARTITION BY RANGE (created_at);
-
-ALTER TABLE ONLY public.workflow_events_outbox FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.workflow_events_outbox OWNER TO signet_owner;
-
 CREATE TABLE public.workflow_events_outbox_default (
     tenant_id uuid CONSTRAINT workflow_events_outbox_tenant_id_not_null NOT NULL,
     created_at timestamp with time zone CONSTRAINT workflow_events_outbox_created_at_not_null NOT NULL,
@@ -4006,8 +4093,14 @@ ALTER TABLE ONLY public.audit_anchors
 ALTER TABLE ONLY public.audit_epochs
     ADD CONSTRAINT audit_epochs_pkey PRIMARY KEY (epoch);
 
+ALTER TABLE public.audit_log
+    ADD CONSTRAINT audit_log_hash_check CHECK (((octet_length(hash) = 64) AND (hash !~ '[^0-9a-f]'::text))) NOT VALID;
+
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE public.audit_log
+    ADD CONSTRAINT audit_log_previous_hash_check CHECK (((octet_length(previous_hash) = 64) AND (previous_hash !~ '[^0-9a-f]'::text))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (tenant_id, sequence);
@@ -4026,6 +4119,9 @@ ALTER TABLE ONLY public.document_keys
 
 ALTER TABLE ONLY public.document_turns
     ADD CONSTRAINT document_turns_pkey PRIMARY KEY (tenant_id, document_id, role);
+
+ALTER TABLE public.document_versions
+    ADD CONSTRAINT document_versions_hash_check CHECK (((octet_length(hash) = 64) AND (hash !~ '[^0-9a-f]'::text))) NOT VALID;
 
 ALTER TABLE ONLY public.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (tenant_id, document_id, version);
@@ -5204,6 +5300,136 @@ GRANT ALL ON FUNCTION public.barring_changes_since(since timestamp with time zon
 
 REVOKE ALL ON FUNCTION public.check_key_owner() FROM PUBLIC;
 
+GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT SELECT(created_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT SELECT(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT UPDATE(response_json) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(discard_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(first_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+REVOKE ALL ON FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT SELECT(created_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(status) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(due_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(lease_until) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(completed_at) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT SELECT(completed_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT UPDATE(discard_reason) ON TABLE public.workflow_events_outbox TO signet_api;
+
+REVOKE ALL ON FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
@@ -5563,78 +5789,6 @@ GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, 
 REVOKE ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) TO signet_worker;
-
-GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(tenant_id) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT SELECT(created_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(max_attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT SELECT(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT SELECT(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
-
-GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
-
-GRANT UPDATE(response_json) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(withdrawn_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(discard_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(first_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(held_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO signet_api;
-
-GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
-
-GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
 
 REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
 
@@ -6157,56 +6311,6 @@ GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_janitor;
 GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_worker;
-
-GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_api;
-
-GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_janitor;
-
-GRANT SELECT(tenant_id) ON TABLE public.workflow_events_outbox TO signet_dispatch;
-
-GRANT SELECT(created_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
-
-GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_api;
-
-GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_janitor;
-
-GRANT SELECT(status) ON TABLE public.workflow_events_outbox TO signet_dispatch;
-
-GRANT UPDATE(attempts) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT UPDATE(attempts) ON TABLE public.workflow_events_outbox TO signet_api;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_api;
-
-GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_janitor;
-
-GRANT SELECT(due_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
-
-GRANT UPDATE(claim_id) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT UPDATE(claim_id) ON TABLE public.workflow_events_outbox TO signet_janitor;
-
-GRANT UPDATE(lease_until) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT UPDATE(lease_until) ON TABLE public.workflow_events_outbox TO signet_janitor;
-
-GRANT SELECT(lease_until) ON TABLE public.workflow_events_outbox TO signet_dispatch;
-
-GRANT UPDATE(completed_at) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT SELECT(completed_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
-
-GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
-
-GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
-
-GRANT UPDATE(discard_reason) ON TABLE public.workflow_events_outbox TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_inbound_events TO signet_api;
 

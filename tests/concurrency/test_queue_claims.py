@@ -38,7 +38,7 @@ from tests.support.shared_company import WAIT_SECONDS
 
 
 def take(connection: Connection, queue: str, claim_id: UUID, at_most: int = 10) -> list[Any]:
-    return claim(connection, BY_NAME[queue], TENANT, at_most=at_most, lease_seconds=60, claim_id=claim_id)
+    return claim(connection, BY_NAME[queue], at_most=at_most, lease_seconds=60, claim_id=claim_id)
 
 
 def expire(admin: Admin, queue: str, row_id: UUID) -> None:

@@ -109,7 +109,7 @@ class DeployedWorld:
     def die_holding_rows(self) -> None:
         """Claim rows as a worker that then is gone."""
         for queue in QUEUES:
-            due = claim_due(queue, self.stage.tenant_id, at_most=2, lease_seconds=60, claim_id=make_id())
+            due = claim_due(queue, at_most=2, lease_seconds=60, claim_id=make_id())
             with self.stage.database.transaction(self.stage.tenant_id) as connection:
                 connection.execute(due.text, due.values)
 

@@ -222,7 +222,6 @@ class WorkflowStage:
             own = claim(
                 connection,
                 EFFECTS,
-                self.tenant_id,
                 at_most=len(answers),
                 lease_seconds=60,
                 claim_id=claim_id,

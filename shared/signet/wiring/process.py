@@ -32,6 +32,8 @@ from signet.telemetry.log import Log
 
 # At the same relative path in a checkout and in a Lambda's layer.
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[3] / "migrations"
+# New objects after which the garbage collector looks for circles among them.
+GARBAGE_THRESHOLD = 10_000
 
 
 def make_database(
@@ -142,9 +144,11 @@ def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | 
 def spare_what_is_loaded() -> None:
     """Spare the garbage collector everything that is loaded by now, which stays as long as the process.
 
-    Its passes over modules and contracts were a fifth of a worker's time (docs/decisions/0028).
+    Its passes over modules and contracts were a fifth of a worker's time (docs/decisions/0028). A wave of a
+    hundred documents holds more than the 700 objects after which a pass usually begins.
     """
     gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def test_what_goes_back_wakes_somebody_when_it_is_due(
         make(company)
     heard.wake_ups.clear()
     with worker_database.transaction(tenant_id) as connection:
-        one, two = claim(connection, EVENTS, tenant_id, at_most=5, lease_seconds=60, claim_id=claim_id)
+        one, two = claim(connection, EVENTS, at_most=5, lease_seconds=60, claim_id=claim_id)
     with worker_database.transaction(tenant_id) as connection:
         fail(connection, EVENTS, tenant_id, [(one, "no")], claim_id)
         release(connection, EVENTS, tenant_id, [two], claim_id, delay_seconds=0.2)
@@ -152,13 +152,13 @@ def test_rows_of_a_dead_worker_and_dead_letters_that_come_back_wake_somebody(
     make(company)
     heard.wake_ups.clear()
     with worker_database.transaction(tenant_id) as connection:
-        (row,) = claim(connection, EVENTS, tenant_id, at_most=5, lease_seconds=0, claim_id=claim_id)
+        (row,) = claim(connection, EVENTS, at_most=5, lease_seconds=0, claim_id=claim_id)
     with worker_database.transaction(tenant_id) as connection:
         assert release_expired(connection, EVENTS, tenant_id, at_most=5).again == {row.id}
     assert heard.wake_ups == [WakeUp(tenant_id, "events")]
     heard.wake_ups.clear()
     with worker_database.transaction(tenant_id) as connection:
-        claim(connection, EVENTS, tenant_id, at_most=5, lease_seconds=60, claim_id=claim_id)
+        claim(connection, EVENTS, at_most=5, lease_seconds=60, claim_id=claim_id)
         fail(connection, EVENTS, tenant_id, [(row, "no")], claim_id, final=[row.id])
     heard.wake_ups.clear()
     with worker_database.transaction(tenant_id) as connection:

@@ -51,9 +51,7 @@ def run_wave(stage: WorkflowStage) -> None:
     """Claim triggers and run one wave, without the worker's handling of its errors."""
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
-        triggers = claim(
-            connection, EVENTS, stage.tenant_id, at_most=100, lease_seconds=60, claim_id=claim_id
-        )
+        triggers = claim(connection, EVENTS, at_most=100, lease_seconds=60, claim_id=claim_id)
     Waves(stage.database, stage.caches(), CompiledCache(), stopped).run(
         Claim(claim_id, stage.tenant_id, triggers)
     )

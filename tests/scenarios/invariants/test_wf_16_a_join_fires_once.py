@@ -158,7 +158,7 @@ def test_wf_16_a_join_that_has_fired_cannot_fire_again(stage: WorkflowStage) -> 
     before = stage.instance(document.instance_id), stage.steps(document.instance_id)
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
-        due = claim(connection, EVENTS, stage.tenant_id, at_most=100, lease_seconds=60, claim_id=claim_id)
+        due = claim(connection, EVENTS, at_most=100, lease_seconds=60, claim_id=claim_id)
     waves = Waves(stage.database, stage.caches(), CompiledCache(), stopped)
     with pytest.raises(LostReceipt):
         waves.run(Claim(claim_id, stage.tenant_id, due))

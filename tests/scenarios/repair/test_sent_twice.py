@@ -51,9 +51,7 @@ def approve(scene: RepairScene, document: Made) -> Made:
 def take(scene: RepairScene) -> list[ClaimedEffect]:
     """Let a worker take what is due: the bank has the call, and has not answered."""
     with scene.stage.database.transaction(scene.stage.tenant_id) as connection:
-        return claim(
-            connection, EFFECTS, scene.stage.tenant_id, at_most=9, lease_seconds=60, claim_id=make_id()
-        )
+        return claim(connection, EFFECTS, at_most=9, lease_seconds=60, claim_id=make_id())
 
 
 def cancel(scene: RepairScene, document: Made, then: Sequel | None, *, dry_run: bool = False) -> Any:

@@ -65,7 +65,7 @@ class Taken:
         self._stage, self._claim_id = stage, make_id()
         with stage.database.transaction(stage.tenant_id) as connection:
             self._rows: list[ClaimedEffect] = claim(
-                connection, EFFECTS, stage.tenant_id, at_most=9, lease_seconds=60, claim_id=self._claim_id
+                connection, EFFECTS, at_most=9, lease_seconds=60, claim_id=self._claim_id
             )
         assert len(self._rows) == 1
 

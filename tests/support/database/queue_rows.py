@@ -99,7 +99,6 @@ def claimed(
         return claim(
             connection,
             BY_NAME[queue],
-            tenant_id,
             at_most=at_most,
             lease_seconds=LEASE_SECONDS,
             claim_id=claim_id,

@@ -10,11 +10,11 @@ from uuid import UUID
 from signet.core.canonical_json import content_hash
 
 
-def step_key(instance_id: UUID, node_id: str, token_id: str, entity_version: int) -> bytes:
+def step_key(instance_id: UUID | str, node_id: str, token_id: str, entity_version: int) -> bytes:
     return _digest(str(instance_id), node_id, token_id, str(entity_version))
 
 
-def join_key(instance_id: UUID, join_node_id: str, epoch: int) -> bytes:
+def join_key(instance_id: UUID | str, join_node_id: str, epoch: int) -> bytes:
     """Return the key of a join. Its epoch is the split's step, which has the version at that time."""
     return _digest(str(instance_id), join_node_id, f"epoch:{epoch}")
 

@@ -45,7 +45,7 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     row["actor_id"] = context.actor_of(node).id if node is not None else _name_actor(step)
     actor = step.actor if node is None and step.actor is not None else context.execution.projection.actor
     row["responsible"] = context.keep_responsible(actor)
-    row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
+    row["idempotency_key"] = "\\x" + _key_of(context.name, step).hex()
     row["trace_id"] = context.trace_id
     if node is not None and node.type.name == "approval" and context.document is not None:
         row["snapshot_version_id"] = context.document.snapshot_id
@@ -88,7 +88,7 @@ def _name_channel(step: Step) -> str:
     return "actor" if step.actor is not None else "system"
 
 
-def _key_of(instance_id: UUID, step: Step) -> bytes:
+def _key_of(instance_id: str, step: Step) -> bytes:
     if step.epoch is not None and step.status != "cancelled":
         return join_key(instance_id, step.node, step.epoch)
     if step.is_control:

@@ -81,7 +81,6 @@ class Worker:
         since = self._bounds.find(tenant_id)
         due = claim_due(
             EVENTS,
-            tenant_id,
             at_most=MAX_INSTANCES,
             lease_seconds=LEASE_SECONDS,
             claim_id=claim_id,

@@ -160,7 +160,6 @@ class Effects:
         since = self._bounds.find(tenant_id)
         wanted = claim_due(
             EFFECTS,
-            tenant_id,
             at_most=MAX_CLAIMED,
             lease_seconds=LEASE_SECONDS,
             claim_id=claim_id,

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -364,7 +365,9 @@ def widen_editors(connection: Connection, document_id: UUID, responsible: str) -
     connection.execute(_SQL.widen_editors, values)
 
 
-_DOCUMENT_COLUMNS = tuple(column.name for column in fields(DocumentRow))
+# In the order of the class: many names of arguments take longer than their values. What a newer release reads
+# besides is left.
+_read_columns = itemgetter(*(column.name for column in fields(DocumentRow)))
 
 
 def _parse_document(columns: dict[str, Any]) -> DocumentRow:
@@ -381,6 +384,4 @@ def _parse_document(columns: dict[str, Any]) -> DocumentRow:
     columns["requester_responsible"] = frozenset(
         requesters or () if requester_id is None or requesters is not None else (requester_id,)
     )
-    if len(columns) > len(_DOCUMENT_COLUMNS):  # a newer release reads more than this one knows
-        columns = {name: columns[name] for name in _DOCUMENT_COLUMNS}
-    return DocumentRow(**columns)
+    return DocumentRow(*_read_columns(columns))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -168,15 +169,14 @@ def _name_rows(rows: Sequence[ClaimedRow]) -> dict[str, Any]:
     return {"trigger_times": [row.created_at for row in rows], "trigger_ids": [row.id for row in rows]}
 
 
-_INSTANCE_COLUMNS = tuple(column.name for column in fields(InstanceRow))
+# As of documents: by position, and without what a newer release reads besides.
+_read_columns = itemgetter(*(column.name for column in fields(InstanceRow)))
 
 
 def _parse_instance(columns: dict[str, Any]) -> InstanceRow:
     for name in ("id", "definition_id", "entity_id"):
         columns[name] = columns[name] and UUID(columns[name])
-    if len(columns) > len(_INSTANCE_COLUMNS):  # a newer release reads more than this one knows
-        columns = {name: columns[name] for name in _INSTANCE_COLUMNS}
-    return InstanceRow(**columns)
+    return InstanceRow(*_read_columns(columns))
 
 
 def _parse_step(columns: dict[str, Any]) -> OpenStepRow:

@@ -106,7 +106,8 @@ QUEUES: tuple[Queue[ClaimedTrigger] | Queue[ClaimedEffect], ...] = (EVENTS, EFFE
 @cache
 def fill(statement: str, queue: Queue[Any]) -> str:
     columns = ", ".join(field.name for field in fields(queue.row))
-    return statement.replace("{table}", queue.table).replace("{columns}", columns)
+    named = statement.replace("{table}", queue.table).replace("{queue}", queue.name)
+    return named.replace("{columns}", columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +134,19 @@ class DueTenant:
 
 def claim_due(
     queue: Queue[Any],
-    tenant_id: UUID,
     *,
     at_most: int,
     lease_seconds: float,
     claim_id: UUID,
     since: datetime = EVER,
 ) -> DeferredStatement:
-    """Claim rows due since then that nobody holds, the oldest first; one that failed too often comes alone.
+    """Claim rows of the transaction's tenant, due since then, that nobody holds; the oldest first.
 
-    This is a statement, so that a claim is a transaction of two round trips. `parse_claimed` reads its rows.
+    A row that failed too often comes alone. This is a statement, so that a claim is a transaction of two
+    round trips. `parse_claimed` reads its rows.
     """
     _check(at_most, MAX_ROWS)
     values = {
-        "tenant_id": tenant_id,
         "at_most": at_most,
         "lease_seconds": lease_seconds,
         "claim_id": claim_id,
@@ -163,14 +163,13 @@ def parse_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Ro
 def claim(
     connection: Connection,
     queue: Queue[Row],
-    tenant_id: UUID,
     *,
     at_most: int,
     lease_seconds: float,
     claim_id: UUID,
 ) -> list[Row]:
-    """Claim rows in the caller's transaction."""
-    due = claim_due(queue, tenant_id, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id)
+    """Claim rows in the caller's transaction, which says of which tenant."""
+    due = claim_due(queue, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id)
     return parse_claimed(queue, connection.execute(due.text, due.values).fetchall())
 
 

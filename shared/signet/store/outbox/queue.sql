@@ -4,34 +4,9 @@
 -- partial index that is right when few rows are at work and wrong when many are.
 
 -- name: claim
--- Claim the first due row and those after it. A row that failed too often goes alone, so that no other fails with
--- it.
-WITH first AS (
-    SELECT created_at, id, attempts FROM {table}
-    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at BETWEEN %(since)s AND now()
-    ORDER BY due_at, id
-    LIMIT 1
-    FOR UPDATE SKIP LOCKED
-), together AS (
-    SELECT created_at, id FROM {table}
-    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at BETWEEN %(since)s AND now()
-      AND attempts < %(alone_from)s AND (SELECT attempts FROM first) < %(alone_from)s
-    ORDER BY due_at, id
-    LIMIT %(at_most)s
-    FOR UPDATE SKIP LOCKED
-), chosen AS (
-    SELECT created_at, id FROM first WHERE attempts >= %(alone_from)s
-    UNION ALL
-    SELECT created_at, id FROM together
-), claimed AS (
-    UPDATE {table} q
-    SET status = 'processing', attempts = q.attempts + 1, claim_id = %(claim_id)s,
-        lease_until = now() + make_interval(secs => %(lease_seconds)s)
-    FROM chosen
-    WHERE q.tenant_id = %(tenant_id)s AND q.created_at = chosen.created_at AND q.id = chosen.id
-    RETURNING q.*
-)
-SELECT {columns} FROM claimed ORDER BY due_at, id
+-- Claim the first due row and those after it. A row that failed too often goes alone, so that no other fails with it.
+SELECT {columns} FROM claim_{queue}(%(claim_id)s, %(since)s, %(at_most)s, %(alone_from)s, %(lease_seconds)s)
+ORDER BY due_at, id
 
 -- name: relock
 -- Lock rows in key order; what another claim holds by now is not there.

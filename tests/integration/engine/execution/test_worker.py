@@ -120,9 +120,7 @@ def claim_all(stage: WorkflowStage) -> Claim:
     """Claim all triggers, and do no more."""
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
-        triggers = claim(
-            connection, EVENTS, stage.tenant_id, at_most=100, lease_seconds=60, claim_id=claim_id
-        )
+        triggers = claim(connection, EVENTS, at_most=100, lease_seconds=60, claim_id=claim_id)
     return Claim(claim_id, stage.tenant_id, triggers)
 
 

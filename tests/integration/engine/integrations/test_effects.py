@@ -164,7 +164,7 @@ def test_who_dies_between_delivering_and_noting_delivers_again(stage: WorkflowSt
     begin(stage)
     add_endpoint(stage)
     with stage.database.transaction(stage.tenant_id) as connection:
-        claim(connection, EFFECTS, stage.tenant_id, at_most=1, lease_seconds=60, claim_id=UUID(int=1))
+        claim(connection, EFFECTS, at_most=1, lease_seconds=60, claim_id=UUID(int=1))
     connector = Answering()
     assert effects(stage, webhook=connector).work(stage.tenant_id) == 0
     stage.standing.run("UPDATE workflow_side_effects_outbox SET lease_until = now() - interval '1 second'")
@@ -199,7 +199,7 @@ def test_of_whom_every_worker_dies_the_workflow_is_told(stage: WorkflowStage) ->
     (made,) = begin(stage)
     add_endpoint(stage)
     with stage.database.transaction(stage.tenant_id) as connection:
-        claim(connection, EFFECTS, stage.tenant_id, at_most=1, lease_seconds=60, claim_id=UUID(int=1))
+        claim(connection, EFFECTS, at_most=1, lease_seconds=60, claim_id=UUID(int=1))
     stage.standing.run(
         "UPDATE workflow_side_effects_outbox SET max_attempts = 1, lease_until = now() - interval '1 second'"
     )

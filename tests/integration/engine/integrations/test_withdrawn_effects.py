@@ -101,7 +101,7 @@ def test_what_is_on_its_way_is_not_tried_again(
         "UPDATE workflow_side_effects_outbox SET due_at = '2000-01-01' WHERE status = 'pending'"
     )
     with stage.database.transaction(stage.tenant_id) as connection:
-        claimed = claim(connection, EFFECTS, stage.tenant_id, at_most=9, lease_seconds=60, claim_id=claim_id)
+        claimed = claim(connection, EFFECTS, at_most=9, lease_seconds=60, claim_id=claim_id)
     stage.ask(waiting.id, "cancel")
     stage.drain()
     assert effects_of(stage, waiting) == [("processing", True, None)]

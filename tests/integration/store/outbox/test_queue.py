@@ -99,7 +99,7 @@ def test_a_claimed_effect_tells_what_its_sender_needs(worker: Database, admin: A
 def test_a_claim_has_a_lease(worker: Database, admin: Admin, queue: str) -> None:
     row_id = put_one(admin, queue, TENANT)
     with worker.transaction(TENANT) as connection:
-        claim(connection, BY_NAME[queue], TENANT, at_most=1, lease_seconds=1.5, claim_id=MINE)
+        claim(connection, BY_NAME[queue], at_most=1, lease_seconds=1.5, claim_id=MINE)
         # Inside the claim's transaction now() is the moment of the claim.
         row = connection.execute(
             f"SELECT status, attempts, claim_id, lease_until - now() = interval '1.5 seconds'"
@@ -137,7 +137,7 @@ def test_one_that_failed_too_often_and_is_the_oldest_keeps_nobody_from_the_next_
 def test_another_tenants_rows_are_out_of_reach(worker: Database, admin: Admin, queue: str) -> None:
     put(admin, queue, OTHER_TENANT)
     with worker.transaction(TENANT) as connection:
-        foreign = claim(connection, BY_NAME[queue], OTHER_TENANT, at_most=1, lease_seconds=1, claim_id=MINE)
+        foreign = claim(connection, BY_NAME[queue], at_most=1, lease_seconds=1, claim_id=MINE)
         assert foreign == []
         assert depth_of(connection, BY_NAME[queue], OTHER_TENANT).pending == 0
 
@@ -216,7 +216,7 @@ def test_after_the_last_attempt_it_is_a_dead_letter(worker: Database, admin: Adm
 def test_an_error_is_bounded_and_fit_for_the_database(worker: Database, admin: Admin) -> None:
     row_id = put_one(admin, "effects", TENANT)
     with worker.transaction(TENANT) as connection:
-        rows = claim(connection, EFFECTS, TENANT, at_most=1, lease_seconds=1, claim_id=MINE)
+        rows = claim(connection, EFFECTS, at_most=1, lease_seconds=1, claim_id=MINE)
         fail(connection, EFFECTS, TENANT, [(rows[0], "\0\ud800" + "ä" * 10_000)], MINE)
     (error,) = read_one(admin, "effects", "error", row_id)
     assert error == "?" + "ä" * (MAX_ERROR_CHARACTERS - 2)

@@ -197,8 +197,8 @@ def test_nothing_is_unbounded(worker: Database, admin: Admin) -> None:
 def too_much(connection: Connection, row: ClaimedTrigger) -> list[Callable[[], object]]:
     rows = [row] * (MAX_ROWS + 1)
     return [
-        lambda: claim(connection, EVENTS, TENANT, at_most=0, lease_seconds=1, claim_id=MINE),
-        lambda: claim(connection, EVENTS, TENANT, at_most=MAX_ROWS + 1, lease_seconds=1, claim_id=MINE),
+        lambda: claim(connection, EVENTS, at_most=0, lease_seconds=1, claim_id=MINE),
+        lambda: claim(connection, EVENTS, at_most=MAX_ROWS + 1, lease_seconds=1, claim_id=MINE),
         lambda: relock(connection, EVENTS, TENANT, rows, MINE),
         lambda: complete(connection, EVENTS, TENANT, rows, MINE),
         lambda: release(connection, EVENTS, TENANT, rows, MINE, delay_seconds=1),

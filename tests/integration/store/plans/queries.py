@@ -241,7 +241,6 @@ def step_probes() -> Iterator[Probe]:
 
 
 def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
-    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": 2, "since": EVER}
     by_key = {
         "ids": [ROW],
         "claim_id": ROW,
@@ -252,8 +251,6 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
     }
     pace = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600}
     used: list[tuple[str, str, Mapping[str, Any]]] = [
-        ("due", "claim", claiming),
-        ("pkey", "claim", claiming),
         ("leased", "release_expired", {"at_most": 100, "error": "why"}),
         ("pkey", "release_expired", {"at_most": 100, "error": "why"}),
         *(("pkey", name, by_key) for name in ("relock", "complete", "release", "fail", "dead_letter")),

@@ -99,6 +99,7 @@ def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str
         check_that_a_scan_is_found(databases[API], catalogue)
         for queue in (EVENTS, EFFECTS):
             check_that_one_partition_is_read(queue, databases[WORKER], catalogue)
+            check_that_claims_scan_nothing(queue, databases[WORKER])
             check_that_dispatch_scans_nothing(queue, databases[WORKER])
             check_that_measuring_scans_nothing(queue, databases[API])
         check_that_lists_read_their_page(databases[API], catalogue)
@@ -213,6 +214,16 @@ READ_COUNTERS = """
     FROM pg_stat_xact_user_tables WHERE relname ~ '^(document|transition_request|workflow_)'"""
 
 
+def check_that_claims_scan_nothing(queue: Queue[Any], database: Database) -> None:
+    """Expect a claim to read the rows that it takes, however many are due; it is not kept."""
+    with database.transaction(LARGE) as connection, connection.transaction(force_rollback=True):
+        with counting(connection) as read:
+            rows = claim(connection, queue, at_most=50, lease_seconds=60, claim_id=ROW)
+    assert len(rows) == 50
+    assert read.by_scans == 0
+    assert read.by_keys < 5 * len(rows)
+
+
 def check_that_dispatch_scans_nothing(queue: Queue[Any], database: Database) -> None:
     with database.tenantless_transaction() as connection, counting(connection) as read:
         (found,) = due_tenants(connection, queue, at_most=10)
@@ -242,7 +253,7 @@ def check_that_mutations_scan_nothing(database: Database) -> None:
 
 def check_that_waves_scan_nothing(database: Database) -> None:
     with database.transaction(LARGE) as connection:
-        rows = claim(connection, EVENTS, LARGE, at_most=50, lease_seconds=60, claim_id=ROW)
+        rows = claim(connection, EVENTS, at_most=50, lease_seconds=60, claim_id=ROW)
         statement = open_wave(rows, ROW)
         with counting(connection) as read:
             opened = parse_opened_wave(connection.execute(statement.text, statement.values).fetchone())

@@ -69,6 +69,8 @@ class InstanceContext:
     approvals: ApprovalRequests
     accounts: RunningAccounts
     triggers: Sequence[ClaimedTrigger]
+    # The instance's id as a text, which the key of each step begins with.
+    name: str = field(init=False)
     # The newest trigger's trace, else that of the row.
     trace_id: str | None = field(init=False)
     environment: ExpressionEnvironment = field(init=False)
@@ -89,6 +91,7 @@ class InstanceContext:
     _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.name = str(self.row.id)
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.environment = ExpressionEnvironment(self.documents, self.system_caller())
         self.waits = make_waits(self.open_steps)

@@ -34,10 +34,10 @@ _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
 
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
-    deciding, found = context.execution.workflow.nodes[token.node], context.decision_input(token)
+    deciding = context.execution.workflow.nodes[token.node]
     problem = find_unpinned_read(context, deciding)
     if problem:
-        return replace(found, problem=problem)
+        return replace(context.decision_input(token), problem=problem)
     keep_sources(context, deciding)
     return context.decision_input(token)
 

@@ -23,8 +23,10 @@ _TELLING = ("webhook_out", "notification")
 
 def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | None:
     """Return why the node may not read: no approval of the document has pinned what it reads."""
+    if context.row.birth not in _LATER or node.type.name in _ASKING:
+        return None
     document = context.document
-    if context.row.birth not in _LATER or document is None or node.type.name in _ASKING:
+    if document is None:
         return None
     workflow, pins = context.execution.workflow, context.execution.projection.pins
     contract = context.documents.contract_of(document)

@@ -10,8 +10,10 @@ def keep_sources(context: InstanceContext, node: WorkflowNode) -> None:
 
     What reads the variable needs not know where its value is from: nobody behind it decides about it.
     """
+    if not node.sets_variables:
+        return
     document = context.document
-    if document is None or not node.sets_variables:
+    if document is None:
         return
     documents = context.documents
     contract = documents.contract_of(document)
