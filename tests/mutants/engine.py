@@ -71,8 +71,8 @@ ENGINE = (
         "an unforeseen error ends a background thread",
         1,
         "shared/signet/local/background.py",
-        "        except BaseException as error:",
-        "        except SignetError as error:",
+        "return RETRY.delay_seconds(self._failures, make_id())",
+        "return 3_600.0",
         ("tests/local/test_background.py::test_nothing_that_is_raised_ends_the_thread",),
     ),
     Mutation(
