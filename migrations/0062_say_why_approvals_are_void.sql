@@ -3,6 +3,8 @@
 --
 -- A sentence for people said why an approval was voided, and a statement compared it. A code says it now; 0063 reads the
 -- sentences that are there once.
+--
+-- Whether a person has paused an instance is asked here alone: a pause that another person has ended since is none.
 
 -- up
 ALTER TABLE approval_requests ADD COLUMN void_code text;
@@ -66,7 +68,32 @@ AS $$
     FROM told
 $$;
 
+
+-- For an instance that is paused now. Where its tokens were held since, an earlier pause by a person says nothing.
+CREATE OR REPLACE FUNCTION is_paused_by_person(paused_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path = pg_catalog, public, pg_temp
+    AS $$
+BEGIN
+    RETURN coalesce((SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
+                     WHERE s.tenant_id = current_tenant_id() AND s.instance_id = paused_id
+                       AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
+                     ORDER BY s.seq DESC LIMIT 1), false);
+END
+$$;
+
 -- down
+CREATE OR REPLACE FUNCTION is_paused_by_person(paused_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path = pg_catalog, public, pg_temp
+    AS $$
+BEGIN
+    RETURN coalesce((SELECT s.run_as = 'actor' FROM workflow_step_executions s
+                     WHERE s.tenant_id = current_tenant_id() AND s.instance_id = paused_id
+                       AND s.node_id = 'sys:control:paused'
+                     ORDER BY s.seq DESC LIMIT 1), false);
+END
+$$;
 CREATE OR REPLACE FUNCTION void_approval_requests(voided_rows json, written_at timestamptz) RETURNS void
     LANGUAGE sql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp

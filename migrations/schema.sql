@@ -983,9 +983,9 @@ CREATE FUNCTION public.is_paused_by_person(paused_id uuid) RETURNS boolean
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    RETURN coalesce((SELECT s.run_as = 'actor' FROM workflow_step_executions s
+    RETURN coalesce((SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
                      WHERE s.tenant_id = current_tenant_id() AND s.instance_id = paused_id
-                       AND s.node_id = 'sys:control:paused'
+                       AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
                      ORDER BY s.seq DESC LIMIT 1), false);
 END
 $$;

@@ -1,6 +1,7 @@
 """Approvals that no gate uses: what they let through went on, so that their voters answer for none of it."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -142,7 +143,7 @@ def test_who_approved_behind_a_gate_withdraws_no_call_that_chooses_the_way(stage
     acts = EffectActs(company.database, stage.caches(), CompiledCache())
     for person, code in (("fiona", DUTIES), ("eve", DONE)):
         caller = company.caller(person, "admin")
-        assert attempt(stage, lambda c=caller: acts.withdraw(c, effect_id, "why")) == code
+        assert attempt(stage, partial(acts.withdraw, caller, effect_id, "why")) == code
 
 
 def test_who_was_sent_past_bars_like_who_was_passed(stage: WorkflowStage) -> None:

@@ -47,7 +47,8 @@ from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
 from signet.store.incidents.incidents import has_open_incident
-from signet.store.instances.moves import list_acted, lock_unsent
+from signet.store.instances.earlier_steps import list_acted
+from signet.store.instances.moves import lock_unsent
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
