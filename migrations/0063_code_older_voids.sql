@@ -31,4 +31,7 @@ ALTER TABLE approval_requests VALIDATE CONSTRAINT approval_requests_void_code_ch
 
 -- down
 -- The codes go with their column.
-SELECT 1;
+ALTER TABLE approval_requests DROP CONSTRAINT approval_requests_void_code_check;
+ALTER TABLE approval_requests ADD CONSTRAINT approval_requests_void_code_check
+    CHECK (void_code IS NULL
+           OR status = 'voided' AND void_code IN ('asked_again', 'moved_on', 'step_withdrawn', 'instance_ended')) NOT VALID;
