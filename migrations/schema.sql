@@ -815,6 +815,26 @@ $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.find_void_code(outcome text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    SELECT CASE
+        WHEN outcome IN ('the document went another way, or was edited', 'an operator has sent the workflow back')
+            THEN 'moved_on'
+        WHEN outcome = 'its step was withdrawn' THEN 'step_withdrawn'
+        WHEN outcome IN ('the document was edited', 'the document was corrected', 'the request was withdrawn',
+                         'a new request begins the way again', 'it was asked by an older release')
+             OR starts_with(outcome, 'what the document refers to has changed: ')
+             OR starts_with(outcome, 'variables of the workflow have changed: ')
+             OR starts_with(outcome, 'personal values were erased: ')
+            THEN 'asked_again'
+        ELSE 'instance_ended'
+    END
+$$;
+
+ALTER FUNCTION public.find_void_code(outcome text) OWNER TO signet_owner;
+
 CREATE FUNCTION public.hash_document_key(entity_type text, field text, value text) RETURNS bytea
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN sha256(convert_to((jsonb_build_array(entity_type, field, value))::text, 'UTF8'::name));
@@ -855,6 +875,7 @@ CREATE TABLE public.approval_requests (
     variables jsonb,
     content_hash text,
     likeness_hash text,
+    void_code text,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
@@ -864,7 +885,8 @@ CREATE TABLE public.approval_requests (
     CONSTRAINT approval_requests_pins_hash_check CHECK ((pins_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
     CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text]))),
-    CONSTRAINT approval_requests_variables_check CHECK ((jsonb_typeof(variables) = 'object'::text))
+    CONSTRAINT approval_requests_variables_check CHECK ((jsonb_typeof(variables) = 'object'::text)),
+    CONSTRAINT approval_requests_void_code_check CHECK (((void_code IS NULL) OR ((status = 'voided'::text) AND (void_code = ANY (ARRAY['asked_again'::text, 'moved_on'::text, 'step_withdrawn'::text, 'instance_ended'::text])))))
 );
 
 ALTER TABLE ONLY public.approval_requests FORCE ROW LEVEL SECURITY;
@@ -1129,9 +1151,9 @@ CREATE FUNCTION public.is_paused_by_person(paused_id uuid) RETURNS boolean
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    RETURN coalesce((SELECT s.run_as = 'actor' FROM workflow_step_executions s
+    RETURN coalesce((SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
                      WHERE s.tenant_id = current_tenant_id() AND s.instance_id = paused_id
-                       AND s.node_id = 'sys:control:paused'
+                       AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
                      ORDER BY s.seq DESC LIMIT 1), false);
 END
 $$;
@@ -2744,8 +2766,10 @@ CREATE FUNCTION public.void_approval_requests(voided_rows json, written_at times
     AS $$
     WITH voided AS (
         UPDATE approval_requests r
-        SET status = 'voided', outcome = row.reason, ended_at = coalesce(r.ended_at, written_at)
-        FROM json_to_recordset(voided_rows) AS row (instance_id uuid, request_id uuid, reason text, notice_id uuid)
+        SET status = 'voided', void_code = coalesce(row.code, find_void_code(row.reason)), outcome = row.reason,
+            ended_at = coalesce(r.ended_at, written_at)
+        FROM json_to_recordset(voided_rows)
+             AS row (instance_id uuid, request_id uuid, code text, reason text, notice_id uuid)
         WHERE r.tenant_id = current_tenant_id() AND r.instance_id = row.instance_id
           AND (row.request_id IS NULL OR r.id = row.request_id)
           AND (r.status = 'open' OR (r.status = 'approved' AND r.applied IS NOT TRUE))
@@ -5495,6 +5519,8 @@ GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
 REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.find_void_code(outcome text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) FROM PUBLIC;
 

@@ -4,8 +4,9 @@ from tests.mutants.mutation import Mutation
 
 HAND = "shared/signet/engine/instances/hand_answers.py"
 SHAPE = "shared/signet/core/runtime/hand_answers.py"
-APPROVERS = "shared/signet/store/approvals/approvers.sql"
+GIVEN = "shared/signet/store/approvals/given_decisions.sql"
 MADE = "tests/scenarios/authority/test_answers_for_what_was_made.py::test_"
+BEHIND = "tests/scenarios/authority/test_approvals_behind_gates.py::test_"
 SKIPPED = "tests/scenarios/authority/test_skipped_nodes.py::test_"
 INCIDENTS = "tests/integration/engine/incidents/test_incidents.py::test_"
 
@@ -25,7 +26,7 @@ ANSWERING = (
     Mutation(
         "who has approved the origin says where the money of the payment goes",
         3,
-        APPROVERS,
+        GIVEN,
         "(a.content::json #>> '{detail,made_by,document_id}')::uuid",
         "NULL::uuid",
         (
@@ -36,7 +37,7 @@ ANSWERING = (
     Mutation(
         "the origin of an amended document is forgotten",
         3,
-        APPROVERS,
+        GIVEN,
         "(SELECT d.amended_from_id FROM",
         "(SELECT NULL::uuid FROM",
         (f"{MADE}it_holds_for_the_amendment_of_the_payment",),
@@ -44,7 +45,7 @@ ANSWERING = (
     Mutation(
         "only the next origin counts",
         3,
-        APPROVERS,
+        GIVEN,
         "line.distance <= %(limit)s",
         "line.distance <= least(%(limit)s, 1)",
         (f"{MADE}it_holds_over_further_documents",),
@@ -52,7 +53,7 @@ ANSWERING = (
     Mutation(
         "what comes from too many documents is answered by anybody",
         3,
-        "shared/signet/store/approvals/approvers.py",
+        "shared/signet/store/approvals/given_decisions.py",
         " if length <= MAX_LINE else None",
         "",
         (f"{MADE}a_line_of_documents_has_an_end",),
@@ -60,13 +61,45 @@ ANSWERING = (
     Mutation(
         "an approval of a gate counts for the voters alone",
         3,
-        APPROVERS,
+        GIVEN,
         "(VALUES (v.decided_by), (v.on_behalf_of))",
         "(VALUES (v.decided_by))",
         (
             f"{SKIPPED}those_an_approver_voted_for_give_no_answer_either",
             f"{MADE}it_holds_for_those_who_were_voted_for",
         ),
+    ),
+    Mutation(
+        "an approval behind a gate is forgotten with its slot",
+        3,
+        GIVEN,
+        "q.void_code IN ('moved_on', 'instance_ended')",
+        "q.void_code IN ('instance_ended')",
+        (f"{BEHIND}who_approved_behind_a_gate_names_no_account_at_the_next_one",),
+    ),
+    Mutation(
+        "an approval behind a gate is forgotten with its instance",
+        3,
+        GIVEN,
+        "q.void_code IN ('moved_on', 'instance_ended')",
+        "q.void_code IN ('moved_on')",
+        (f"{BEHIND}an_approval_that_ended_with_its_instance_still_bars",),
+    ),
+    Mutation(
+        "who is sent past an approval behind a gate counts as asked again",
+        3,
+        "shared/signet/core/approvals/withdrawals.py",
+        'Void("moved_on" if is_past else "asked_again", reason)',
+        'Void("asked_again", reason)',
+        (f"{BEHIND}who_was_sent_past_bars_like_who_was_passed",),
+    ),
+    Mutation(
+        "an approval that no gate used bars its voter in front of the gate too",
+        3,
+        GIVEN,
+        "AND (place.is_behind_gate",
+        "AND (true",
+        (f"{BEHIND}what_another_person_rejected_bars_nobody",),
     ),
     Mutation(
         "a skip is not shown to those who decide",

@@ -32,8 +32,8 @@ CORRECTING = (
         "what people approved behind a gate counts in its slot alone",
         3,
         GIVEN,
-        " OR q.status = 'voided' AND q.outcome = %(moved_on)s)",
-        ")",
+        "q.status = 'voided' AND q.applied IS NOT NULL",
+        "false",
         (f"{CORRECTED}what_was_approved_behind_the_gate_is_not_corrected",),
     ),
     Mutation(
@@ -67,8 +67,8 @@ CORRECTING = (
         "a line of documents without an end was approved by nobody",
         3,
         GIVEN,
-        "WHERE line.distance = %(limit)s",
         "WHERE line.distance > %(limit)s",
+        "WHERE line.distance > %(limit)s + 1",
         (f"{CORRECTED}what_was_made_of_that_is_not_corrected",),
     ),
     Mutation(

@@ -35,6 +35,14 @@ DONE_ONCE: Sequence[Mutation] = (
         (f"{ONCE}what_may_have_left_is_held",),
     ),
     Mutation(
+        "items of a list leave out the answer for the list",
+        3,
+        f"{SIGNET}/store/instances/earlier_steps.sql",
+        "(position('#' IN s.token_id) > 0) = kind.is_item",
+        "NOT kind.is_item",
+        ("tests/integration/store/test_earlier_steps.py::test_items_of_a_list_leave_out_no_other_step",),
+    ),
+    Mutation(
         "a call is taken as made that said something else",
         3,
         BEFORE,

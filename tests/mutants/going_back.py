@@ -88,9 +88,9 @@ GOING_BACK: Sequence[Mutation] = (
     Mutation(
         "an approver has no part in what is behind the gate",
         3,
-        f"{SIGNET}/store/approvals/approvers.sql",
-        "v.decision = 'approved'",
-        "v.decision = 'rejected'",
+        f"{SIGNET}/store/approvals/given_decisions.sql",
+        "v.decision = 'approved'\nCROSS",
+        "v.decision = 'rejected'\nCROSS",
         (f"{BACK}people_with_a_part_send_nothing_back_behind_a_gate",),
     ),
     Mutation(

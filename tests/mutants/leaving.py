@@ -84,6 +84,25 @@ LEAVING = (
         (f"{ON_ITS_WAY}an_act_of_an_operator_names_what_may_have_left",),
     ),
     Mutation(
+        "what was sent counts as unsent where its attempts were taken back",
+        10,
+        "shared/signet/store/outbox/effect_acts.sql",
+        "may_have_left(q.status, q.attempts, q.response_json, q.error)",
+        "q.attempts > 0",
+        (
+            "tests/integration/engine/instances/test_effect_acts.py"
+            "::test_what_was_sent_stays_named_where_its_attempts_were_taken_back",
+        ),
+    ),
+    Mutation(
+        "a pause that has ended counts where all tokens are held",
+        10,
+        "migrations/0062_say_why_approvals_are_void.sql",
+        "s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')",
+        "s.node_id = 'sys:control:paused'",
+        ("tests/scenarios/repair/test_held_by_a_pause.py::test_a_pause_that_has_ended_holds_nothing",),
+    ),
+    Mutation(
         "what a person has paused is sent",
         10,
         EFFECTS,

@@ -10,6 +10,7 @@ OF_RESTARTS = "tests/integration/engine/instances/test_document_restarts.py::tes
 OF_PAUSES = "tests/integration/engine/documents/test_paused_requests.py::test_"
 OF_CORRECTIONS = "tests/integration/engine/instances/test_corrections.py::test_"
 MOVES_SQL = f"{SIGNET}/store/instances/moves.sql"
+EARLIER_SQL = f"{SIGNET}/store/instances/earlier_steps.sql"
 LEADING_ON = "tests/scenarios/repair/test_acts_that_lead_on.py::test_"
 SENT_TWICE = "tests/scenarios/repair/test_sent_twice.py::test_"
 OF_REPAIRS = "tests/integration/engine/instances/test_asked_again.py::test_"
@@ -203,7 +204,7 @@ REPAIRING = (
     Mutation(
         "an action that failed counts as done",
         10,
-        MOVES_SQL,
+        EARLIER_SQL,
         "WHEN s.node_type = 'action' THEN s.status = 'completed'",
         "WHEN s.node_type = 'action' THEN true",
         (f"{LEADING_ON}what_is_left_undone_behind_a_gate_opens_an_incident",),
@@ -211,7 +212,7 @@ REPAIRING = (
     Mutation(
         "a call that is under way is sent again behind its approval",
         10,
-        MOVES_SQL,
+        EARLIER_SQL,
         "AND (sent.is_done OR effect.is_sent)",
         "AND sent.is_done",
         (f"{SENT_TWICE}a_call_that_may_have_left_is_not_sent_again_behind_its_approval",),
@@ -219,7 +220,7 @@ REPAIRING = (
     Mutation(
         "a second restart forgets what the first one knew",
         10,
-        MOVES_SQL,
+        EARLIER_SQL,
         "AND (gate.id IS NULL OR p.id >= gate.id)",
         "AND p.id = i.id",
         (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),

@@ -196,7 +196,7 @@ def test_an_approval_that_was_voided_bars_nobody(stage: WorkflowStage) -> None:
 
 def test_a_line_of_documents_has_an_end(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
     payment = payment_of(stage)
-    monkeypatch.setattr("signet.store.approvals.approvers.MAX_LINE", 1)
+    monkeypatch.setattr("signet.store.approvals.given_decisions.MAX_LINE", 1)
     assert answer(stage, payment, "eve", "DE-1") == "ORIGINS_TOO_MANY"
     monkeypatch.undo()
     assert answer(stage, payment, "eve", "DE-1") == DONE

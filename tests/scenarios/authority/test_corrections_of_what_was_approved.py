@@ -284,7 +284,7 @@ def test_what_was_made_of_that_is_not_corrected(
     asked(stage, order, "release")
     made = newest_of(stage, payment)
     give_up(stage, made)
-    monkeypatch.setattr("signet.store.approvals.given_decisions.MAX_LINE", 2)
+    monkeypatch.setattr("signet.store.approvals.given_decisions.MAX_LINE", 1)
     assert correct(stage, made) == REFUSED
     monkeypatch.undo()
     assert correct(stage, made) == DONE

@@ -6,10 +6,13 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.explain.instance import write_instance
+from signet.engine.access.read import LAST
 from signet.engine.cache import CompiledCache, ContractCache
 from signet.engine.instances.effect_acts import EffectActs
 from signet.engine.instances.explain import explain
 from signet.outbound.connector import Delivery
+from signet.store.incidents.incidents import read_held_instances
+from signet.store.outbox.effect_acts import list_effects
 from tests.support.repair.contract import CONTRACT, TELL, slot
 from tests.support.repair.scene import RepairScene
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
@@ -106,6 +109,17 @@ def test_a_pause_of_the_engine_holds_nothing(scene: RepairScene, document: Made)
     assert len(scene.receiver.accepted) == 1
 
 
+def is_by_person(scene: RepairScene, document: Made) -> bool:
+    """Return what SQL says of the pause, and expect that the lists of effects and incidents use it."""
+    with scene.database.transaction(scene.stage.tenant_id) as connection:
+        row = connection.execute("SELECT is_paused_by_person(%s)", [document.instance_id]).fetchone()
+        assert row is not None
+        (held,) = read_held_instances(connection, scene.stage.tenant_id, [document.instance_id])
+        effects = list_effects(connection, scene.stage.tenant_id, document.instance_id, before=LAST, limit=9)
+    assert {held.is_paused_by_person, *(effect.is_paused_by_person for effect in effects)} == {row[0]}
+    return bool(row[0])
+
+
 def test_a_pause_that_has_ended_holds_nothing(stage: WorkflowStage) -> None:
     """Its tokens are all held, which is no pause of a person, though there was one before."""
     scene = RepairScene(stage)
@@ -118,6 +132,7 @@ def test_a_pause_that_has_ended_holds_nothing(stage: WorkflowStage) -> None:
     stage.ask(made.id, "submit")
     stage.drain()
     pause(scene, made)
+    assert is_by_person(scene, made)
     resume(scene, made)
     stage.standing.run(
         "UPDATE workflow_side_effects_outbox SET max_attempts = 1 WHERE effect_type = 'webhook'"
@@ -125,5 +140,6 @@ def test_a_pause_that_has_ended_holds_nothing(stage: WorkflowStage) -> None:
     scene.deliver(BUSY)
     assert scene.describe(made) == "approved, held: EFFECT_DEAD"
     assert scene.row_of(made)["status"] == "paused"
+    assert not is_by_person(scene, made)
     scene.deliver()
     assert len(scene.receiver.accepted) == 1, "the message leaves"

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-# Why an approval is voided that no gate has used, when its document comes to a state or is edited.
-MOVED_ON = "the document went another way, or was edited"
-
 
 @dataclass(frozen=True, slots=True)
 class GivenDecision:

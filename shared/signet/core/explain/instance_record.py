@@ -121,6 +121,7 @@ class EffectRecord:
     error: str | None
     id: UUID | None = None
     is_endpoint_disabled: bool = False
+    may_have_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)

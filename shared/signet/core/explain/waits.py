@@ -22,6 +22,9 @@ from signet.core.runtime.projection import CONTROL, DRIFT
 
 LIVE = ("running", "paused")
 
+_PAUSED = f"{CONTROL}paused"
+_TURNS = (_PAUSED, f"{CONTROL}resumed", f"{CONTROL}retried")
+
 
 def describe_wait(
     outline: Outline, record: InstanceRecords, token: Mapping[str, Any], step: ExplainedStep | None
@@ -138,7 +141,7 @@ def _describe_effects(outline: Outline, record: InstanceRecords, step: Explained
 
 def _describe_paused(effect: EffectRecord) -> str:
     """Describe an effect that a person's pause holds, and whether an attempt was made before."""
-    tried = " An attempt was made before: it may have arrived." if effect.attempts > 0 else ""
+    tried = " An attempt was made before: it may have arrived." if effect.may_have_left else ""
     return f"waits until the instance is resumed; then it goes on by itself.{tried}"
 
 
@@ -267,8 +270,10 @@ def _rests_by_person(record: InstanceRecords) -> bool:
 
 
 def is_paused_by_person(record: InstanceRecords) -> bool:
-    pauses = [step for step in record.steps if step.node_id == f"{CONTROL}paused"]
-    return bool(pauses) and max(pauses, key=lambda step: step.seq).run_as == "actor"
+    """Return whether a person has paused it, and nobody has let it go on since, like the function in SQL."""
+    turns = [step for step in record.steps if step.node_id in _TURNS]
+    last = max(turns, key=lambda step: step.seq, default=None)
+    return last is not None and last.node_id == _PAUSED and last.run_as == "actor"
 
 
 def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[str]:

@@ -48,6 +48,14 @@ class DocumentState:
     is_amendment: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SendingBack:
+    """The reason for which an instance begins its way again, and the node where."""
+
+    because: str
+    node: str
+
+
 class RequestAction(Enum):
     """The answer of an instance to a transition request."""
 
@@ -143,17 +151,17 @@ def _end_what_nobody_wants(execution: InstanceExecution) -> None:
         execution.leave_document("cancelled", {"reason": BEGUN_FOR_NOTHING})
 
 
-def find_sending_back(execution: InstanceExecution) -> str | None:
-    """Return why the instance begins its way again: what people have approved on it counts no more.
+def find_sending_back(execution: InstanceExecution) -> SendingBack | None:
+    """Return why and where the instance begins its way again: what people have approved on it counts no more.
 
     None is answered where it does not. An interrupt is another matter. Its gate uses no approval.
     """
-    reasons = (
-        str(step.data.get("because", SENT_BY_OPERATOR))
+    sendings = (
+        SendingBack(str(step.data.get("because", SENT_BY_OPERATOR)), step.data["node"])
         for step in execution.changed.values()
         if step.node in _SENDS and execution.workflow.nodes[step.data["node"]].type.name != "lifecycle_gate"
     )
-    return next(reasons, None)
+    return next(sendings, None)
 
 
 def choose_request_action(

@@ -5,15 +5,15 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from signet.core.approvals import withdrawals
 from signet.core.approvals.eligibility import Seat, list_approving_voices
-from signet.core.approvals.given_decisions import MOVED_ON
 from signet.core.approvals.pins import hash_content, hash_pins, list_changed_variables
 from signet.core.approvals.policy import Policy, Stage, hash_policy
 from signet.core.approvals.proof import LapsedVote
 from signet.core.approvals.rejecters import RejectedRequest
 from signet.core.approvals.seats import Deadlock, Lines, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
-from signet.core.approvals.withdrawals import OLDER_RELEASE, describe_withdrawal
+from signet.core.runtime.document_changes import SendingBack
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import WorkflowNode
@@ -61,7 +61,7 @@ class ApprovalRequests:
         # By document, version and node: the rejections of the same content, each read once.
         self._rejected: dict[tuple[UUID, int, str], Sequence[RejectedRequest]] = {}
         # By instance: what was asked and given on a way from which this wave sends it back, with the reason.
-        self._withdrawn: dict[UUID, Mapping[UUID, str]] = {}
+        self._withdrawn: dict[UUID, Mapping[UUID, withdrawals.Void]] = {}
         self._requesters: dict[UUID, Actor | None] = {}
         self._holds_roles = False
         self._votes: list[VoteRow] | None = None
@@ -106,7 +106,7 @@ class ApprovalRequests:
         if not counting:
             return frozenset(), frozenset()
         # A request of an older release has pinned nothing, and is asked again.
-        older = {OLDER_RELEASE} if any(r.pins is None for r in counting) else set()
+        older = {withdrawals.OLDER_RELEASE} if any(r.pins is None for r in counting) else set()
         refs = older.union(*(r.changed_pins for r in counting))
         changed = self.list_changed_variables(instance_id, execution) | refs
         return changed, frozenset[str]().union(*(r.erased_fields for r in counting))
@@ -137,11 +137,12 @@ class ApprovalRequests:
         unused = self.list_unused(instance_id) if live else ()
         return [r for r in live if r.status == "open" or r in unused]
 
-    def withdraw(self, instance_id: UUID, execution: InstanceExecution, because: str) -> None:
+    def withdraw(self, instance_id: UUID, execution: InstanceExecution, sent: SendingBack) -> None:
         """Let nothing count any more that was asked or given so far; it is voided with this wave."""
-        reason = describe_withdrawal(because, *self.list_changes(instance_id, execution))
-        live = [r.id for r in self.list_live(instance_id) if r.status == "open" or r.is_unused]
-        self._withdrawn[instance_id] = dict.fromkeys(live, reason)
+        changes, workflow = self.list_changes(instance_id, execution), execution.workflow
+        live = (r for r in self.list_live(instance_id) if r.status == "open" or r.is_unused)
+        found = {r.id: withdrawals.withdraw(workflow, r.node_id, sent, *changes) for r in live}
+        self._withdrawn[instance_id] = found
 
     def restore(self, instance_id: UUID) -> None:
         """Take back a withdrawal: the wave leaves the instance as it was."""
@@ -357,10 +358,10 @@ class ApprovalRequests:
             self.rows.notifications.append(make_notification_row(request, seat))
         return True
 
-    def void(self, request: LiveRequest, reason: str) -> None:
+    def void(self, request: LiveRequest, why: withdrawals.Void) -> None:
         """Void a request. Everyone who was asked or has decided is told that it no longer counts."""
-        request.status, request.outcome = "voided", reason
-        self.rows.voided.append(Voiding(request.instance_id, reason, request.id))
+        request.status, request.outcome = "voided", why.reason
+        self.rows.voided.append(Voiding(request.instance_id, why, request.id))
 
     def void_what_is_left(
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
@@ -372,9 +373,9 @@ class ApprovalRequests:
             # A request that a gate has opened again is waited for there.
             is_waited_for = request.step_execution_id in open_steps or (request.is_reopened and not is_past)
             if request.status == "open" and not is_waited_for:
-                self.void(request, withdrawn.get(request.id, "its step was withdrawn"))
+                self.void(request, withdrawn.get(request.id, withdrawals.STEP_WITHDRAWN))
             elif request.is_unused and is_past:
-                self.void(request, withdrawn.get(request.id, MOVED_ON))
+                self.void(request, withdrawn.get(request.id, withdrawals.MOVED_ON))
 
     def consume(self, instance_id: UUID) -> list[UUID]:
         """Use up the approvals as the gate's last act, so that they cannot be used again (WF-03)."""

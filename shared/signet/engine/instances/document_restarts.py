@@ -31,12 +31,11 @@ from signet.core.runtime.operator_actions import Sequel, check_end
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import InstanceStart, audit_only_change
-from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.act_checks import raise_if
+from signet.engine.instances.act_checks import raise_if, require_reason
 from signet.engine.instances.hand_answers import refuse_part_behind_gate
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
 from signet.engine.instances.moves import MoveTarget
@@ -92,9 +91,7 @@ class Restarts:
             plan = self._plan(caller, transaction, document_id, instance_id, target)
             if plan.document.version != expected_version:
                 raise version_conflict(plan.document, expected_version)
-            rejected = check_reason(reason)
-            if rejected is not None:
-                raise rejected
+            require_reason(reason)
             if not plan.report.is_safe:
                 return plan.describe("blocked")
             begun = plan.perform(caller, reason)

@@ -74,13 +74,14 @@ class OutgoingEffect:
 class EffectActed:
     """An effect after an act, or after a dry run of it.
 
-    `follows` says what becomes of the step that waits for it. With `may_be_sent` an attempt may have arrived.
+    `follows` says what becomes of the step that waits for it. With `may_have_left` an attempt may have
+    arrived.
     """
 
     act: EffectAct
     outcome: Literal["done", "possible"]
     follows: Consequence
-    may_be_sent: bool
+    may_have_left: bool
     effect: OutgoingEffect
 
 
@@ -192,7 +193,7 @@ def _describe(
         act,
         outcome,
         foresee_withdrawal(None if waiting is None else waiting.edges),
-        row.attempts > 0,
+        row.may_have_left,
         _show(row),
     )
 

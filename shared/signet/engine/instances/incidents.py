@@ -41,11 +41,12 @@ from signet.store.incidents.incidents import (
     find_incident,
     group_incidents,
     list_incidents,
+    list_oldest_open,
     read_held_instances,
 )
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
-from signet.store.instances.moves import list_acted
+from signet.store.instances.earlier_steps import list_acted
 from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
@@ -149,12 +150,12 @@ class Incidents:
     def retry_many(
         self, caller: Caller, wanted: IncidentFilter, reason: str, *, dry_run: bool = False
     ) -> list[tuple[UUID, InstanceState | Rejected | Transient]]:
-        """Retry the instances of open incidents with one cause, the oldest of a page of them first."""
+        """Retry the instances of the oldest open incidents with one cause, those of the oldest first."""
         with self._reading(caller.principal) as connection:
             tenant_id = caller.principal.tenant_id
-            rows = list_incidents(connection, tenant_id, wanted, before=LAST, limit=MAX_RETRIED)
-            held = read_held_instances(connection, tenant_id, sorted({row.instance_id for row in rows}))
-        seen = [Seen(row.id, row.version) for row in sorted(held, key=lambda row: row.id)]
+            ids = list_oldest_open(connection, tenant_id, wanted, limit=MAX_RETRIED)
+            held = {row.id: row for row in read_held_instances(connection, tenant_id, ids)}
+        seen = [Seen(id_, held[id_].version) for id_ in ids if id_ in held]
         order = BulkOrder("retry", seen, reason, dry_run=dry_run)
         outcomes = act_on_many(self._instances, caller, order)
         return [(one.id, outcome) for one, outcome in zip(seen, outcomes, strict=True)]

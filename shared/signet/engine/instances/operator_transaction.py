@@ -42,12 +42,13 @@ from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.act_reports import ENTRIES, ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
-from signet.store.approvals.approvers import MAX_LINE, list_approvers
+from signet.store.approvals.given_decisions import MAX_LINE, list_approvers
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
 from signet.store.incidents.incidents import has_open_incident
-from signet.store.instances.moves import list_acted, lock_unsent
+from signet.store.instances.earlier_steps import list_acted
+from signet.store.instances.moves import lock_unsent
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,

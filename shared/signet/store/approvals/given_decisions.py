@@ -6,11 +6,11 @@ from uuid import UUID
 
 from psycopg.rows import scalar_row
 
-from signet.core.approvals.given_decisions import MOVED_ON, GivenDecision
+from signet.core.approvals.given_decisions import GivenDecision
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
-# Documents of which one was made of the other.
+# Documents of which one was made of the other, or amends it.
 MAX_LINE = 1_000
 _SQL = Statements(__file__)
 
@@ -19,12 +19,23 @@ def list_given_decisions(
     connection: Connection, tenant_id: UUID, document_ids: Sequence[UUID]
 ) -> Mapping[UUID, Sequence[GivenDecision]]:
     """List by document what people have decided about it, and about what actions made it of."""
-    values = {"tenant_id": tenant_id, "ids": list(document_ids), "limit": MAX_LINE, "moved_on": MOVED_ON}
+    values = {"tenant_id": tenant_id, "ids": list(document_ids), "limit": MAX_LINE}
     found: dict[UUID, list[GivenDecision]] = {}
     rows: Any = connection.execute(_SQL.list_given_decisions, values)
     for document_id, *given in rows:
         found.setdefault(document_id, []).append(GivenDecision(*given))
     return found
+
+
+def list_approvers(connection: Connection, tenant_id: UUID, document_id: UUID) -> frozenset[str] | None:
+    """List who has approved the document, or one that it comes from, and the persons they voted for.
+
+    There is no answer for a document that comes from more others than the limit.
+    """
+    values = {"tenant_id": tenant_id, "ids": [document_id], "limit": MAX_LINE}
+    row: Any = connection.execute(_SQL.list_approvers, values).fetchone()
+    length, approvers = row
+    return frozenset(approvers) if length <= MAX_LINE else None
 
 
 def list_requesters(

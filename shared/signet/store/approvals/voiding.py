@@ -7,6 +7,7 @@ from uuid import UUID
 
 import orjson
 
+from signet.core.approvals.withdrawals import Void
 from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -19,7 +20,7 @@ class Voiding:
     """One request to void, or all that an instance has left."""
 
     instance_id: UUID
-    reason: str
+    why: Void
     request_id: UUID | None = None
 
 
@@ -34,7 +35,8 @@ def void_requests(
         {
             "instance_id": voiding.instance_id,
             "request_id": voiding.request_id,
-            "reason": voiding.reason,
+            "code": voiding.why.code,
+            "reason": voiding.why.reason,
             "notice_id": make_id(),
         }
         for voiding in voidings

@@ -10,6 +10,7 @@ from uuid import UUID
 from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, dict_row
 
+from signet.core.approvals.withdrawals import Void
 from signet.core.audit.verification import AuditRow
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.responsible import ResponsiblePersons
@@ -335,7 +336,9 @@ def write_batch(
                 if listed:
                     connection.execute(text, {**fixed, "rows": to_json(listed)})
             # Approval requests that are open, or decided and not used by a gate, end with the instance.
-            ended = [Voiding(row["id"], row["reason"]) for row in batch.cancelled_instances]
+            ended = [
+                Voiding(row["id"], Void("instance_ended", row["reason"])) for row in batch.cancelled_instances
+            ]
             void_requests(connection, tenant_id, ended, now)
     except UniqueViolation as error:
         # Another transaction has taken an id that the caller gave. A retry finds the document.

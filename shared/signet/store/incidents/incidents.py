@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.store.database import Connection
 from signet.store.json_values import to_json
@@ -100,7 +100,23 @@ def list_incidents(
     connection: Connection, tenant_id: UUID, filters: IncidentFilter, *, before: UUID, limit: int
 ) -> list[IncidentRow]:
     """List incidents, the newest first."""
-    values = {
+    values = {**_describe_filter(tenant_id, filters), "before": before, "limit": limit}
+    statement = _SQL.list_open_incidents if filters.is_open else _SQL.list_closed_incidents
+    with connection.cursor(row_factory=class_row(IncidentRow)) as cursor:
+        return cursor.execute(statement, values).fetchall()
+
+
+def list_oldest_open(
+    connection: Connection, tenant_id: UUID, filters: IncidentFilter, *, limit: int
+) -> list[UUID]:
+    """List the instances of the oldest open incidents, each once, in the order of those."""
+    values = {**_describe_filter(tenant_id, filters), "limit": limit}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return list(dict.fromkeys(cursor.execute(_SQL.list_oldest_open, values)))
+
+
+def _describe_filter(tenant_id: UUID, filters: IncidentFilter) -> dict[str, Any]:
+    return {
         "tenant_id": tenant_id,
         "code": filters.code,
         "kind": filters.kind,
@@ -110,12 +126,7 @@ def list_incidents(
         "document_id": filters.document_id,
         "instance_id": filters.instance_id,
         "assignee": filters.assignee,
-        "before": before,
-        "limit": limit,
     }
-    statement = _SQL.list_open_incidents if filters.is_open else _SQL.list_closed_incidents
-    with connection.cursor(row_factory=class_row(IncidentRow)) as cursor:
-        return cursor.execute(statement, values).fetchall()
 
 
 def find_incident(connection: Connection, tenant_id: UUID, incident_id: UUID) -> IncidentRow | None:

@@ -19,6 +19,16 @@ FROM json_to_recordset(%(closed)s::json) AS row (instance_id uuid, seq integer, 
 WHERE i.tenant_id = %(tenant_id)s AND i.instance_id = row.instance_id AND i.closed_at IS NULL
   AND (i.seq = row.seq OR (row.seq IS NULL AND i.token_id IS NULL))
 
+-- part: wanted
+-- The incidents that a filter names.
+AND (%(code)s::text IS NULL OR i.code = %(code)s) AND (%(kind)s::text IS NULL OR i.kind = %(kind)s)
+  AND (%(node)s::text IS NULL OR i.node_id = %(node)s)
+  AND (%(endpoint)s::text IS NULL OR i.endpoint = %(endpoint)s)
+  AND (%(entity_type)s::text IS NULL OR i.entity_type = %(entity_type)s)
+  AND (%(document_id)s::uuid IS NULL OR i.entity_id = %(document_id)s)
+  AND (%(instance_id)s::uuid IS NULL OR i.instance_id = %(instance_id)s)
+  AND (%(assignee)s::text IS NULL OR i.assignee = %(assignee)s)
+
 -- name: list_open_incidents
 -- List open incidents, the newest first. There are few of them: the partial index holds nothing else.
 SELECT i.id, i.instance_id, i.entity_type, i.entity_id AS document_id, i.token_id AS token, i.node_id AS node,
@@ -26,14 +36,17 @@ SELECT i.id, i.instance_id, i.entity_type, i.entity_id AS document_id, i.token_i
        i.assignee, i.note, i.closed_at, i.closing, i.closed_by
 FROM incidents i
 WHERE i.tenant_id = %(tenant_id)s AND i.closed_at IS NULL AND i.id < %(before)s
-  AND (%(code)s::text IS NULL OR i.code = %(code)s) AND (%(kind)s::text IS NULL OR i.kind = %(kind)s)
-  AND (%(node)s::text IS NULL OR i.node_id = %(node)s)
-  AND (%(endpoint)s::text IS NULL OR i.endpoint = %(endpoint)s)
-  AND (%(entity_type)s::text IS NULL OR i.entity_type = %(entity_type)s)
-  AND (%(document_id)s::uuid IS NULL OR i.entity_id = %(document_id)s)
-  AND (%(instance_id)s::uuid IS NULL OR i.instance_id = %(instance_id)s)
-  AND (%(assignee)s::text IS NULL OR i.assignee = %(assignee)s)
+  {wanted}
 ORDER BY i.id DESC
+LIMIT %(limit)s
+
+-- name: list_oldest_open
+-- List the instances of the oldest open incidents. What fails again has a new one, so that the next act begins behind it.
+SELECT i.instance_id
+FROM incidents i
+WHERE i.tenant_id = %(tenant_id)s AND i.closed_at IS NULL
+  {wanted}
+ORDER BY i.id
 LIMIT %(limit)s
 
 -- name: list_closed_incidents
@@ -43,13 +56,7 @@ SELECT i.id, i.instance_id, i.entity_type, i.entity_id AS document_id, i.token_i
        i.assignee, i.note, i.closed_at, i.closing, i.closed_by
 FROM incidents i
 WHERE i.tenant_id = %(tenant_id)s AND i.closed_at IS NOT NULL AND i.id < %(before)s
-  AND (%(code)s::text IS NULL OR i.code = %(code)s) AND (%(kind)s::text IS NULL OR i.kind = %(kind)s)
-  AND (%(node)s::text IS NULL OR i.node_id = %(node)s)
-  AND (%(endpoint)s::text IS NULL OR i.endpoint = %(endpoint)s)
-  AND (%(entity_type)s::text IS NULL OR i.entity_type = %(entity_type)s)
-  AND (%(document_id)s::uuid IS NULL OR i.entity_id = %(document_id)s)
-  AND (%(instance_id)s::uuid IS NULL OR i.instance_id = %(instance_id)s)
-  AND (%(assignee)s::text IS NULL OR i.assignee = %(assignee)s)
+  {wanted}
 ORDER BY i.id DESC
 LIMIT %(limit)s
 
@@ -75,12 +82,9 @@ LIMIT %(limit)s
 -- name: read_held_instances
 -- Read what says which acts these instances accept, with the status of their documents.
 SELECT i.id, i.status, i.reason, i.version, i.definition_id, i.definition_version, i.active_tokens, i.entity_id AS document_id,
-       d.status AS document_status, d.amended_from_id IS NOT NULL AS is_amendment, coalesce(d.version <> i.entity_version, false) AS is_behind,
-       CASE WHEN i.status = 'paused' THEN coalesce((
-                SELECT s.run_as = 'actor' FROM workflow_step_executions s
-                WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.node_id = 'sys:control:paused'
-                ORDER BY s.seq DESC
-                LIMIT 1), false) ELSE false END AS is_paused_by_person
+       d.status AS document_status, d.amended_from_id IS NOT NULL AS is_amendment,
+       coalesce(d.version <> i.entity_version, false) AS is_behind,
+       i.status = 'paused' AND is_paused_by_person(i.id) AS is_paused_by_person
 FROM workflow_instances i
 LEFT JOIN documents d ON d.tenant_id = i.tenant_id AND d.id = i.entity_id
 WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)

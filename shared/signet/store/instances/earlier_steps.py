@@ -12,7 +12,7 @@ from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
-# As many steps as this say enough of a list of items.
+# Of items of lists, and of all other steps, each: as many as this say enough.
 MAX_EARLIER = 200
 
 
@@ -49,6 +49,17 @@ def list_earlier(
     }
     with connection.cursor(row_factory=class_row(EarlierStepRow)) as cursor:
         return cursor.execute(_SQL.list_earlier, values).fetchall()
+
+
+def list_acted(
+    connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]
+) -> dict[UUID, dict[str, bool]]:
+    """List by instance the nodes that have acted where its document is, each with whether that is certain."""
+    acted: dict[UUID, dict[str, bool]] = {}
+    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    for instance_id, node_id, is_certain in connection.execute(_SQL.list_acted, values).fetchall():
+        acted.setdefault(UUID(str(instance_id)), {})[str(node_id)] = bool(is_certain)
+    return acted
 
 
 def lock_effects_of_steps(

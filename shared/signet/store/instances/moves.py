@@ -71,17 +71,6 @@ def list_done(connection: Connection, tenant_id: UUID, instance_id: UUID) -> lis
     return [(str(row[0]), str(row[1])) for row in connection.execute(_SQL.list_done, values).fetchall()]
 
 
-def list_acted(
-    connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]
-) -> dict[UUID, dict[str, bool]]:
-    """List by instance the nodes that have acted where its document is, each with whether that is certain."""
-    acted: dict[UUID, dict[str, bool]] = {}
-    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
-    for instance_id, node_id, is_certain in connection.execute(_SQL.list_acted, values).fetchall():
-        acted.setdefault(UUID(str(instance_id)), {})[str(node_id)] = bool(is_certain)
-    return acted
-
-
 def lock_unsent(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:
     """Lock the effects that wait to be sent, so that none leaves while an act judges what has left."""
     connection.execute(_SQL.lock_unsent, {"tenant_id": tenant_id, "id": instance_id})

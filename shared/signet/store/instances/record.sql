@@ -82,7 +82,8 @@ ORDER BY id
 SELECT e.step_execution_id, e.effect_type, e.endpoint,
        CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed') THEN 'held' ELSE e.status END
            AS status, e.attempts, e.max_attempts, e.due_at, e.error, e.id,
-       coalesce(p.status = 'disabled', false) AS is_endpoint_disabled
+       coalesce(p.status = 'disabled', false) AS is_endpoint_disabled,
+       may_have_left(e.status, e.attempts, e.response_json, e.error) AS may_have_left
 FROM workflow_step_executions s
 JOIN workflow_side_effects_outbox e ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
 LEFT JOIN endpoints p ON p.tenant_id = e.tenant_id AND p.name = e.endpoint

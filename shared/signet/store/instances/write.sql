@@ -79,7 +79,7 @@ SELECT EXISTS (
 
 -- name: read_pause
 -- Read what paused the instance last: a person, or the engine with the trigger that failed last, if one did.
-SELECT run_as = 'actor' AS is_by_person, (output_json ->> 'trigger')::uuid AS trigger_id FROM workflow_step_executions
+SELECT is_paused_by_person(%(id)s) AS is_by_person, (output_json ->> 'trigger')::uuid AS trigger_id FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_id = 'sys:control:paused'
 ORDER BY seq DESC
 LIMIT 1

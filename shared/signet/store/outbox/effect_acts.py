@@ -47,6 +47,8 @@ class EffectRow:
     is_endpoint_disabled: bool
     has_instance: bool
     is_paused_by_person: bool
+    # It was sent, or may have been.
+    may_have_left: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,8 @@
 SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
        q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
        q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance,
-       coalesce((i.status = 'paused' AND (
-           SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
-           WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
-             AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
-           ORDER BY s.seq DESC
-           LIMIT 1)), false) AS is_paused_by_person
+       coalesce(i.status = 'paused' AND is_paused_by_person(i.id), false) AS is_paused_by_person,
+       may_have_left(q.status, q.attempts, q.response_json, q.error) AS may_have_left
 FROM workflow_side_effects_outbox q
 LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
 LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
@@ -126,12 +122,7 @@ ORDER BY s.node_id
 -- Find the moment of the transaction, and those of these instances that a person has paused.
 SELECT now() AS now, ARRAY(
     SELECT i.id FROM workflow_instances i
-    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s) AND (i.status = 'paused' AND (
-        SELECT s.node_id = 'sys:control:paused' AND s.run_as = 'actor' FROM workflow_step_executions s
-        WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id
-          AND s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')
-        ORDER BY s.seq DESC
-        LIMIT 1))) AS ids
+    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s) AND i.status = 'paused' AND is_paused_by_person(i.id)) AS ids
 
 -- name: free_paused
 -- Free what a pause has held: it is due now.

@@ -8,7 +8,7 @@ was applied and then edited is an error. Two runners at once are safe: the secon
 import hashlib
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from typing import Literal
 import psycopg
 from psycopg.rows import class_row
 
-from signet.core.errors import Defect
+from signet.core.errors import Defect, Transient
 from signet.store.deadlines import OWNER_LIMITS
 from signet.store.statements import Statements
 
@@ -29,6 +29,10 @@ _HEADER = re.compile(r"^-- (?P<key>phase|transaction|role): (?P<value>\w+)$", re
 _PARTS = re.compile(r"\A(?P<header>.*?)^-- up\n(?P<up>.*?)^-- down\n(?P<down>.*)\Z", re.DOTALL | re.MULTILINE)
 _ALLOWED = {"phase": {"expand", "contract"}, "transaction": {"on", "off"}, "role": {"admin", "owner"}}
 _NOTICE_LIMIT = 50
+# How long a migration waits for a lock, how often, and how long it lets others pass in between.
+MAX_LOCK_SECONDS = 5.0
+MAX_LOCK_TRIES = 10
+LOCK_PAUSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -217,11 +221,10 @@ def _run(
     connection.add_notice_handler(hear)
     try:
         if migration.in_transaction:
-            with connection.transaction():
-                connection.execute(_SQL.act_as_admin if migration.as_admin else _SQL.act_as_owner)
-                connection.execute(script)
-                connection.execute(_SQL.act_as_admin)
-                connection.execute(bookkeeping, record)
+            for tries in range(1, MAX_LOCK_TRIES + 1):
+                if _try(connection, migration, script, bookkeeping, record):
+                    break
+                _wait_for_others(connection, migration, tries, say)
         else:
             connection.execute(_SQL.act_as_admin if migration.as_admin else _SQL.act_as_owner_until_told)
             connection.execute(script)
@@ -231,3 +234,38 @@ def _run(
         connection.remove_notice_handler(hear)
     for notice in notices:
         say(f"  {notice}")
+
+
+def _try(
+    connection: psycopg.Connection[AppliedMigration],
+    migration: Migration,
+    script: str,
+    bookkeeping: str,
+    record: Mapping[str, object],
+) -> bool:
+    """Run a migration in one transaction; return False where a lock was not to be had in time."""
+    try:
+        with connection.transaction():
+            connection.execute(_SQL.limit_lock_wait, {"milliseconds": int(MAX_LOCK_SECONDS * 1000)})
+            connection.execute(_SQL.act_as_admin if migration.as_admin else _SQL.act_as_owner)
+            connection.execute(script)
+            connection.execute(_SQL.act_as_admin)
+            connection.execute(bookkeeping, record)
+    except psycopg.errors.LockNotAvailable:
+        return False
+    return True
+
+
+def _wait_for_others(
+    connection: psycopg.Connection[AppliedMigration],
+    migration: Migration,
+    tries: int,
+    say: Callable[[str], None],
+) -> None:
+    label = f"{migration.number:04}_{migration.name}.sql"
+    if tries == MAX_LOCK_TRIES:
+        sentence = f"{label} waited {tries} times for a lock that a transaction held; nothing of it was done"
+        remedy = "Find what has been open for long in pg_stat_activity, end it, and migrate again."
+        raise Transient("MIGRATION_LOCKED", sentence, remedy=remedy)
+    say(f"  {label} waits for a lock, and lets others pass")
+    connection.execute(_SQL.let_others_pass, {"seconds": LOCK_PAUSE_SECONDS})

@@ -40,6 +40,14 @@ DELETE FROM signet_migrations WHERE number = %(number)s AND name = %(name)s AND 
 -- Act as the owner until the end of the transaction: tables belong to it and not to the admin.
 SET LOCAL ROLE signet_owner
 
+-- name: limit_lock_wait
+-- Wait for a lock only so long, because everybody who comes later waits behind it. Told in milliseconds.
+SELECT set_config('lock_timeout', %(milliseconds)s::text, true)
+
+-- name: let_others_pass
+-- Hold no lock for this long.
+SELECT pg_sleep(%(seconds)s)
+
 -- name: act_as_owner_until_told
 -- Act as the owner until RESET ROLE, for migrations that run outside of a transaction.
 SET ROLE signet_owner

@@ -219,3 +219,22 @@ def test_to_resume_lifts_the_pause_and_leaves_what_is_held(stage: WorkflowStage)
     assert (caught.value.code, caught.value.remedy) == ("INSTANCE_NOT_PAUSED", "Retry it, and say why.")
     instances.retry(olga, document.instance_id, version(stage, document), "once more")
     assert [row[4] for row in incidents_of(stage, document)] == ["retried"]
+
+
+def test_many_are_retried_from_the_oldest_on(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Come to those behind it with the next act: an incident that fails again is a new one."""
+    monkeypatch.setattr("signet.engine.instances.incidents.MAX_RETRIED", 1)
+    instances, olga = operating_on(stage)
+    contract = stage.publish(checks={"nodes": [RUN]})
+    held = [stage.create(contract) for _ in range(2)]
+    for document in held:
+        stage.ask(document.id, "submit")
+        stage.drain()
+    incidents = Incidents(stage.standing.company.database, CompiledCache(), instances)
+    wanted = IncidentFilter(True, NOT_LOADED, entity_type=contract)
+    tried = []
+    for _ in range(3):
+        ((instance_id, _outcome),) = incidents.retry_many(olga, wanted, "is it loaded?")
+        tried.append(instance_id)
+        stage.drain()
+    assert tried == [held[0].instance_id, held[1].instance_id, held[0].instance_id]

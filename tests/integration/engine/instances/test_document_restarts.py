@@ -330,3 +330,14 @@ def test_a_token_is_not_cancelled_where_its_gate_would_stay_shut(
         operators.cancel_token(olga(stage), made.instance_id, version_of(stage, made), "T", WHY)
     assert caught.value.code == "INSTANCE_TOKEN_NOT_CANCELLABLE"
     assert "sys:gate:book" in caught.value.message
+
+
+@pytest.mark.parametrize("reason", ["", "   "])
+def test_a_restart_says_why(
+    stage: WorkflowStage, operators: Instances, restarts: Restarts, reason: str
+) -> None:
+    made = submitted(stage, checks=ASKING)
+    operators.cancel(olga(stage), made.instance_id, version_of(stage, made), WHY)
+    with pytest.raises(Rejected) as refused:
+        restarts.restart(olga(stage), made.id, stage.version_of(made.id), reason)
+    assert refused.value.code == "FIELDS_INVALID"

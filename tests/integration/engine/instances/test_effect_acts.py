@@ -66,7 +66,7 @@ def waiting(stage: WorkflowStage) -> Made:
 def test_a_withdrawn_call_is_not_sent_and_its_step_is_held(stage: WorkflowStage, waiting: Made) -> None:
     acts, _, olga = acting(stage)
     acted = acts.withdraw(olga, effect_of(stage, waiting), "ordered twice")
-    assert (acted.outcome, acted.follows, acted.may_be_sent) == ("done", "incident", False)
+    assert (acted.outcome, acted.follows, acted.may_have_left) == ("done", "incident", False)
     assert (acted.effect.status, acted.effect.reason, acted.effect.acts) == ("withdrawn", "ordered twice", [])
     stage.drain()
     connector = Answering()
@@ -117,7 +117,7 @@ def test_what_is_withdrawn_on_its_way(stage: WorkflowStage, waiting: Made, is_de
     class WithdrawnMeanwhile(Answering):
         def deliver(self, message: OutboundMessage) -> Delivery:
             acted = acts.withdraw(olga, effect_id, "too late?")
-            assert (acted.effect.status, acted.may_be_sent) == ("processing", True)
+            assert (acted.effect.status, acted.may_have_left) == ("processing", True)
             with pytest.raises(Rejected) as again:
                 acts.withdraw(olga, effect_id, "once more")
             refused.append(again.value)
@@ -364,3 +364,18 @@ def test_effects_are_listed_page_by_page(stage: WorkflowStage, waiting: Made) ->
     with pytest.raises(Rejected) as missing:
         acts.list_of_instance(olga.principal, make_id(), before=None, limit=2)
     assert missing.value.code == "INSTANCE_NOT_FOUND"
+
+
+def test_what_was_sent_stays_named_where_its_attempts_were_taken_back(
+    stage: WorkflowStage, waiting: Made
+) -> None:
+    """The release before took attempts back when it queued a dead call again; its answer stayed."""
+    acts, _, olga = acting(stage)
+    stage.standing.run(
+        "UPDATE workflow_side_effects_outbox SET attempts = 0, response_json = '{\"status\": 503}'"
+        " WHERE instance_id = %s",
+        waiting.instance_id,
+    )
+    for is_dry in (True, False):
+        acted = acts.withdraw(olga, effect_of(stage, waiting), "why", dry_run=is_dry)
+        assert (acted.effect.attempts, acted.may_have_left) == (0, True)

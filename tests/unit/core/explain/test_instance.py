@@ -160,7 +160,7 @@ def test_an_event_from_outside_has_its_key() -> None:
 def test_a_call_to_the_outside_says_how_far_it_is(changes: dict[str, Any], sentence: str) -> None:
     call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
     workflow = compile_slot("approvals", nodes=[call])
-    effect = EffectRecord(UUID(int=4), "webhook", "erp", "pending", 2, 5, LATER, None)
+    effect = EffectRecord(UUID(int=4), "webhook", "erp", "pending", 2, 5, LATER, None, may_have_left=True)
     found = replace(
         at("usr:approvals:call", node_type="webhook_out"),
         effects=[replace(effect, **changes), replace(effect, step_execution_id=UUID(int=99))],

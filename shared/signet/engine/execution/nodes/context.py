@@ -108,9 +108,9 @@ class InstanceContext:
 
     def adopt_changes(self) -> None:
         """Go on from what became of the document: on a way that was left, no approval counts any more."""
-        because = find_sending_back(self.execution)
-        if because is not None:
-            self.approvals.withdraw(self.row.id, self.execution, because)
+        sent_back = find_sending_back(self.execution)
+        if sent_back is not None:
+            self.approvals.withdraw(self.row.id, self.execution, sent_back)
         self.use_pins()
 
     def end_step(self, step: Step, decision: Decision, *, has_waited: bool = False) -> None:
