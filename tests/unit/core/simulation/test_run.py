@@ -151,7 +151,8 @@ def test_a_webhooks_response_is_read_by_conditions_after_it() -> None:
     assert path(good) == ["call", "tell"]
     assert good.projection.context == {"score": {**answer, "duration_ms": 0.0}}
     assert path(run(slot)) == ["call"]
-    assert run(chain(("call", "webhook_out", {"event": "a.b", "save_as": "taken"}))).projection.context["taken"]["body"] is None
+    event = ("call", "webhook_out", {"event": "a.b", "save_as": "taken"})
+    assert run(chain(event)).projection.context["taken"]["body"] is None
 
 
 def test_a_script_is_read_by_conditions_after_it() -> None:
