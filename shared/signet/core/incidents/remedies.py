@@ -34,8 +34,7 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ADDRESS_REFUSED": (
             "Give the endpoint a URL whose host is on the public internet (PUT /v1/endpoints/{name}). On a"
             " machine of your own, SIGNET_WEBHOOK_ADDRESSES allows an address. The last attempt sent nothing."
-            " Then retry."
-            + _SECOND
+            " Then retry." + _SECOND
         ),
         "APPROVAL_ALL_ABSTAINED": (
             "Everybody abstained, so that a retry alone ends the same way. Use ask_again: people are asked at"
