@@ -377,6 +377,10 @@ def reject_locked(window: Window) -> Rejected:
     return Rejected(
         "WORKFLOW_EDIT_LOCKED",
         f"the document is {window.window.value} here: {window.held_by} holds it",
+        remedy=(
+            "Ask for a transition that leads to where it may be edited. A settled document is amended (POST"
+            " /v1/documents/{document_id}/amendments). One with an open incident can be corrected."
+        ),
         details={"window": window.window.value, "held_by": window.held_by},
     )
 
