@@ -221,7 +221,7 @@ def add_decision(
 
 
 def _describe_end(decision: Mapping[str, Any], status: str) -> str:
-    """Describe how a decision ended the request. Of a rejection people want to know by whom, and why."""
+    """Describe how a decision ended the request. Of a rejection it names the person and the reason."""
     where = f"stage {decision['stage']}"
     if status != "rejected":
         return f"decided in {where}"
