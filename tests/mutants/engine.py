@@ -152,8 +152,8 @@ ENGINE = (
         "an edit leaves tokens where they are",
         5,
         REACTIONS,
-        "    if under_way:\n",
-        "    if not live:\n",
+        "    if not under_way:\n",
+        "    if live:\n",
         (
             f"{WF_05}an_edit_on_the_way_of_a_request_goes_back_to_its_state",
             f"{WF_05}an_edit_on_an_automatic_way_begins_its_slot_anew",

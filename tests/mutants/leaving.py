@@ -97,7 +97,7 @@ LEAVING = (
     Mutation(
         "a pause that has ended counts where all tokens are held",
         10,
-        "migrations/0062_say_why_approvals_are_void.sql",
+        "migrations/0056_say_why_approvals_are_void.sql",
         "s.node_id IN ('sys:control:paused', 'sys:control:resumed', 'sys:control:retried')",
         "s.node_id = 'sys:control:paused'",
         ("tests/scenarios/repair/test_held_by_a_pause.py::test_a_pause_that_has_ended_holds_nothing",),

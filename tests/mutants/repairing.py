@@ -20,6 +20,33 @@ OF_LISTS = "tests/integration/engine/execution/nodes/test_action.py::test_"
 
 REPAIRING = (
     Mutation(
+        "a correction repeats a call and does not say so",
+        9,
+        f"{SIGNET}/engine/instances/corrections.py",
+        "    if again is not None:\n",
+        "    if again is None:\n",
+        (f"{SENT_TWICE}a_correction_names_what_is_sent_again_and_keeps_its_first_id",),
+    ),
+    Mutation(
+        "a call that an operator sends back has an id that its receiver does not know",
+        9,
+        f"{SIGNET}/engine/execution/wave.py",
+        " or root_of(step.token) != ROOT or ",
+        " or ",
+        (
+            f"{SENT_TWICE}a_correction_names_what_is_sent_again_and_keeps_its_first_id",
+            f"{SENT_TWICE}what_is_sent_back_keeps_the_id_of_its_own_round",
+        ),
+    ),
+    Mutation(
+        "a new call has the id of one that people rejected, so that its receiver drops it",
+        9,
+        f"{SIGNET}/store/instances/waves.sql",
+        "s.seq > way.began AND ",
+        "",
+        (f"{SENT_TWICE}what_is_sent_back_keeps_the_id_of_its_own_round",),
+    ),
+    Mutation(
         "items of a list are dropped in silence",
         9,
         f"{SIGNET}/core/runtime/decisions.py",
@@ -133,7 +160,7 @@ REPAIRING = (
         "a correction leaves an approval of what it said before",
         3,
         CHANGES,
-        "        _send_back(execution, document_state, CORRECTED)",
+        "        again = _send_back(execution, document_state, CORRECTED)",
         "        pass",
         (f"{OF_CORRECTIONS}people_are_asked_about_what_it_says_now",),
     ),

@@ -10,6 +10,7 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.merge import policy_node
 from signet.core.runtime.projection import Actor, project
 from signet.core.runtime.workflow import Workflow
+from signet.core.simulation import find_wrong_answers
 from signet.core.tenants.permissions import grants
 from signet.engine.definitions.account_findings import list_passed_on
 from signet.engine.definitions.run_as import RUN_AS
@@ -48,6 +49,7 @@ def test_its_scenarios_hold(name: str) -> None:
     for scenario in scenarios:
         simulation = run_scenario(workflow, scenario, sources.settings.make_values())
         assert scenario.expect is not None, f"{scenario.name} expects nothing"
+        assert find_wrong_answers(workflow, scenario.outputs) == [], scenario.name
         assert compare(scenario.expect, simulation) == [], scenario.name
         steps = [step.step for step in simulation.steps]
         assert project(workflow, "sys:start", 1, steps, Actor("simulated")) == simulation.projection

@@ -95,10 +95,15 @@ class Made:
 
 @dataclass(frozen=True)
 class CallAnswer:
-    """The response to a call, or the error that it was given up with."""
+    """The words of a receiver, or the error that its call was given up with."""
 
     error: str | None = None
-    response: Any = None
+    body: Any = None
+
+    @property
+    def response(self) -> Any:
+        """Return the record that a worker keeps."""
+        return None if self.body is None else {"status": 200, "body": self.body, "duration_ms": 1.0}
 
 
 @dataclass(frozen=True)
@@ -202,14 +207,14 @@ class WorkflowStage:
 
     # --- the world outside ---
 
-    def answer(self, instance_id: UUID, *, error: str | None = None, response: Any = None) -> None:
+    def answer(self, instance_id: UUID, *, error: str | None = None, body: Any = None) -> None:
         """Deliver or give up the instance's oldest effect, and wake the instance."""
         (step_id,) = self.standing.row(
             "SELECT step_execution_id FROM workflow_side_effects_outbox"
             " WHERE instance_id = %s AND status = 'pending' ORDER BY id LIMIT 1",
             instance_id,
         )
-        self.answer_steps({step_id: CallAnswer(error, response)})
+        self.answer_steps({step_id: CallAnswer(error, body)})
 
     def answer_steps(self, answers: Mapping[UUID, "CallAnswer"]) -> None:
         """Deliver or give up the effects of these steps as a worker does, and wake their instances."""

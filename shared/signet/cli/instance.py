@@ -328,16 +328,21 @@ def _read_payload(text: str | None) -> Any:
 def describe_state(state: InstanceState) -> None:
     """Write about an instance after an act: its state, and what acts again, may have left, and follows."""
     write(f"{state.id}  {state.status}  version {state.version}")
-    named = (
-        ("acts again", state.repeats),
-        ("may have left already", state.may_have_left),
-        ("left undone", state.undone),
-    )
-    for what, nodes in named:
-        if nodes:
-            write(f"  {what}: {', '.join(map(escape, nodes))}")
+    write_acted(state.repeats, state.may_have_left)
+    _write_named("left undone", state.undone)
     if state.follows is not None:
         write(f"  {_FOLLOWS[state.follows]}")
+
+
+def write_acted(repeats: Sequence[str], may_have_left: Sequence[str]) -> None:
+    """Write which nodes act again, and which call or message may have left already."""
+    _write_named("acts again", repeats)
+    _write_named("may have left already", may_have_left)
+
+
+def _write_named(what: str, nodes: Sequence[str]) -> None:
+    if nodes:
+        write(f"  {what}: {', '.join(map(escape, nodes))}")
 
 
 def describe_subject(entity_type: str | None, document_id: UUID | None) -> str:

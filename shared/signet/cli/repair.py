@@ -22,6 +22,7 @@ from signet.cli.instance import (
     Version,
     describe_state,
     open_database,
+    write_acted,
 )
 from signet.cli.move import list_verdicts
 from signet.core.errors import Rejected
@@ -48,6 +49,7 @@ def correct_command(
         done = corrections.correct(caller, document, version, _read_patch(patch), reason, dry_run=dry_run)
     where = f"at {', '.join(done.nodes)}" if done.nodes else "nowhere"
     write(f"{done.document_id}  {done.status}  version {done.version}  {where}")
+    write_acted(done.repeats, done.may_have_left)
 
 
 def ask_again_command(

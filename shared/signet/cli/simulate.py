@@ -22,7 +22,7 @@ from signet.cli.console import (
 from signet.cli.sources import compile_sources, write_refusal
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Simulation
+from signet.core.simulation import Simulation, find_wrong_answers
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import parse_strictly
 
@@ -72,6 +72,7 @@ def simulate_command(
         raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
     runs = _list_runs(path, scenarios, documents, request or [], approve_all)
     workflow, org = Workflow(artifact), sources.settings.make_values()
+    _stop_at_wrong_answers(workflow, runs)
     results = [(scenario, run_scenario(workflow, scenario, org, sources.accounts)) for scenario in runs]
     if as_json:
         deliver(write_json([_to_json(scenario, simulation) for scenario, simulation in results]), None)
@@ -120,6 +121,19 @@ def _stop_at(file: Path, findings: tuple[Finding, ...]) -> None:
         found = [FileFinding(file, finding) for finding in findings]
         write_findings(found, sys.stderr)
         raise typer.Exit(choose_exit_code(found))
+
+
+def _stop_at_wrong_answers(workflow: Workflow, runs: tuple[Scenario, ...]) -> None:
+    """Stop where a scenario has a call answered as no receiver could."""
+    found = [
+        f"{scenario.name}: {mistake.pointer} {mistake.message}"
+        for scenario in runs
+        for mistake in find_wrong_answers(workflow, scenario.outputs)
+    ]
+    for line in found:
+        write(escape(line), sys.stderr)
+    if found:
+        raise typer.Exit(FOUND_ERRORS)
 
 
 def _differences(scenario: Scenario, simulation: Simulation) -> list[str]:

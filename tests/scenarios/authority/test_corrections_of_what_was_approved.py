@@ -138,7 +138,7 @@ def correct_held(stage: WorkflowStage, document: Made) -> str:
 
 
 def deliver(stage: WorkflowStage, document: Made) -> None:
-    stage.answer(stage.instance_of(document.id), response={"status": 200, "body": {}})
+    stage.answer(stage.instance_of(document.id), body={})
     stage.drain()
 
 

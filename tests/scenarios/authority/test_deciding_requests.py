@@ -100,7 +100,7 @@ def test_an_erasure_has_the_person_decide_again(stage: WorkflowStage) -> None:
     stage.check_rebuild(made.instance_id)
     stage.ask(made.id, "submit", "app2")
     stage.drain()
-    stage.answer(made.instance_id, response={"status": 200, "body": {}})
+    stage.answer(made.instance_id, body={})
     stage.drain()
     assert stage.status_of(made.id) == "active"
 

@@ -34,7 +34,7 @@ PAY: dict[str, Any] = {
 }
 # It waits for the receiver: nobody answers it here.
 SETTLE = {"id": "settle", "type": "webhook_out", "config": {"endpoint": "erp", "payload": {"settle": "x"}}}
-ANSWER = {"status": 200, "body": {"paid": True}}
+ANSWER = {"status": 200, "body": {"paid": True}, "duration_ms": 1.0}
 APPROVED = "approved"
 # After the approval the booking begins by itself; people may ask to reverse instead.
 BOOKED: Mapping[str, Any] = {
@@ -91,7 +91,7 @@ def booked(stage: WorkflowStage, *nodes: Any, contract: Mapping[str, Any] = BOOK
     document = stage.create(stage.publish(contract, **slots), "carl", number="P1", **data)
     submit(stage, document, "carl")
     assert vote(stage, document.id, "bea") == APPROVED
-    stage.answer(document.instance_id, response=ANSWER)
+    stage.answer(document.instance_id, body=ANSWER["body"])
     stage.drain()
     return document
 

@@ -110,7 +110,7 @@ def test_who_wrote_what_a_payload_has_told_does_not_approve_what_reads_the_answe
     slots = {"checks": {"nodes": [ASK]}, "approval": {"nodes": [LOOK]}, "posting": {"nodes": [PAY]}}
     supplier, made = submitted(stage, *publish(stage, **slots))
     edit(stage, supplier, "mia", number="DE-GOOD")
-    stage.answer(made.instance_id, response="DE-OF-VLAD")
+    stage.answer(made.instance_id, body="DE-OF-VLAD")
     stage.drain()
     assert vote(stage, made.id, "vlad") == DUTIES
     assert vote(stage, made.id, "app2") == APPROVED

@@ -24,6 +24,8 @@ PAY = {
 }
 AGAIN = {**SUM, "id": "again"}
 CALL = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "save_as": "payable"}}
+ANSWER = {"status": 200, "body": 40_000, "duration_ms": 1.0}
+TOLD = '{"body":40000,"status":200,"duration_ms":1.0}'
 FIRST = {"nodes": [SUM]}
 THEN = {"nodes": [SUM, LOOK], "edges": [{"source": "sum", "target": "look"}]}
 BEFORE = {"nodes": [LOOK, AGAIN], "edges": [{"source": "look", "target": "again"}]}
@@ -55,8 +57,8 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         yield made
 
 
-def answer(stage: WorkflowStage, document: Made, response: Any) -> None:
-    stage.answer(document.instance_id, response=response)
+def answer(stage: WorkflowStage, document: Made, body: Any) -> None:
+    stage.answer(document.instance_id, body=body)
     stage.drain()
 
 
@@ -150,10 +152,10 @@ def test_a_variable_that_changes_before_the_vote_is_asked_about_again(stage: Wor
     assert vote(stage, made.id, "app1") == "APPROVAL_STALE"
     stage.drain()
     assert newest(stage, made.id) != first
-    assert [seen.value for seen in shown(stage, made)] == [40_000]
+    assert [seen.value for seen in shown(stage, made)] == [ANSWER]
     answer(stage, made, 40_000)
     assert vote(stage, made.id, "app1") == APPROVED
-    assert paid(stage, made) == ["40000"]
+    assert paid(stage, made) == [TOLD]
 
 
 def test_a_variable_that_changes_behind_the_vote_passes_no_gate(stage: WorkflowStage) -> None:
@@ -167,7 +169,7 @@ def test_a_variable_that_changes_behind_the_vote_passes_no_gate(stage: WorkflowS
     assert stage.instance(made.instance_id)["status"] == "running"
     answer(stage, made, 40_000)
     assert vote(stage, made.id, "app1") == APPROVED
-    assert paid(stage, made) == ["40000"]
+    assert paid(stage, made) == [TOLD]
     stage.check_rebuild(made.instance_id)
 
 

@@ -126,18 +126,29 @@ def test_a_gate_that_is_held_sends_back_what_is_cancelled_there(scene: RepairSce
     stage.check_rebuild(row["id"])
 
 
-def test_an_endpoint_that_is_missing_is_for_an_administrator(scene: RepairScene) -> None:
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        ("ENDPOINT_UNKNOWN: the tenant has no endpoint of that name", "Make an endpoint"),
+        ("SECRET_MISSING: none of the endpoint's secrets can be read", "Put the secret"),
+        ("ADDRESS_REFUSED: the endpoint's name leads to a private address", "SIGNET_WEBHOOK_ADDRESSES"),
+        ("TLS_FAILED: CERTIFICATE_VERIFY_FAILED", "SSL_CERT_FILE"),
+        ("CONNECTOR_MISSING: nothing here delivers it", "Switch on"),
+    ],
+)
+def test_what_was_never_sent_is_for_an_administrator(scene: RepairScene, error: str, advice: str) -> None:
     stage = scene.stage
     scene.publish(CONTRACT, {"booking": slot(CALL)})
     document = stage.create(scene.entity_type)
     stage.drain()
     stage.ask(document.id, "submit")
     stage.drain()
-    stage.answer(document.instance_id, error="ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
+    stage.answer(document.instance_id, error=error)
     stage.drain()
     found = incident_of(scene, document)
-    assert (found.code, found.kind) == ("ENDPOINT_UNKNOWN", "configuration")
-    assert "Make an endpoint" in find_remedy(found.code, found.kind)
+    assert (found.code, found.kind) == (error.partition(":")[0], "configuration")
+    remedy = find_remedy(found.code, found.kind)
+    assert advice in remedy and "other system" not in remedy
 
 
 # --- what follows an end ---

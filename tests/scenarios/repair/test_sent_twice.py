@@ -11,7 +11,7 @@ from signet.ids import make_id
 from signet.outbound.connector import Delivery
 from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete
 from tests.support.moved_instances import codes_of
-from tests.support.repair.contract import CONTRACT, LOOK, PAUSE, slot
+from tests.support.repair.contract import CONTRACT, LOOK, PAUSE, RUN, slot
 from tests.support.repair.scene import RepairScene
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
@@ -173,6 +173,122 @@ def test_go_to_names_what_is_sent_again(plain: RepairScene) -> None:
     target = "sys:slot:booking:in"
     assert go(plain.olga, row["id"], row["version"], target, "why", dry_run=True).repeats == [SENT]
     assert go(plain.olga, row["id"], row["version"], target, "why").repeats == [SENT]
+
+
+PAY = {**CALL, "config": {**CALL["config"], "payload": {"amount": {"$expr": "entity.amount"}}}}
+IDS: LiteralString = (
+    "SELECT coalesce(first_id, id) FROM workflow_side_effects_outbox WHERE instance_id = %s ORDER BY id"
+)
+
+
+def held_behind_its_call(scene: RepairScene) -> Made:
+    """Make a document whose call is delivered, and whose next node fails; nobody approves anything."""
+    scene.publish(CONTRACT, {"booking": slot(PAY, RUN)})
+    document = begun(scene)
+    scene.is_broken = True
+    scene.deliver()
+    assert scene.describe(document) == "approved, held: ACTION_FAILED"
+    return document
+
+
+def list_ids(scene: RepairScene, document: Made) -> list[Any]:
+    """Return the id that the receiver gets with each call, the oldest first."""
+    return [row[0] for row in scene.stage.standing.rows(IDS, scene.row_of(document)["id"])]
+
+
+def correct(scene: RepairScene, document: Made, *, dry_run: bool = False, **patch: Any) -> Any:
+    version = scene.stage.version_of(document.id)
+    return scene.corrections.correct(scene.olga, document.id, version, patch, "misread", dry_run=dry_run)
+
+
+def send_back(scene: RepairScene, document: Made, node: str) -> Any:
+    row = scene.row_of(document)
+    return scene.repairs.go_to(scene.olga, row["id"], row["version"], node, "again")
+
+
+def test_a_correction_names_what_is_sent_again_and_keeps_its_first_id(scene: RepairScene) -> None:
+    document = held_behind_its_call(scene)
+    assert correct(scene, document, dry_run=True, number="P2").repeats == [SENT]
+    assert correct(scene, document, number="P2").repeats == [SENT]
+    scene.stage.drain()
+    first, again = list_ids(scene, document)
+    assert again == first
+    scene.deliver()
+    # A second time, by another act: the way began where it began at first.
+    assert send_back(scene, document, "sys:slot:booking:in").repeats == [SENT]
+    scene.stage.drain()
+    assert list_ids(scene, document) == [first] * 3
+    scene.is_broken = False
+    scene.deliver()
+    assert scene.describe(document) == "active" and scene.receiver.accepted == [first] * 3
+    scene.stage.check_rebuild(document.instance_id)
+
+
+def test_a_correction_of_what_a_call_says_makes_another_call(scene: RepairScene) -> None:
+    document = held_behind_its_call(scene)
+    assert correct(scene, document, amount=2).repeats == [SENT]
+    scene.stage.drain()
+    first, again = list_ids(scene, document)
+    assert again != first
+
+
+def test_a_correction_names_what_is_on_its_way(scene: RepairScene) -> None:
+    """The action is held, and the call beside it is with a worker."""
+    ways = [("fork", "call"), ("fork", "run"), ("call", "both"), ("run", "both")]
+    edges = [{"id": f"{source}_{target}", "source": source, "target": target} for source, target in ways]
+    both = {"id": "both", "type": "parallel_join", "config": {"mode": "all"}}
+    nodes = [{"id": "fork", "type": "parallel_split"}, PAY, RUN, both]
+    scene.publish(CONTRACT, {"booking": {"nodes": nodes, "edges": edges}})
+    scene.is_broken = True
+    document = scene.stage.create(scene.entity_type)
+    scene.stage.drain()
+    scene.stage.ask(document.id, "submit")
+    scene.stage.drain()
+    take(scene)
+    for is_dry_run in (True, False):
+        done = correct(scene, document, dry_run=is_dry_run, number="P2")
+        assert (done.repeats, done.may_have_left) == ([SENT], [SENT])
+    scene.stage.drain()
+    assert len(set(list_ids(scene, document))) == 1
+
+
+def test_what_people_ask_for_again_is_another_call(scene: RepairScene) -> None:
+    """They have rejected it between the two, so that the receiver is to act a second time."""
+    scene.publish(CONTRACT, {"approval": slot(PAY, LOOK)})
+    document = scene.stage.create(scene.entity_type)
+    for vote in ("rejected", "approved"):
+        scene.stage.drain()
+        scene.stage.ask(document.id, "submit")
+        scene.stage.drain()
+        scene.deliver()
+        scene.vote(document, vote)
+        scene.stage.drain()
+    first, second = list_ids(scene, document)
+    assert first != second
+
+
+def test_what_is_sent_back_keeps_the_id_of_its_own_round(scene: RepairScene) -> None:
+    """The call of the round before was rejected; the one of this round is what repeats."""
+    scene.publish(CONTRACT, {"approval": slot(RUN, PAY, LOOK)})
+    document = scene.stage.create(scene.entity_type)
+    scene.stage.drain()
+    scene.stage.ask(document.id, "submit")
+    scene.stage.drain()
+    scene.deliver()
+    scene.vote(document, "rejected")
+    scene.stage.drain()
+    scene.is_broken = True
+    scene.stage.ask(document.id, "submit")
+    scene.settle()
+    assert scene.describe(document) == "review, held: ACTION_FAILED"
+    scene.is_broken = False
+    send_back(scene, document, "sys:state:review")
+    scene.stage.drain()
+    before, own = list_ids(scene, document)
+    assert own != before
+    send_back(scene, document, "sys:slot:approval:in")
+    scene.stage.drain()
+    assert list_ids(scene, document) == [before, own, own]
 
 
 def test_a_move_counts_the_call_of_a_branch_that_was_cancelled(plain: RepairScene) -> None:

@@ -37,7 +37,7 @@ def placed(story: Story, number: str, grand_total: int) -> UUID:
 def test_the_warehouse_is_faster_and_the_supplier_is_not_waited_for(orders: Story) -> None:
     order = placed(orders, "S-1", 10000)
     assert orders.stage.status_of(order) == "placed"
-    orders.answer(order, "reserve", CallAnswer(response={"bin": "7"}))
+    orders.answer(order, "reserve", CallAnswer(body={"bin": "7"}))
     assert orders.stage.status_of(order) == "active"
     orders.ask("carl", order, "fulfil")
     orders.check("b_reserved.txt", order)
@@ -55,7 +55,7 @@ def test_without_credit_everything_else_is_left_and_the_bank_collects(orders: St
     assert orders.stage.instance(orders.stage.instance_of(order))["current_nodes"] == [
         "usr:stock_and_credit:collect"
     ]
-    orders.answer(order, "collect", CallAnswer(response={"reference": "P-1"}))
+    orders.answer(order, "collect", CallAnswer(body={"reference": "P-1"}))
     orders.check("b_paid.txt", order)
 
 

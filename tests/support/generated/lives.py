@@ -40,6 +40,8 @@ PERMISSIONS = {"boss": ("*:*",), "hand": tuple(f"*:{each}" for each in ASKING), 
 VOTES: Sequence[Any] = ("approved", "approved", "rejected")
 OUTPUT = {"total": 3}
 RESPONSE = {"points": 9, "note": "ok"}
+# What the engine keeps of it.
+ANSWER = {"status": 200, "body": RESPONSE, "duration_ms": 1.0}
 TASK = {
     "contract": "task",
     "fields": {"title": {"type": "string"}},
@@ -164,7 +166,7 @@ def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
         requests=[rng.choice([*case.contract["transitions"], "t1", "nothing"]) for _ in range(8)],
         approvals={node: rng.choice(VOTES) for node in NODES if rng.random() < 0.8},
         effects={node: rng.choice(["delivered", "done", "error"]) for node in NODES if rng.random() < 0.5},
-        outputs={"call": OUTPUT, "erp": RESPONSE, "count_up": {}},
+        outputs={"call": OUTPUT, "erp": ANSWER, "count_up": {}},
         rules={"known": stored.get("name") != "else", "solvent": not stored["amount"] < 0},
         actor={"user_id": ASKER, "roles": roles},
         permissions=[permission for role in roles for permission in PERMISSIONS[role]],

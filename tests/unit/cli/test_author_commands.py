@@ -388,3 +388,11 @@ def test_the_examples(name: str) -> None:
         assert result.exit_code == 0, result.output
     is_automation = (EXAMPLES / name / "automation.yaml").exists()
     assert signet("diff", EXAMPLES / name).exit_code == (2 if is_automation else 0)
+
+
+def test_a_scenario_that_answers_a_call_as_nobody_could_is_found(tmp_path: Path) -> None:
+    scenario = {"name": "paid", "outputs": {"bank": {"reference": "P-1"}}}
+    file = put(tmp_path / "scenarios.yaml", {"scenarios": [scenario]})
+    refused = signet("simulate", EXAMPLES / "sales_order_calls", "--scenarios", file)
+    assert refused.exit_code == 1
+    assert "paid: /outputs/bank/status is no answer" in refused.output

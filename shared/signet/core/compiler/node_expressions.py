@@ -34,6 +34,8 @@ from signet.core.validation.finding import Finding, make_finding
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
 # The output of an action that creates a document.
 CREATED = object_of({"document_id": STRING, "version": INT})
+# The answer to a call. Its body is what the receiver says.
+ANSWERED = object_of({"status": INT, "body": ANY, "duration_ms": ANY})
 _MOMENT = (TypeKind.DATE, TypeKind.TIMESTAMP, TypeKind.ANY)
 
 
@@ -244,7 +246,7 @@ def _parse_event(node: Node, contract: Contract | None, scope_with: ScopeWith, l
 def _parse_webhook(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     _parse_template(logic, node, "/payload", dict(node.config["payload"]), scope_with(None))
     if node.config["save_as"] is not None:
-        logic.writes[node.config["save_as"]] = ANY
+        logic.writes[node.config["save_as"]] = ANSWERED
 
 
 def _parse_notification(

@@ -148,4 +148,4 @@ def _describe_unhandled_error(outline: Outline, node_id: str) -> Iterator[str]:
     """Yield a sentence if the node can fail and no edge takes its error."""
     can_fail = "error" in NODE_TYPES[outline.workflow.type_of(node_id)].outcomes
     if can_fail and not outline.workflow.edges_from(node_id, "error"):
-        yield "If it fails, so does the workflow."
+        yield "If it fails, it is held there until a person brings it on."

@@ -233,6 +233,9 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
         yield "Nothing wakes it while it is paused: resume it, or fail it."
         yield "What it has not sent waits meanwhile."
         return
+    if (record.instance.reason or "").startswith("ENDPOINT_DISABLED"):
+        yield "It goes on by itself when its endpoint is switched on."
+        return
     yield "Nothing wakes it while it is paused: one of the acts of its incident brings it on."
     if (record.instance.reason or "").startswith("ACTOR_NOT_ACTIVE"):
         yield from _describe_absence(outline, record)

@@ -49,7 +49,7 @@ MESSAGES: Mapping[str, str] = MappingProxyType(
         "LIST_ITEM": "a list holds only literals, not {found}",
         # Types
         "NAMESPACE_ABSENT": "there is no `{name}` here; there are {namespaces}",
-        "UNKNOWN_FIELD": "unknown field `{field}` of `{owner}`",
+        "UNKNOWN_FIELD": "unknown field `{field}` of `{owner}`{known}",
         "NO_FIELDS": "`{owner}` is of type {type} and has no field `{field}`",
         "REF_TWO_HOPS": "`{owner}` is a second reference; only one can be followed",
         "REF_NOT_FOLLOWED": "`{owner}` is a reference; only those directly in `entity` can be followed",

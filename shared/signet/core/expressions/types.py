@@ -131,11 +131,17 @@ def resolve_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Unresolv
         elif current.kind is not TypeKind.OBJECT:
             return UnresolvedName("NO_FIELDS", step, {"owner": owner, "field": name, "type": str(current)})
         if name not in current.fields:
-            return UnresolvedName(
-                "UNKNOWN_FIELD", step, {"owner": owner, "field": name}, suggest(name, current.fields)
-            )
+            parameters = {"owner": owner, "field": name, "known": _name_few(current.fields)}
+            return UnresolvedName("UNKNOWN_FIELD", step, parameters, suggest(name, current.fields))
         current = current.fields[name]
     return ResolvedName(current, followed)
+
+
+def _name_few(fields: Mapping[str, Type]) -> str:
+    """Name the fields where they are few, as those of the answer to a call."""
+    if not 0 < len(fields) <= MAX_SHOWN_VALUES:
+        return ""
+    return f", which has {', '.join(f'`{name}`' for name in fields)}"
 
 
 def list_names(scope: Scope) -> dict[str, str]:

@@ -31,8 +31,21 @@ class IncidentKind(StrEnum):
     DEFECT = "defect"
 
 
+# Why a call was never sent: what is missing, or refused, is on this side.
+UNSENT_CODES = frozenset(
+    {
+        "ADDRESS_REFUSED",
+        "CONNECTOR_MISSING",
+        "ENDPOINT_HOST_REFUSED",
+        "ENDPOINT_UNKNOWN",
+        "SECRET_MISSING",
+        "SECRET_UNREADABLE",
+        "TLS_FAILED",
+    }
+)
 _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
     {
+        **dict.fromkeys(UNSENT_CODES, IncidentKind.CONFIGURATION),
         "ACTION_NOT_LOADED": IncidentKind.CONFIGURATION,
         "ACTION_UNKNOWN": IncidentKind.CONFIGURATION,
         "ACTOR_NOT_ACTIVE": IncidentKind.CONFIGURATION,
@@ -50,7 +63,6 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "EFFECT_TIMEOUT": IncidentKind.OUTSIDE,
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
-        "ENDPOINT_UNKNOWN": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,
         "LIST_TOO_LONG": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,

@@ -17,6 +17,10 @@ _GATE = (
     " Where the document is locked, go to an earlier node at which people may edit or ask again."
 )
 _SECOND = " With four eyes, the change waits until a second person confirms it."
+_SECRET = (
+    "Put the secret that the endpoint names where this deployment reads it, or name another secret by PUT"
+    " /v1/endpoints/{name}. The last attempt sent nothing. Then retry."
+)
 _PROOF = (
     "The votes on record do not prove the approval. Keep the database as it is, and find the writer first."
     " Then go to an earlier node, so that people decide again."
@@ -27,6 +31,11 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ACTION_NOT_LOADED": "Start the worker with the action's module (SIGNET_EXTENSIONS), then retry.",
         "ACTION_UNKNOWN": "Its contract does not declare the action. Skip it, or go to an earlier node.",
         "ACTOR_NOT_ACTIVE": "Make the person who asked an active member again, then retry.",
+        "ADDRESS_REFUSED": (
+            "Give the endpoint a URL whose host is on the public internet (PUT /v1/endpoints/{name}). On a"
+            " machine of your own, SIGNET_WEBHOOK_ADDRESSES allows an address. The last attempt sent nothing."
+            " Then retry." + _SECOND
+        ),
         "APPROVAL_ALL_ABSTAINED": (
             "Everybody abstained, so that a retry alone ends the same way. Use ask_again: people are asked at"
             " the same node. Or go to an earlier node. Or reject it by cancel_token, where that is listed."
@@ -42,6 +51,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "APPROVAL_STALE": "What was approved has changed. Go to an earlier node: people are asked again.",
         "APPROVAL_TOO_MANY_SEATS": "Take people out of the asked role, then retry. Or go to an earlier node.",
         "APPROVAL_UNPROVEN": _PROOF,
+        "CONNECTOR_MISSING": (
+            "Switch on in this deployment what delivers such messages: docs/effects.md names the variables."
+            " The last attempt sent nothing. Then retry."
+        ),
         "DOCUMENT_WITHOUT_WORKFLOW": "A person has ended its workflow, and left it. Restart it.",
         "DONE_BEFORE": (
             "The node has acted since the gate was passed, and nothing is done twice by itself. Find out from"
@@ -61,6 +74,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ENDPOINT_DISABLED": (
             "Switch the endpoint on again: read it by GET /v1/endpoints/{name}, and send it back by PUT with"
             ' "status": "active". What it holds goes on by itself.' + _SECOND
+        ),
+        "ENDPOINT_HOST_REFUSED": (
+            "Have the host added to the tenant's webhook_hosts (PATCH /v1/tenant), or give the endpoint"
+            " another URL. The last attempt sent nothing. Then retry." + _SECOND
         ),
         "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
         GATE_HELD: _GATE,
@@ -93,8 +110,14 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "RULE_REJECTED": _GATE,
         "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
         "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
+        "SECRET_MISSING": _SECRET + _SECOND,
+        "SECRET_UNREADABLE": _SECRET + _SECOND,
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",
+        "TLS_FAILED": (
+            "Have the delivering process trust the certificate of the endpoint (SSL_CERT_FILE), or have the"
+            " receiver show one that it trusts. The last attempt sent nothing. Then retry."
+        ),
         "WORKFLOW_VERSION_DRIFT": (
             "The steps before were decided on other content, so that going on would be wrong. Go to the state"
             " of the document: people decide on what it holds now. Where that is not listed, cancel it with"
@@ -106,7 +129,9 @@ _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
     {
         IncidentKind.BUSINESS: (
             "Have what the message names changed: correct the document, or go to an earlier node where people"
-            " may edit it, where these are listed. Else change its rule or the other document. Then retry."
+            " may edit it, where these are listed. Or change its rule or the other document. Where it names"
+            " what the workflow gives, publish one that gives something else, and move the instance."
+            " Then retry."
         ),
         IncidentKind.CONFIGURATION: "Set up what the message names, then retry.",
         IncidentKind.OUTSIDE: "Have the other system answer again, then retry.",
@@ -119,7 +144,8 @@ _LOCKED_GATE = (
 )
 _LOCKED = (
     "The document is locked: correct what the message names, which tries again by itself. Or change its"
-    " rules, then retry."
+    " rules, then retry. Where it names what the workflow gives, publish one that gives something else, and"
+    " move the instance. Then retry."
 )
 
 

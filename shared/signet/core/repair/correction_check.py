@@ -8,7 +8,8 @@ from signet.core.runtime.workflow import Workflow
 
 _REMEDY = (
     "Amend it, or ask for a transition that leads it back, so that people decide again."
-    " What is held can be retried, or skipped."
+    " What is held can be retried, or skipped. Where the workflow is the cause, publish another one, move the"
+    " instance to it, and retry."
 )
 
 

@@ -212,21 +212,23 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
 
 def take_correction(
     execution: InstanceExecution, document_state: DocumentState, reason: str, actor: Actor
-) -> None:
-    """Take in what an operator has corrected, also in a stable region.
+) -> str | None:
+    """Take in what an operator has corrected, also in a stable region. Return where the way begins again.
 
-    In front of a gate the way begins again, so that people are asked about what it says now. Behind it, what
-    is held is tried again where it is.
+    In front of a gate it does, so that people are asked about what the document says now. Behind it, what is
+    held is tried again where it is.
     """
     seen = {"seen": execution.projection.entity_version, "found": document_state.version}
     kept = {"keeps": refs} if (refs := _list_kept_refs(execution, document_state)) else {}
     said = {**seen, **kept, "reason": reason}
     execution.control("edited", said, version_after=document_state.version, actor=actor)
     states = map(execution.workflow.return_state_of, _list_live_nodes(execution))
+    again = None
     if any(state is not None and execution.workflow.nodes[state].type.name == "state" for state in states):
-        _send_back(execution, document_state, CORRECTED)
+        again = _send_back(execution, document_state, CORRECTED)
     if held := execution.projection.position.held():
         execution.resume("retried", held, reason, actor)
+    return again
 
 
 def take_drift(
@@ -255,12 +257,15 @@ def _list_kept_refs(execution: InstanceExecution, document_state: DocumentState)
     return sorted(ref for ref in document_state.unchanged_refs if is_approved or INHERITED in pins[ref])
 
 
-def _send_back(execution: InstanceExecution, document_state: DocumentState, because: str) -> None:
+def _send_back(execution: InstanceExecution, document_state: DocumentState, because: str) -> str | None:
+    """Send what is under way back to the state that it came from, and return that."""
     live = _list_live_nodes(execution)
     under_way = [node_id for node_id in live if execution.workflow.return_state_of(node_id) != node_id]
-    if under_way:
-        state = _find_return_state(execution, document_state, under_way[0])
-        execution.control("sent_to", {"node": state, "because": because})
+    if not under_way:
+        return None
+    state = _find_return_state(execution, document_state, under_way[0])
+    execution.control("sent_to", {"node": state, "because": because})
+    return state
 
 
 def _take_request(

@@ -40,7 +40,7 @@ def read_answer(node: WorkflowNode, payload: Any, contract: Contract | None) -> 
     if mistake is not None:
         return _refuse(mistake)
     if node.type.name == "webhook_out":
-        mistake = _check_response(payload)
+        mistake = check_response(payload, POINTER)
         return payload if mistake is None else _refuse(mistake)
     return _read_output(node, payload, contract) if node.type.name == "action" else payload
 
@@ -63,16 +63,16 @@ def _refuse(*mistakes: FieldError) -> Rejected:
     return Rejected("FIELDS_INVALID", f"{place} {first.message}", fields=mistakes)
 
 
-def _check_response(payload: Any) -> FieldError | None:
-    """Require the shape of a real answer: what follows reads `status` and `body`."""
+def check_response(payload: Any, pointer: str) -> FieldError | None:
+    """Require the shape of a real answer to a call: what follows reads `status` and `body`."""
     status = payload.get("status") if isinstance(payload, Mapping) else None
     if not isinstance(status, int) or not 100 <= status <= 599:
-        return FieldError(f"{POINTER}/status", "ANSWER_SHAPE", f"is no answer: it wants {_RESPONSE}")
-    unknown = sorted(payload.keys() - {"status", "body"})
+        return FieldError(f"{pointer}/status", "ANSWER_SHAPE", f"is no answer: it wants {_RESPONSE}")
+    unknown = sorted(payload.keys() - {"status", "body", "duration_ms"})
     if unknown:
-        return FieldError(f"{POINTER}/{unknown[0]}", "FIELD_UNKNOWN", "is no part of an answer")
+        return FieldError(f"{pointer}/{unknown[0]}", "FIELD_UNKNOWN", "is no part of an answer")
     if "body" not in payload:
-        return FieldError(f"{POINTER}/body", "ANSWER_SHAPE", f"is missing: an answer wants {_RESPONSE}")
+        return FieldError(f"{pointer}/body", "ANSWER_SHAPE", f"is missing: an answer wants {_RESPONSE}")
     return None
 
 

@@ -1,6 +1,7 @@
 """The simulator: fast tests and what-if runs of a compiled workflow, in memory."""
 
 from signet.core.simulation.run import Simulation, simulate
+from signet.core.simulation.script_check import find_wrong_answers
 from signet.core.simulation.world import (
     SimulatedAccount,
     SimulatedRequest,
@@ -16,5 +17,6 @@ __all__ = [
     "Simulation",
     "SimulationRest",
     "WorldScript",
+    "find_wrong_answers",
     "simulate",
 ]

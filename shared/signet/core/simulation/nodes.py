@@ -82,9 +82,11 @@ def _time_out(world: SimulatedWorld, node: WorkflowNode) -> Decision:
 
 
 def _save_response(world: SimulatedWorld, node: WorkflowNode) -> dict[str, Any]:
+    """Save the answer in the shape of a real one; without one in the script the receiver says nothing."""
     if not node.config["save_as"]:
         return {}
-    return {node.config["save_as"]: world.script.outputs.get(_name_receiver(node))}
+    given = world.script.outputs.get(name_receiver(node), {})
+    return {node.config["save_as"]: {"status": 200, "body": None, "duration_ms": 0.0, **given}}
 
 
 def scripted(answers: Mapping[str, Any], node_id: str) -> Any:
@@ -213,10 +215,10 @@ def _receive(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> 
 def _call_endpoint(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
     payload, _ = node.templates["/payload"](world.env(node))
-    return WAITS, SimulatedWait(f"delivery to '{_name_receiver(node)}' of {payload}")
+    return WAITS, SimulatedWait(f"delivery to '{name_receiver(node)}' of {payload}")
 
 
-def _name_receiver(node: WorkflowNode) -> str:
+def name_receiver(node: WorkflowNode) -> str:
     """Return the endpoint, or the event, which may have many receivers or none."""
     return str(node.config["endpoint"] or node.config["event"])
 

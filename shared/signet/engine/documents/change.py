@@ -11,7 +11,7 @@ import orjson
 
 from signet.core.approvals.pins import Pins, read_as_approved
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
-from signet.core.documents.edit_window import LiveInstance, Window, find_window
+from signet.core.documents.edit_window import UNLOCK, LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected, Within
 from signet.core.expressions import FollowedField
 from signet.core.expressions.actors import PersonsBehind
@@ -377,6 +377,7 @@ def reject_locked(window: Window) -> Rejected:
     return Rejected(
         "WORKFLOW_EDIT_LOCKED",
         f"the document is {window.window.value} here: {window.held_by} holds it",
+        remedy=UNLOCK,
         details={"window": window.window.value, "held_by": window.held_by},
     )
 

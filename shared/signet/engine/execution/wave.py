@@ -14,7 +14,7 @@ from signet.core.errors import Transient
 from signet.core.runtime.document_changes import apply_document_changes
 from signet.core.runtime.execution import Blocked, PendingAction
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import origin_of
+from signet.core.runtime.tokens import ROOT, origin_of, root_of
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -338,9 +338,9 @@ class _Wave:
             self.result.stats.count_effect(result.effect.effect_type)
             effect = make_effect_row(context, step, result.effect)
             self._rows.effects.append(effect)
-            if (origin := origin_of(step.token)) is not None or context.row.birth == "restarted":
-                named = {"id": effect["id"], "created_at": effect["created_at"], "token": origin}
-                self._rows.retried.append(named)
+            origin = origin_of(step.token)
+            if origin is not None or root_of(step.token) != ROOT or context.row.birth == "restarted":
+                self._rows.repeating.append(effect | {"token": origin})
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:

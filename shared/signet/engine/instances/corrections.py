@@ -3,13 +3,14 @@
 No edit window holds them, but what people approved stays as it is: that is amended.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.repair.correction_check import check_correction
+from signet.core.repair.restart_check import list_repeated
 from signet.core.runtime.document_changes import take_correction
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
@@ -42,6 +43,10 @@ class Correction:
     status: str
     instance_id: UUID | None
     nodes: list[str]
+    # Nodes that have acted since the place where it begins again, and act again.
+    repeats: Sequence[str]
+    # Nodes whose call or message the correction withdraws, and that may have left already.
+    may_have_left: Sequence[str]
 
 
 class Corrections:
@@ -105,18 +110,22 @@ class Corrections:
                 _apply_correction(transaction, context, reason)
             position = context.execution.projection.position
             live = context.row.id if context.execution.is_live else None
-            found = Correction(document_id, applied.version, applied.status, live, position.current_nodes())
+            nodes, report = position.current_nodes(), transaction.report
             transaction.write_act(dry_run=dry_run)
             if caller.claimed is not None:
                 # A command line has the part of the person that it claims to be.
                 transaction.add_editors(document_id, frozenset((caller.claimed,)))
-        return found
+        version, status = applied.version, applied.status
+        return Correction(document_id, version, status, live, nodes, report.repeats, report.may_have_left)
 
 
 def _apply_correction(transaction: OperatorTransaction, context: InstanceContext, reason: str) -> None:
     state = context.find_document_state()
     assert state is not None
-    take_correction(context.execution, state, reason, transaction.actor)
+    again = take_correction(context.execution, state, reason, transaction.actor)
+    if again is not None:
+        acted = transaction.read_acted(context.row.id)
+        transaction.report.repeats = list_repeated(context.execution.workflow, acted, again)
     context.adopt_changes()
     transaction.wake(context)
     transaction.note(context.row.id, "correct", reason, {"version": state.version})

@@ -200,8 +200,18 @@ def add_decision(
     if closes_stage:
         pipeline.closing.append(DeferredStatement(_SQL.close_seats, decision))
     if status is not None:
-        ended = {**decision, "status": status, "outcome": f"decided in stage {decision['stage']}"}
+        ended = {**decision, "status": status, "outcome": _describe_end(decision, status)}
         pipeline.closing.append(DeferredStatement(_SQL.end_request, ended))
+
+
+def _describe_end(decision: Mapping[str, Any], status: str) -> str:
+    """Describe how a decision ended the request. Of a rejection it names the person and the reason."""
+    where = f"stage {decision['stage']}"
+    if status != "rejected":
+        return f"decided in {where}"
+    behalf = decision["on_behalf_of"]
+    who = decision["decided_by"] if behalf is None else f"{decision['decided_by']} for {behalf}"
+    return f"rejected by {who} in {where}: {decision['reason']}"
 
 
 def read_requests(connection: Connection, tenant_id: UUID, ids: Collection[UUID]) -> list[RequestRow]:

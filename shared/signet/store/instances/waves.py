@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+from signet.core.runtime.document_changes import CORRECTED
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_json
@@ -92,9 +93,9 @@ class WaveRows:
     effects: list[Row] = field(default_factory=list)
     history: list[Row] = field(default_factory=list)
     done: list[ClaimedRow] = field(default_factory=list)
-    # Effects that repeat earlier ones: of retried steps, each with the token that its step goes on for, and
-    # of restarted instances.
-    retried: list[Row] = field(default_factory=list)
+    # Effects that may repeat earlier ones: of retries, of ways that begin again, of restarts.
+    # Each has the token that its step goes on for.
+    repeating: list[Row] = field(default_factory=list)
     # Instances that took no step, and wait for another moment.
     deadlines: list[Row] = field(default_factory=list)
 
@@ -145,8 +146,8 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
     if rows.deadlines:
         values = {"tenant_id": tenant_id, "rows": to_json(rows.deadlines), "now": now}
         pipeline.closing.append(DeferredStatement(_SQL.move_deadlines, values))
-    if rows.retried:
-        pipeline.closing.append(_name_first_effects(tenant_id, rows.retried))
+    if rows.repeating:
+        pipeline.closing.append(_name_first_effects(tenant_id, rows.repeating))
     limited = [effect for effect in rows.effects if effect["max_attempts"] is not None]
     if limited:
         closing = {"tenant_id": tenant_id, "rows": to_json(limited)}
@@ -155,9 +156,10 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
         add_wake_up(pipeline.connection, tenant_id, "effects")
 
 
-def _name_first_effects(tenant_id: UUID, retried: Sequence[Row]) -> DeferredStatement:
+def _name_first_effects(tenant_id: UUID, repeating: Sequence[Row]) -> DeferredStatement:
     """Let effects that repeat an earlier one name it, so that receivers recognise it."""
-    return DeferredStatement(_SQL.name_first_effects, {"tenant_id": tenant_id, "rows": to_json(retried)})
+    values = {"tenant_id": tenant_id, "rows": to_json(repeating), "corrected": CORRECTED}
+    return DeferredStatement(_SQL.name_first_effects, values)
 
 
 def _parse_count(row: tuple[object, ...] | None) -> int:

@@ -18,8 +18,9 @@ WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
               WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.seq > i.version)
 
 -- name: name_first_effects
--- Name the first effect with the same content that each of these repeats: of the step that it goes on for, or of the
--- instances before one that a person restarted.
+-- Name the first effect with the same content that each of these repeats: of the step that it goes on for, of the way
+-- that an operator has sent back or corrected, or of the instances before one that a person restarted.
+-- A new way, after a passed gate or a decision of people, repeats nothing.
 UPDATE workflow_side_effects_outbox e
 SET first_id = (
     WITH RECURSIVE line AS (
@@ -37,16 +38,37 @@ SET first_id = (
             LIMIT 1
         ) p
         WHERE l.birth = 'restarted' AND l.depth < 100
+    ), own AS (
+        SELECT s.id, s.instance_id, s.node_id, substring(s.token_id FROM '^T/b([0-9]+)')::bigint AS root
+        FROM workflow_step_executions s
+        WHERE s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+    ), way AS (
+        -- Where the way of this step began: all that came since was sent back by operators alone.
+        SELECT coalesce(max(begun.seq), 0) AS began
+        FROM own
+        JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.instance_id = own.instance_id
+        CROSS JOIN LATERAL (
+            SELECT s.seq WHERE s.node_type = 'lifecycle_gate' AND s.output_json ->> 'outcome' = 'passed'
+            UNION ALL
+            SELECT sent.root FROM (SELECT substring(s.token_id FROM '^T/b([0-9]+)')::bigint AS root) sent
+            WHERE NOT EXISTS (
+                SELECT FROM workflow_step_executions c
+                WHERE c.tenant_id = e.tenant_id AND c.instance_id = own.instance_id AND c.seq = sent.root
+                  AND (c.node_id = 'sys:control:gone_to'
+                       OR c.node_id = 'sys:control:sent_to' AND c.output_json ->> 'because' = %(corrected)s))
+        ) begun
     )
     SELECT coalesce(f.first_id, f.id)
-    FROM workflow_step_executions own
+    FROM own
+    CROSS JOIN way
     JOIN line l ON true
-    JOIN workflow_step_executions s ON s.tenant_id = own.tenant_id AND s.instance_id = l.id
+    JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.instance_id = l.id
          AND s.node_id = own.node_id AND s.id <> own.id
-         AND (l.id <> own.instance_id OR s.token_id = row.token OR s.token_id LIKE row.token || '/r%%')
+         AND (l.id <> own.instance_id AND way.began = 0
+              OR l.id = own.instance_id AND (s.token_id = row.token OR s.token_id LIKE row.token || '/r%%'
+                                             OR s.seq > way.began AND s.seq < own.root))
     JOIN workflow_side_effects_outbox f ON f.tenant_id = s.tenant_id AND f.step_execution_id = s.id
          AND f.payload_json = e.payload_json AND f.effect_type = e.effect_type
-    WHERE own.tenant_id = e.tenant_id AND own.id = e.step_execution_id
     ORDER BY f.id DESC
     LIMIT 1)
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text)

@@ -147,6 +147,18 @@ def test_a_simulation_wants_what_could_be(
     assert pointer in {one["pointer"] for one in refused.body["errors"]}
 
 
+def test_a_simulation_wants_an_answer_that_a_receiver_could_give(client: Client) -> None:
+    calling = patch()
+    call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "bank", "save_as": "paid"}}
+    calling["slots"][SLOT] = {"nodes": [call]}
+    draft = save(client, calling)
+    refused = simulate(client, draft, outputs={"bank": {"reference": "P-1"}})
+    assert (refused.status, refused.code) == (422, "FIELDS_INVALID")
+    assert [one["pointer"] for one in refused.body["errors"]] == ["/outputs/bank/status"]
+    answer = {"status": 200, "body": {"reference": "P-1"}}
+    assert "/outputs/bank" not in str(simulate(client, draft, outputs={"bank": answer}).body)
+
+
 def test_a_simulation_is_bounded_in_depth_and_size(client: Client, draft: str) -> None:
     deep: Any = 1
     for _ in range(40):

@@ -85,7 +85,7 @@ def test_a_rejection_sends_the_document_back(stage: WorkflowStage, approvals: Ap
     document = submitted(stage, approvers=[user("mona"), user("anna")])
     decided = decide(stage, approvals, document, "anna", "rejected")
     assert stage.status_of(document.id) == "draft"
-    assert outcome_of(stage, decided) == ("rejected", "decided in stage 1", None)
+    assert outcome_of(stage, decided) == ("rejected", "rejected by anna in stage 1: seen", None)
 
 
 def test_a_chain_goes_from_stage_to_stage(stage: WorkflowStage, approvals: Approvals) -> None:

@@ -97,7 +97,7 @@ def test_people_are_asked_about_what_it_says_now(
     first, second = stage.standing.rows(asked, made.id)
     assert (first[0], second) == ("voided", ("open", stage.version_of(made.id)))
     decide(stage, made, anna)
-    stage.answer(made.instance_id, response={"status": 200, "body": {}})
+    stage.answer(made.instance_id, body={})
     stage.drain()
     assert stage.status_of(made.id) == "active"
     check(stage, made)
@@ -110,7 +110,7 @@ def test_behind_a_gate_only_what_is_held_is_tried_again(
     made = stage.create(stage.publish(WITH_ACTION, posting=behind), number="1")
     stage.ask(made.id, "submit")
     stage.drain()
-    stage.answer(made.instance_id, response={"status": 200, "body": {}})
+    stage.answer(made.instance_id, body={})
     stage.drain()
     assert (stage.status_of(made.id), stage.instance(made.instance_id)["status"]) == ("active", "paused")
     done = correct(stage, corrections, made)

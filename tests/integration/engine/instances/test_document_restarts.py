@@ -158,7 +158,7 @@ def test_r15_a_document_that_is_dead_at_birth_begins_again(
     assert (done.node, done.repeats) == ("sys:state:draft", [])
     begun = again(stage, made)
     assert stage.instance(begun.instance_id)["current_nodes"] == ["usr:checks:call"]
-    stage.answer(begun.instance_id, response={"status": 200, "body": {}})
+    stage.answer(begun.instance_id, body={})
     stage.drain()
     assert stage.status_of(made.id) == "active"
 
@@ -174,7 +174,7 @@ def test_behind_a_passed_gate_it_begins_at_the_slot(
     begun = again(stage, made)
     assert (done.node, done.repeats) == (BEHIND, [])
     assert stage.instance(begun.instance_id)["current_nodes"] == ["usr:posting:call"]
-    stage.answer(begun.instance_id, response={"status": 200, "body": {}})
+    stage.answer(begun.instance_id, body={})
     stage.drain()
     assert stage.instance(begun.instance_id)["status"] == "completed"
     check(stage, begun)
@@ -308,7 +308,7 @@ def test_nobody_ends_what_could_not_begin_again(
     assert stage.instance(made.instance_id)["status"] == "paused"
     operators.retry(olga(stage), made.instance_id, version_of(stage, made), WHY)
     stage.drain()
-    stage.answer(made.instance_id, response={"status": 200, "body": {}})
+    stage.answer(made.instance_id, body={})
     stage.drain()
     assert stage.status_of(made.id) == "active"
 

@@ -70,6 +70,20 @@ def test_a_call_has_one_receiver(config: dict[str, Any]) -> None:
     assert call_outside(**config).artifact is None
 
 
+@pytest.mark.parametrize(
+    ("name", "is_known"), [("status", True), ("body.reference", True), ("duration_ms", True), ("ref", False)]
+)
+def test_what_a_call_saves_is_its_whole_answer(name: str, is_known: bool) -> None:
+    patch = deepcopy(PATCH)
+    call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "bank", "save_as": "paid"}}
+    script = {"id": "keep", "type": "script", "config": {"set": {"kept": f"context.paid.{name}"}}}
+    patch["slots"]["posting"] = {"nodes": [call, script], "edges": [{"source": "call", "target": "keep"}]}
+    found = compile_patch(patch).findings
+    assert [finding.code for finding in found] == ([] if is_known else ["EXPRESSION_INVALID"])
+    if not is_known:
+        assert "`context.paid`, which has `status`, `body`, `duration_ms`" in found[0].sentence
+
+
 @pytest.mark.parametrize(("name", "is_known"), [("document_id", True), ("version", True), ("id", False)])
 def test_what_an_action_that_makes_a_document_saves(name: str, is_known: bool) -> None:
     patch = deepcopy(PATCH)

@@ -244,7 +244,7 @@ def test_a_step_that_handles_its_failure() -> None:
     )
     text = read(artifact, contract=CONTRACT)
     assert 'If it fails: "tidy" (4.3).' in text
-    assert text.count("If it fails, so does the workflow.") == 1
+    assert text.count("If it fails, it is held there until a person brings it on.") == 1
     assert 'The permission holds only if the invoice\'s "posted" is yes (entity.posted).' in text
 
 

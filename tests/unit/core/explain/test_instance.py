@@ -203,6 +203,12 @@ def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> 
     assert "Nothing wakes it while it is paused: resume it, or fail it." in tell(by_hand)
     again = record(status="paused", reason="why", steps=[by_person, replace(by_engine, seq=6)])
     assert "one of the acts of its incident brings it on" in tell(again)
+
+
+def test_what_an_endpoint_holds_goes_on_by_itself() -> None:
+    text = tell(record(status="paused", reason="ENDPOINT_DISABLED: the endpoint is switched off"))
+    assert "It goes on by itself when its endpoint is switched on." in text
+    assert "Nothing wakes it" not in text
     dead = tell(record(status="paused", reason="why", triggers=[trigger("dead_letter", "E: x")]))
     assert "That also tries its dead trigger again." in dead
     assert (

@@ -179,7 +179,7 @@ def test_what_is_wrong(text: str, expected: list[tuple[str, str, str | None]]) -
 def test_the_sentence() -> None:
     error = check(parse("entity.grand_totl > 5"), SCOPE)[1][0]
     assert error.message == "unknown field `grand_totl` of `entity`; did you mean `grand_total`?"
-    assert error.parameters == {"field": "grand_totl", "owner": "entity"}
+    assert error.parameters == {"field": "grand_totl", "owner": "entity", "known": ""}
 
 
 def test_an_alias_does_not_shift_the_place() -> None:

@@ -20,3 +20,9 @@ def test_a_code_that_no_table_has_is_mended_by_its_kind(kind: IncidentKind) -> N
 @pytest.mark.parametrize("code", ["NODE_TYPE_NOT_RUN", "APPROVAL_ALL_ABSTAINED"])
 def test_a_retry_is_not_advised_where_it_ends_the_same_way(code: str) -> None:
     assert "retry ends the same way" in find_remedy(code, "business").replace("alone ", "")
+
+
+@pytest.mark.parametrize("is_correctable", [True, False])
+def test_a_value_that_the_workflow_gives_is_mended_by_another_workflow(is_correctable: bool) -> None:
+    remedy = find_remedy("FIELDS_INVALID", "business", is_correctable=is_correctable)
+    assert "publish one that gives something else" in remedy and "move the instance" in remedy

@@ -47,9 +47,15 @@ def posting(action: str) -> Change:
     return lambda patch: patch["slots"].update(checks=run)
 
 
-@pytest.mark.parametrize("checks", [SET_SMALL, SAVE_SMALL], ids=["script", "answer"])
-def test_a_slot_that_sets_a_variable_of_the_way_to_an_approval_decides(checks: dict[str, Any]) -> None:
-    changes: tuple[Change, ...] = (lambda patch: patch["slots"].update(checks=checks), ask_by(SMALL))
+@pytest.mark.parametrize(
+    ("checks", "condition"),
+    [(SET_SMALL, SMALL), (SAVE_SMALL, "context.small.status == 200")],
+    ids=["script", "answer"],
+)
+def test_a_slot_that_sets_a_variable_of_the_way_to_an_approval_decides(
+    checks: dict[str, Any], condition: str
+) -> None:
+    changes: tuple[Change, ...] = (lambda patch: patch["slots"].update(checks=checks), ask_by(condition))
     assert deciding(*changes) == ["approval", "checks"]
     assert deciding(changes[0]) == ["approval"]
 

@@ -158,7 +158,9 @@ OLGA = Actor("olga")
 
 
 def correct(execution: InstanceExecution, **state: Any) -> list[str]:
-    take_correction(execution, DocumentState(2, "submitted", **state), "misread", OLGA)
+    again = take_correction(execution, DocumentState(2, "submitted", **state), "misread", OLGA)
+    sent = [step.data["node"] for step in execution.changed.values() if step.outcome == "sent_to"]
+    assert sent == ([again] if again is not None else [])
     return [step.node.removeprefix("sys:control:") for step in execution.changed.values() if step.is_control]
 
 

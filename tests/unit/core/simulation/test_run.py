@@ -143,14 +143,16 @@ def test_a_webhook_is_delivered_or_takes_its_error_edge() -> None:
 
 def test_a_webhooks_response_is_read_by_conditions_after_it() -> None:
     slot = chain(("call", "webhook_out", {"endpoint": "bureau", "save_as": "score"}), edges=[
-        {"source": "call", "target": "tell", "condition": "context.score.points > 5"},
+        {"source": "call", "target": "tell", "condition": "context.score.body.points > 5"},
         {"source": "call", "target": "out"}])  # fmt: skip
     slot["nodes"].append({"id": "tell", "type": "notification", "config": TELL})
-    good = run(slot, outputs={"bureau": {"points": 9}})
-    assert path(good) == ["call", "tell"] and good.projection.context == {"score": {"points": 9}}
+    answer = {"status": 201, "body": {"points": 9}}
+    good = run(slot, outputs={"bureau": answer})
+    assert path(good) == ["call", "tell"]
+    assert good.projection.context == {"score": {**answer, "duration_ms": 0.0}}
     assert path(run(slot)) == ["call"]
-    event = chain(("call", "webhook_out", {"event": "a.b", "save_as": "taken"}))
-    assert run(event, outputs={"a.b": 7}).projection.context == {"taken": 7}
+    event = ("call", "webhook_out", {"event": "a.b", "save_as": "taken"})
+    assert run(chain(event)).projection.context["taken"]["body"] is None
 
 
 def test_a_script_is_read_by_conditions_after_it() -> None:

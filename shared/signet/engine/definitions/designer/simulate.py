@@ -16,7 +16,14 @@ from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import SimulatedAccount, SimulatedStep, Simulation, WorldScript, simulate
+from signet.core.simulation import (
+    SimulatedAccount,
+    SimulatedStep,
+    Simulation,
+    WorldScript,
+    find_wrong_answers,
+    simulate,
+)
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.service_accounts import UNUSABLE
 from signet.engine.access.read import ReadTransaction, reading
@@ -117,6 +124,7 @@ class DefinitionSimulation:
             now = simulation_input.start or read.transaction.now
             workflow = Workflow(artifact)
             script = _make_script(read, workflow, simulation_input)
+        _require_answers(workflow, simulation_input)
         document = _require_document(contract, simulation_input)
         max_steps = min(simulation_input.max_steps, MAX_STEPS)
         return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
@@ -165,6 +173,13 @@ def _require_document(contract: Contract | None, simulation_input: SimulationInp
         )
         raise Rejected("FIELDS_INVALID", "the contract does not allow this document", fields=fields)
     return document
+
+
+def _require_answers(workflow: Workflow, simulation_input: SimulationInput) -> None:
+    mistakes = find_wrong_answers(workflow, simulation_input.outputs)
+    if mistakes:
+        sentence = "no receiver could give this answer to a call"
+        raise Rejected("FIELDS_INVALID", sentence, fields=tuple(mistakes))
 
 
 def _make_script(read: ReadTransaction, workflow: Workflow, simulation_input: SimulationInput) -> WorldScript:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from signet.core.incidents.incident import UNSENT_CODES
 from signet.core.integrations.retry_plan import describe_plan, describe_timeout, parse_plan
 from signet.core.runtime.decisions import Decision, conclude_error
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
@@ -94,11 +95,12 @@ def find_held(effect: EffectOutcome | None, node: WorkflowNode) -> Blocked | Non
 
 def describe_undelivered(effect: EffectOutcome, otherwise: str) -> str | None:
     """Return why the effect will not be delivered any more; None where it was."""
+    code, _, _ = (effect.error or "").partition(":")
     match effect.status:
         case "withdrawn":
             return f"EFFECT_WITHDRAWN: {effect.error}"
         # What the tenant has not set up is no fault of the other system.
-        case "dead_letter" | "discarded" if (effect.error or "").startswith("ENDPOINT_UNKNOWN:"):
+        case "dead_letter" | "discarded" if code in UNSENT_CODES:
             return effect.error
         case "dead_letter" | "discarded":
             return f"EFFECT_DEAD: {effect.error or otherwise}"
