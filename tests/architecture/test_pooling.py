@@ -8,6 +8,7 @@ STRAIGHT = {
     "architecture/test_pooling.py": "names it",
     "conftest.py": "readies the server as its admin",
     "support/database/runtime_roles.py": "is the one way that the others take",
+    "faults/test_refused_work.py": "refuses statements itself, between a client and the server",
     "faults/test_wave_faults.py": "cuts the wire itself, between a client and the server",
     "integration/cli/test_main.py": "tries the startup option that a pooler does not carry",
     "local/test_run.py": "the database is that of `make run`",
