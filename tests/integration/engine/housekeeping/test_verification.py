@@ -152,4 +152,4 @@ class TestCommand:
 
     def test_no_answer_is_exit_code_2(self) -> None:
         code, said = self.run("postgresql://nobody@127.0.0.1:1/none", "--tenant", str(UUID(int=1)))
-        assert code == 2 and "cannot be reached" in said
+        assert code == 2 and "signet: the database" in said
