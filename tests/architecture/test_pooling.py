@@ -6,9 +6,13 @@ TESTS = Path(__file__).resolve().parents[1]
 # Each file has its reason.
 STRAIGHT = {
     "architecture/test_pooling.py": "names it",
+    "chaos/town.py": "has a server of its own, which is killed",
+    "chaos/worker.py": "is a process of that server",
+    "chaos/writer.py": "is a process of that server",
     "conftest.py": "readies the server as its admin",
     "support/database/runtime_roles.py": "is the one way that the others take",
     "faults/test_outages.py": "cuts the wire itself, between a client and the server",
+    "faults/test_refused_work.py": "refuses statements itself, between a client and the server",
     "faults/test_wave_faults.py": "cuts the wire itself, between a client and the server",
     "integration/cli/test_main.py": "tries the startup option that a pooler does not carry",
     "local/test_run.py": "the database is that of `make run`",

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
+from signet.engine.housekeeping.verification import REBUILT, REBUILT_SENTENCE, TRAIL, TRAIL_SENTENCE
+from signet.store.operations.invariants import INVARIANTS
 from tests.docs.invariants import write_invariants
 from tests.docs.sqlstates import write_sqlstates
 from tests.support.repair.table import write_acts, write_ways_on
@@ -64,6 +66,15 @@ def _list_names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def write_stored_invariants() -> Iterator[str]:
+    yield "| invariant | what it says |"
+    yield "|---|---|"
+    for invariant in INVARIANTS:
+        yield f"| `{invariant.name}` | {invariant.sentence} |"
+    yield f"| `{REBUILT}` | {REBUILT_SENTENCE} |"
+    yield f"| `{TRAIL}` | {TRAIL_SENTENCE} |"
+
+
 PAGES: Mapping[Path, Mapping[str, Callable[[], Iterator[str]]]] = {
     DOCS / "approvals.md": {
         "people of the table": write_people,
@@ -78,4 +89,5 @@ PAGES: Mapping[Path, Mapping[str, Callable[[], Iterator[str]]]] = {
     DOCS / "operating.md": {"ways on": write_ways_on, "acts": write_acts},
     DOCS / "invariants.md": {"invariants": write_invariants},
     DOCS / "outages.md": {"sqlstates": write_sqlstates},
+    DOCS / "verification.md": {"stored invariants": write_stored_invariants},
 }

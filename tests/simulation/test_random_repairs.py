@@ -18,6 +18,7 @@ from hypothesis.strategies import integers, sampled_from
 
 from tests.support.repair.scene import RepairScene
 from tests.support.shared_company import IS_CAMPAIGN
+from tests.support.stored_violations import list_violations
 from tests.support.wandering.definitions import DEFINITIONS
 from tests.support.wandering.wanderers import STARTS, STEPS, Step, Wanderers
 from tests.support.wandering.world import World
@@ -94,6 +95,7 @@ def test_no_document_is_ever_without_a_way_on(stage: WorkflowStage, number: int)
     except AssertionError as error:
         error.add_note(describe_replay(number))
         raise
+    assert list_violations(stage.standing.admin_url, stage.tenant_id) == []
 
 
 def describe_replay(number: int) -> str:

@@ -6,18 +6,29 @@ from typing import Annotated
 
 import typer
 
-from signet.cli import approval, audit, author_file, effect, incident, instance, migrate, run, tenant
+from signet.cli import (
+    approval,
+    audit,
+    author_file,
+    effect,
+    incident,
+    instance,
+    migrate,
+    ops,
+    run,
+    tenant,
+)
 from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
-from signet.cli.local_database import use_local_database
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
+from signet.local.local_database import use_local_database
 from signet.store.schema.server import plain_errors
 
-ON_A_DATABASE = frozenset({"approval", "audit", "effect", "incident", "instance", "migrate", "tenant"})
+ON_A_DATABASE = frozenset({"approval", "audit", "effect", "incident", "instance", "migrate", "ops", "tenant"})
 
 app = typer.Typer(
     name="signet",
@@ -33,6 +44,7 @@ app.add_typer(instance.app, name="instance")
 app.add_typer(incident.app, name="incident")
 app.add_typer(effect.app, name="effect")
 app.add_typer(approval.app, name="approval")
+app.add_typer(ops.app, name="ops")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
 instance.app.command(name="restart")(restart_command)

@@ -43,6 +43,11 @@ class StoreConnection(WakingConnection):
     new_sets: dict[_Set, ResponsiblePersons] | None = None
 
 
+def name_responsible(persons: ResponsiblePersons) -> str:
+    """Return the hash of the set as a row holds it. Nothing is written."""
+    return f"\\x{hash_responsible(persons)}"
+
+
 def keep_responsible(
     connection: psycopg.Connection[tuple[object, ...]], tenant_id: UUID, persons: ResponsiblePersons
 ) -> str:

@@ -21,10 +21,16 @@ _COMMENT = re.compile(r"(?:--.*\n)+")
 
 
 def read_statements(module_file: str) -> dict[str, str]:
+    return {name: text for name, _, text in read_explained_statements(module_file)}
+
+
+def read_explained_statements(module_file: str) -> list[tuple[str, str, str]]:
+    """Return name, sentence and text of each statement, for a module that shows them to people."""
     path = Path(module_file).with_suffix(".sql")
     _preamble, *found = _HEAD_LINE.split(path.read_text(encoding="utf-8"))
     statements: dict[str, str] = {}
     parts: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for kind, name, body in zip(found[::3], found[1::3], found[2::3], strict=True):
         comment = _COMMENT.match(body)
         if comment is None:
@@ -32,9 +38,10 @@ def read_statements(module_file: str) -> dict[str, str]:
         if name in statements or name in parts:
             raise Defect("STATEMENT_NAME_TWICE", f"a statement name stands twice in {path.name}")
         (statements if kind == "name" else parts)[name] = body[comment.end() :].strip().rstrip(";")
+        sentences[name] = " ".join(line.removeprefix("--").strip() for line in comment[0].splitlines())
     for part, text in parts.items():
         statements = {name: body.replace(f"{{{part}}}", text) for name, body in statements.items()}
-    return statements
+    return [(name, sentences[name], text) for name, text in statements.items()]
 
 
 class Statements:

@@ -82,7 +82,10 @@ def test_there_are_statements() -> None:
 
 @pytest.mark.parametrize("concept", CONCEPTS)
 def test_names_in_the_file_and_names_used_agree(concept: str) -> None:
-    used = find_used_names((STORE / f"{concept}.py").read_text())
+    source = (STORE / f"{concept}.py").read_text()
+    if "read_explained_statements(__file__)" in source:
+        return  # It takes every statement of its file.
+    used = find_used_names(source)
     assert used == set(read_statements(str(STORE / concept)))
 
 

@@ -12,12 +12,14 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import MOVED, Actor, Projection, Step, project
 from signet.core.runtime.workflow import Workflow
 from signet.engine.cache import CompiledCache
+from signet.engine.documents.rules import KeepResponsible
 from signet.engine.execution.rows import describe_projection
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_statement
 from signet.store.instances.write import (
     Beginning,
     StepRow,
+    differs_from,
     find_entity,
     lock_instances,
     read_beginning,
@@ -25,7 +27,7 @@ from signet.store.instances.write import (
     read_steps,
     write_projection,
 )
-from signet.store.responsible_sets import keep_responsible
+from signet.store.responsible_sets import keep_responsible, name_responsible
 
 MAX_STEPS_OF_INSTANCE = 100_000
 # A definition's id and version.
@@ -49,16 +51,16 @@ def rebuild_locked(
 ) -> bool:
     """Rebuild the row of an instance that the caller has locked, after its document."""
     history = _read_history(connection, compiled, tenant_id, instance_id)
-    projection = history.project()
-    definition_id, definition_version = history.pins[-1][1]
-    keep = partial(keep_responsible, connection, tenant_id)
-    written = {
-        **describe_projection(projection, history.workflows[-1], keep),
-        **_describe_rows(projection, history.rows),
-        "definition_id": definition_id,
-        "definition_version": definition_version,
-    }
+    written = history.describe(partial(keep_responsible, connection, tenant_id))
     return write_projection(connection, tenant_id, instance_id, written)
+
+
+def differs_from_steps(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
+) -> bool:
+    """Return whether a rebuild would change the row. Nothing is written."""
+    history = _read_history(connection, compiled, tenant_id, instance_id)
+    return differs_from(connection, tenant_id, instance_id, history.describe(name_responsible))
 
 
 def read_last_place(
@@ -84,6 +86,17 @@ class _History:
     pins: Sequence[tuple[int, _Pin]]
     workflows: Sequence[Workflow]
     beginning: Beginning
+
+    def describe(self, keep: KeepResponsible) -> dict[str, Any]:
+        """Return the columns that follow from the steps."""
+        projection = self.project()
+        definition_id, definition_version = self.pins[-1][1]
+        return {
+            **describe_projection(projection, self.workflows[-1], keep),
+            **_describe_rows(projection, self.rows),
+            "definition_id": definition_id,
+            "definition_version": definition_version,
+        }
 
     def project(self, watch: Callable[[Projection], None] | None = None) -> Projection:
         beginning = self.beginning

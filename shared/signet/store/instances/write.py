@@ -148,6 +148,12 @@ def write_projection(
     return connection.execute(_SQL.write_projection, values).rowcount == 1
 
 
+def differs_from(connection: Connection, tenant_id: UUID, instance_id: UUID, row: Mapping[str, Any]) -> bool:
+    """Return whether the stored row differs from a rebuilt one."""
+    values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
+    return connection.execute(_SQL.find_difference, values).fetchone() is not None
+
+
 def pause_instances(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     values = {"tenant_id": tenant_id, "actor_id": SYSTEM_SUBJECT, "rows": orjson.dumps(rows).decode()}
     connection.execute(_SQL.pause_instances, values)

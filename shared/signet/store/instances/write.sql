@@ -91,16 +91,9 @@ WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status = 'dead_lett
 ORDER BY id
 LIMIT %(limit)s
 
--- name: write_projection
--- Write the row of an instance, but only where it changes.
-UPDATE workflow_instances i
-SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
-    active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
-    edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
-    last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-    responsible = row.responsible, pins = row.pins, request_id = row.request_id, completed_at = row.completed_at, definition_id = row.definition_id,
-    definition_version = row.definition_version, updated_at = clock_timestamp()
-FROM json_to_record(%(row)s::json) AS row (
+-- part: rebuilt_row
+-- Name the columns of an instance that follow from its steps.
+json_to_record(%(row)s::json) AS row (
     status text, reason text, version bigint, entity_version bigint, active_tokens jsonb, current_nodes text[],
     edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz, last_step_id uuid, actor_id text,
     actor_roles text[], responsible bytea, pins jsonb, request_id uuid, completed_at timestamptz, definition_id uuid, definition_version integer)
@@ -112,6 +105,21 @@ WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s
       (row.status, row.reason, row.version, row.entity_version, row.active_tokens, row.current_nodes, row.edit_window,
        row.edit_window_node, row.context, row.timeout_at, row.last_step_id, row.actor_id, row.actor_roles,
        row.responsible, row.pins, row.request_id, row.completed_at, row.definition_id, row.definition_version)
+
+-- name: write_projection
+-- Write the row of an instance, but only where it changes.
+UPDATE workflow_instances i
+SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
+    active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
+    edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
+    last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
+    responsible = row.responsible, pins = row.pins, request_id = row.request_id, completed_at = row.completed_at, definition_id = row.definition_id,
+    definition_version = row.definition_version, updated_at = clock_timestamp()
+FROM {rebuilt_row}
+
+-- name: find_difference
+-- Find out whether the row of an instance differs from what its steps add up to.
+SELECT true FROM workflow_instances i CROSS JOIN {rebuilt_row}
 
 -- name: end_steps
 -- End steps, or note what they wait for.

@@ -112,6 +112,13 @@ def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:
         return cursor.execute(_SQL.find_tenant, {"tenant_id": tenant_id}).fetchone()
 
 
+def list_tenant_ids(connection: Connection, after: UUID, limit: int) -> list[UUID]:
+    """List ids of tenants, in a transaction that is of none: its user must be an admin of the database."""
+    connection.execute(_SQL.act_as_dispatch)
+    cursor = connection.cursor(row_factory=scalar_row)
+    return cursor.execute(_SQL.list_tenant_ids, {"after": after, "limit": limit}).fetchall()
+
+
 def find_tenant_record(connection: Connection, tenant_id: UUID) -> TenantRecord | None:
     with connection.cursor(row_factory=class_row(TenantRecord)) as cursor:
         return cursor.execute(_SQL.find_tenant_record, {"tenant_id": tenant_id}).fetchone()

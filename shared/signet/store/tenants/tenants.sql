@@ -22,6 +22,14 @@ WHERE (tenants.name, tenants.settings) IS DISTINCT FROM (excluded.name, excluded
 -- Find a tenant with its settings.
 SELECT tenant_id, name, status, settings, version FROM tenants WHERE tenant_id = %(tenant_id)s
 
+-- name: act_as_dispatch
+-- Act as the role that sees the ids of all tenants, until the transaction ends.
+SET LOCAL ROLE signet_dispatch
+
+-- name: list_tenant_ids
+-- List the ids of tenants, page by page.
+SELECT tenant_id FROM tenants WHERE tenant_id > %(after)s ORDER BY tenant_id LIMIT %(limit)s
+
 -- name: find_tenant_record
 -- Find a tenant with the moments of its record.
 SELECT tenant_id, name, status, settings, version, created_at, updated_at FROM tenants WHERE tenant_id = %(tenant_id)s

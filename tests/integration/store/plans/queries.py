@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.store.instances.lists import NEVER
 from signet.store.outbox.measures import COUNTED_AT_MOST
-from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, fill
+from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, fill
 from tests.integration.store.plans.approvals import approval_probes
 from tests.integration.store.plans.document_lists import list_probes_of_documents
 from tests.integration.store.plans.probes import (

@@ -7,8 +7,9 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from signet.cli import local_database, main
-from signet.cli.local_database import use_local_database
+from signet.cli import main
+from signet.local import local_database
+from signet.local.local_database import use_local_database
 from signet.local.postgres import PostgresFailed
 
 HERE, VARIABLE = "postgresql://127.0.0.1:1/signet", "SIGNET_DATABASE_URL"

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from signet.cli.console import write
 from signet.core.explain.vocabulary import escape
 from signet.local.member_token import LOCAL, find_local_database
 from signet.local.postgres import PostgresFailed
@@ -25,7 +24,7 @@ def use_local_database(words: Sequence[str]) -> None:
     try:
         url = find_local_database(_STATE)
     except PostgresFailed as error:
-        write(f"signet: {escape(str(error))}", sys.stderr)
+        print(f"signet: {escape(str(error))}".encode("ascii", "backslashreplace").decode(), file=sys.stderr)
         return
     if url is not None:
         os.environ[_VARIABLE] = url

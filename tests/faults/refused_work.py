@@ -1,0 +1,27 @@
+"""The modules of the engine that open transactions without a route."""
+
+# Tried by test_refused_work.py.
+WORKED = frozenset(
+    {
+        "access.command_line",
+        "approvals.lost_approvers",
+        "audit.export",
+        "audit.trail",
+        "audit.verify",
+        "dispatch.relay",
+        "dispatch.unsettled",
+        "documents.rules",
+        "execution.rebuild",
+        "execution.wave",
+        "execution.worker",
+        "housekeeping.runner",
+        "housekeeping.sealing",
+        "housekeeping.task_run",
+        "housekeeping.verification",
+        "instances.dead_effects",
+        "integrations.effects",
+        "tenants.install",
+        "tenants.look_alikes",
+        "tenants.tenant_files",
+    }
+)
