@@ -87,7 +87,7 @@ FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at,
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
 
 -- name: free_held
--- Free the oldest effects that an endpoint holds, as if they had never been tried.
+-- Free the oldest effects that an endpoint holds. Of their attempts the first stays counted, because it may have arrived.
 WITH held AS MATERIALIZED (
     SELECT created_at, id FROM workflow_side_effects_outbox
     WHERE tenant_id = %(tenant_id)s AND endpoint = %(endpoint)s AND held_at IS NOT NULL
@@ -97,7 +97,7 @@ WITH held AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 UPDATE workflow_side_effects_outbox q
-SET held_at = NULL, attempts = 0, due_at = now()
+SET held_at = NULL, attempts = least(q.attempts, 1), due_at = now()
 FROM held
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = held.created_at AND q.id = held.id
 RETURNING q.id, q.instance_id, q.trace_id, true AS is_new

@@ -237,7 +237,7 @@ def release_expired(
 def requeue_dead(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, ids: Sequence[UUID]
 ) -> set[UUID]:
-    """Requeue dead letters for an operator as if never tried; other rows are missing in the answer."""
+    """Requeue dead letters for an operator; other rows are missing in the answer."""
     if not ids:
         return set()
     _check(len(ids), MAX_ROWS)
@@ -246,6 +246,7 @@ def requeue_dead(
         "tenant_id": tenant_id,
         "created_ats": [created_at_of(row_id) for row_id in ids],
         "ids": list(ids),
+        "still_counted": 1 if queue.name == EFFECTS.name else 0,
     }
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 

@@ -98,9 +98,9 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = expired.created_at AND q.id
 RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
 
 -- name: requeue_dead
--- Queue dead letters again with all their attempts.
+-- Queue dead letters again. Of the attempts of an effect the first stays counted, because it may have arrived.
 UPDATE {table} q
-SET status = 'pending', attempts = 0, due_at = now()
+SET status = 'pending', attempts = least(q.attempts, %(still_counted)s), due_at = now()
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.status = 'dead_letter'
 RETURNING q.id

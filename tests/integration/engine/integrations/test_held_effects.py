@@ -114,6 +114,20 @@ def test_switched_off_by_hand_it_holds_too(stage: WorkflowStage, contract: str) 
     assert stage.standing.rows(OPEN, document.instance_id) == [DISABLED]
 
 
+def test_a_try_that_may_have_arrived_stays_counted(stage: WorkflowStage, contract: str) -> None:
+    """Hold a call that has been tried: freed, it still says that it may have left."""
+    submit(stage, contract)
+    worker = effects(stage, webhook=Answering(Delivery(503, "ANSWERED: 503")))
+    for _ in range(3):
+        worker.work(stage.tenant_id)
+        come_due(stage)
+    switch(stage, "disabled")
+    worker.work(stage.tenant_id)
+    assert rows(stage) == [("pending", 3)]
+    switch(stage, "active")
+    assert [attempts for _, attempts in rows(stage)] == [1]
+
+
 @pytest.mark.parametrize("is_delivered", [True, False])
 def test_what_was_not_freed_goes_on_when_it_is_looked_at(
     stage: WorkflowStage, held: Made, is_delivered: bool

@@ -100,7 +100,8 @@ def test_leases_are_released_oldest_first_and_a_few_at_a_time(
 def test_an_operator_puts_dead_letters_back(
     database: Database, worker: Database, admin: Admin, queue: str
 ) -> None:
-    """Requeue in the API's role, which may do nothing else with a queue."""
+    """Requeue in the API's role. The first attempt of an effect stays counted, because it may have arrived."""
+    counted = 1 if queue == "effects" else 0
     dead = put(admin, queue, TENANT, status="dead_letter", attempts=5, count=3)
     others = [put_one(admin, queue, TENANT, "-1 day", status=status) for status in ("pending", "completed")]
     foreign = put_one(admin, queue, OTHER_TENANT, status="dead_letter")
@@ -113,12 +114,13 @@ def test_an_operator_puts_dead_letters_back(
         assert requeue_dead(connection, BY_NAME[queue], TENANT, wanted) == {dead[0], dead[2]}
         assert requeue_dead(connection, BY_NAME[queue], TENANT, []) == set()
     assert read(admin, queue, "status, attempts, due_at <= now()", dead) == [
-        ("pending", 0, True),
+        ("pending", counted, True),
         ("dead_letter", 5, True),
-        ("pending", 0, True),
+        ("pending", counted, True),
     ]
     assert read_one(admin, queue, "status", foreign) == ("dead_letter",)
-    assert [(row.id, row.attempts) for row in claimed(worker, queue)] == [(dead[0], 1), (dead[2], 1)]
+    again = [(row.id, row.attempts) for row in claimed(worker, queue)]
+    assert again == [(dead[0], counted + 1), (dead[2], counted + 1)]
 
 
 # --- the rights of each role ---
