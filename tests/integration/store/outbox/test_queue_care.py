@@ -100,7 +100,7 @@ def test_leases_are_released_oldest_first_and_a_few_at_a_time(
 def test_an_operator_puts_dead_letters_back(
     database: Database, worker: Database, admin: Admin, queue: str
 ) -> None:
-    """Requeue in the API's role. The first attempt of an effect stays counted, because it may have arrived."""
+    """Requeue as the API. The first attempt of an effect stays counted, because it may have arrived."""
     counted = 1 if queue == "effects" else 0
     dead = put(admin, queue, TENANT, status="dead_letter", attempts=5, count=3)
     others = [put_one(admin, queue, TENANT, "-1 day", status=status) for status in ("pending", "completed")]
