@@ -21,6 +21,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfW
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
+from signet.engine.execution.nodes.decided_way import find_document_state
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -279,7 +280,7 @@ class _Wave:
 
     def _apply_changes_to(self, context: InstanceContext) -> Step | None:
         """Return the step that refuses a request, if one does."""
-        document_state, refusal = context.find_document_state(), None
+        document_state, refusal = find_document_state(context), None
         if document_state is not None:
             refusal = apply_document_changes(
                 context.execution, document_state, context.decision_input, partial(try_gate, context)
@@ -340,7 +341,7 @@ class _Wave:
             self._rows.effects.append(effect)
             origin = origin_of(step.token)
             if origin is not None or root_of(step.token) != ROOT or context.row.birth == "restarted":
-                self._rows.repeating.append(effect | {"token": origin})
+                self._rows.repeating.append(effect | {"token": origin, "first_id": result.effect.first_id})
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:
