@@ -8,6 +8,7 @@ SIGNET = "shared/signet"
 ONCE = "tests/scenarios/authority/test_done_once.py::test_"
 CONTEXT = f"{SIGNET}/engine/execution/nodes/context.py"
 BEFORE = f"{SIGNET}/core/runtime/done_before.py"
+LEFT = "tests/scenarios/authority/test_left_undone.py::test_"
 WAY = f"{SIGNET}/core/approvals/decided_way.py"
 FOR_ONE = "tests/scenarios/authority/test_done_for_one_approval.py::test_"
 SECOND = "tests/scenarios/authority/test_second_ways.py::test_"
@@ -114,5 +115,21 @@ DONE_ONCE: Sequence[Mutation] = (
         "            del known[before + 1 :]\n",
         "            pass\n",
         (f"{SECOND}what_was_approved_is_given_back_with_its_status",),
+    ),
+    Mutation(
+        "a request that comes to nothing loses what was left undone",
+        3,
+        f"{SIGNET}/engine/execution/wave.py",
+        "        leave_again(self._connection, self._claim.tenant_id, self._contexts.values())\n",
+        "        leave_again(self._connection, self._claim.tenant_id, ())\n",
+        (f"{LEFT}a_request_that_comes_to_nothing_leaves_it_open",),
+    ),
+    Mutation(
+        "a restart forgets the place that was left",
+        3,
+        f"{SIGNET}/store/instances/moves.sql",
+        "SELECT id FROM line ORDER BY distance DESC LIMIT 1",
+        "SELECT id FROM line ORDER BY distance LIMIT 1",
+        (f"{LEFT}a_request_that_comes_to_nothing_leaves_it_open",),
     ),
 )

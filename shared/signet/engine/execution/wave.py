@@ -20,6 +20,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
+from signet.engine.execution.left_documents import leave_again
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.decided_way import find_document_state
 from signet.engine.execution.nodes.handler import HandlerResult
@@ -191,6 +192,7 @@ class _Wave:
         while self._run_round() and self.result.rounds < MAX_ROUNDS:
             if self._clock() - began > MAX_WAVE_SECONDS:
                 break
+        leave_again(self._connection, self._claim.tenant_id, self._contexts.values())
 
     def write_new_steps(self) -> None:
         """Write the steps that have no row yet, with their receipts: before anything acts on them (WF-14)."""
@@ -208,8 +210,7 @@ class _Wave:
 
     def answer_triggers(self) -> None:
         """Complete triggers, fail them, or give back those whose instance or document is held elsewhere."""
-        failures: list[tuple[ClaimedTrigger, str]] = []
-        missed: list[ClaimedTrigger] = []
+        failures, missed = list[tuple[ClaimedTrigger, str]](), list[ClaimedTrigger]()
         for trigger in self._own_triggers():
             error = self.result.failed.get(trigger.instance_id)
             if error is not None:
@@ -219,9 +220,8 @@ class _Wave:
             else:
                 missed.append(trigger)
         _release(self._connection, self._claim, missed, RELEASE_DELAY_SECONDS)
-        stats = self.result.stats
-        stats.released = len(missed)
-        stats.count_done(self._rows.done, self._opened.transaction.now)
+        self.result.stats.released = len(missed)
+        self.result.stats.count_done(self._rows.done, self._opened.transaction.now)
         if failures:
             self._fail_triggers(failures)
 

@@ -43,7 +43,7 @@ from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
 from signet.store.documents.write import DocumentRow, WorkflowOfType, find_workflow
-from signet.store.instances.moves import find_last_instance
+from signet.store.instances.moves import find_last_instance, find_left_instance, list_begun_over_left
 
 RESTART = permission_of("restart")
 
@@ -122,6 +122,7 @@ class Restarts:
     ) -> "RestartPlan":
         if instance_id is None:
             raise document_not_found(document_id)
+        instance_id = find_left_instance(transaction.connection, caller.principal.tenant_id, instance_id)
         context, _ = transaction.peek(instance_id)
         _require_without_workflow(context.document, document_id)
         decided = context.execution.is_decided
@@ -223,7 +224,12 @@ def check_ending(
     if then != "restart" and status is not None:
         raise_if(check_left(workflow, place, status, is_amendment=is_amendment))
     transaction.report.undone = list_undone(workflow, place)
-    transaction.report.follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
+    follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
+    if then != "restart" and list_begun_over_left(
+        transaction.connection, context.tenant_id, [context.row.id]
+    ):
+        follows = "incident"
+    transaction.report.follows = follows
     return place
 
 

@@ -47,7 +47,7 @@ from signet.store.incidents.incidents import (
 )
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
-from signet.store.instances.moves import list_acted
+from signet.store.instances.moves import find_left_instance, list_acted
 from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
@@ -231,7 +231,9 @@ def _show(
         if row.closed_at is None and instance is not None:
             tokens: Sequence[Token] = ()
             if row.code == DOCUMENT_WITHOUT_WORKFLOW:
-                tokens = read_last_place(connection, compiled, tenant_id, row.instance_id)
+                left = find_left_instance(connection, tenant_id, row.instance_id)
+                (instance,) = read_held_instances(connection, tenant_id, [left])
+                tokens = read_last_place(connection, compiled, tenant_id, left)
             workflow = compiled.read(
                 connection, tenant_id, instance.definition_id, instance.definition_version
             )
@@ -258,7 +260,7 @@ class _Known:
 def _list_acts(
     workflow: Workflow, row: IncidentRow, held: HeldInstanceRow, known: _Known, tokens: Sequence[Token]
 ) -> list[RepairAct]:
-    acted = known.acted.get(held.id, {})
+    acted = known.acted.get(row.instance_id, {})
     is_correctable = _is_correctable(workflow, held, known.given)
     is_decided = known.is_decided(workflow, held.document_id)
     if row.code == DOCUMENT_WITHOUT_WORKFLOW:
