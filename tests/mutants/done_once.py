@@ -132,4 +132,12 @@ DONE_ONCE: Sequence[Mutation] = (
         "SELECT id FROM line ORDER BY distance LIMIT 1",
         (f"{LEFT}a_request_that_comes_to_nothing_leaves_it_open",),
     ),
+    Mutation(
+        "two amendments that end at once leave one open without a workflow",
+        3,
+        "migrations/0064_end_amendments_in_turn.sql",
+        " AND d.id = original FOR NO KEY UPDATE;",
+        " AND d.id = original;",
+        ("tests/concurrency/test_ends_of_amendments.py::test_two_that_end_at_once_give_the_original_back",),
+    ),
 )
