@@ -114,7 +114,7 @@ def test_a_loop_that_decides_calls_again(stage: WorkflowStage) -> None:
 
 
 def test_a_way_that_was_gone_to_its_end_is_held(stage: WorkflowStage) -> None:
-    """What an author has drawn as a loop is not left out in silence: a person is told."""
+    """A loop that its author has drawn is not left out in silence: a person is told."""
     states = {**BOOKED["states"], "active": {"edit": "locked"}, "done": {"edit": "locked", "settled": True}}
     transitions = {
         **ASKED["transitions"],

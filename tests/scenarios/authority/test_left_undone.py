@@ -1,4 +1,4 @@
-"""What is left undone behind a gate is not lost by a request that comes to nothing."""
+"""A request that comes to nothing loses nothing that is left undone behind a gate."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What people approved stays approved where a second way into the status asks nobody, or asks otherwise."""
+"""A second way into the status, which asks nobody, switches off nothing that people have approved."""
 
 from collections.abc import Mapping
 from typing import Any

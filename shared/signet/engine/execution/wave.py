@@ -237,11 +237,11 @@ class _Wave:
         self.result.stats.lapsed = self._approvals.lapsed_count
         self._approvals.write()
         self._documents.write(self._pipeline)
-        now, tenant_id, closing = self._opened.transaction.now, self._claim.tenant_id, self._pipeline.closing
+        now, tenant_id = self._opened.transaction.now, self._claim.tenant_id
         end_wave(self._pipeline, tenant_id, self._rows, now)
         held = [(c.row, c.execution) for c in self._contexts.values() if c.execution.hold_changes]
         if held:
-            closing.append(write_hold_changes(held, tenant_id, now))
+            self._pipeline.closing.append(write_hold_changes(held, tenant_id, now))
 
     # --- which instances move ---
 
@@ -337,8 +337,7 @@ class _Wave:
         step = pending.step
         if result.effect is not None:
             self.result.stats.count_effect(result.effect.effect_type)
-            effect = make_effect_row(context, step, result.effect)
-            self._rows.effects.append(effect)
+            self._rows.effects.append(effect := make_effect_row(context, step, result.effect))
             origin = origin_of(step.token)
             if origin is not None or root_of(step.token) != ROOT or context.row.birth == "restarted":
                 self._rows.repeating.append(effect | {"token": origin, "first_id": result.effect.first_id})

@@ -192,8 +192,7 @@ class OperatorTransaction:
 
     def read_last_place(self, instance_id: UUID, *, is_decided: bool) -> EndedPlace:
         """Read where the tokens of an ended instance stood, and what it had done."""
-        connection, tenant_id = self._connection, self._tenant_id
-        tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
+        tokens = read_last_place(self._connection, self._compiled, self._tenant_id, instance_id)
         return EndedPlace(tokens, self.read_acted(instance_id), is_decided)
 
     def read_acted(self, instance_id: UUID) -> Mapping[str, bool]:

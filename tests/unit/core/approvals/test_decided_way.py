@@ -21,7 +21,7 @@ FREE = StatusRun(1, "draft")
         # Where the document was before, nothing is decided any more.
         ([DRAFT, APPROVED, StatusRun(5, "draft")], DecidedWay(False, 4)),
         ([DRAFT, APPROVED, StatusRun(5, "draft"), StatusRun(7, "approved")], DecidedWay(False, 7)),
-        # A later decision counts anew, also one that leads back to the same status.
+        # A later decision begins again, also one that leads back to the same status.
         ([DRAFT, StatusRun(4, "approved", (6,)), StatusRun(7, "active")], DecidedWay(True, 7)),
         ([DRAFT, StatusRun(4, "approved", (6,))], DecidedWay(True, 7)),
         # Of two decisions the first still holds.
@@ -37,7 +37,7 @@ def test_the_end_of_the_way(runs: list[StatusRun], expected: DecidedWay) -> None
 
 
 def test_the_graph_says_too_what_is_behind() -> None:
-    """What was done counts since the document came there, and not since each gate that asks nobody."""
+    """Things that were done count since the document came there, and not since each gate that asks nobody."""
     runs = [FREE, APPROVED, StatusRun(5, "held"), StatusRun(6, "approved")]
     assert read_way(runs, lambda status: status != "draft") == DecidedWay(False, 4)
     again = [*runs, StatusRun(7, "draft"), StatusRun(8, "approved")]
