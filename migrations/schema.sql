@@ -953,8 +953,15 @@ CREATE FUNCTION public.give_up_amendment() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
-    free uuid;
+    original uuid;
+    free     uuid;
 BEGIN
+    SELECT a.original_id INTO original FROM amendments a
+    WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id;
+    IF original IS NULL THEN
+        RETURN NULL;
+    END IF;
+    PERFORM FROM documents d WHERE d.tenant_id = NEW.tenant_id AND d.id = original FOR NO KEY UPDATE;
     UPDATE amendments a SET closed_at = NEW.updated_at, closing = 'given_up'
     WHERE a.tenant_id = NEW.tenant_id AND a.document_id = NEW.entity_id AND a.closing IS NULL
     RETURNING a.original_id INTO free;

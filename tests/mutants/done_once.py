@@ -8,6 +8,10 @@ SIGNET = "shared/signet"
 ONCE = "tests/scenarios/authority/test_done_once.py::test_"
 CONTEXT = f"{SIGNET}/engine/execution/nodes/context.py"
 BEFORE = f"{SIGNET}/core/runtime/done_before.py"
+LEFT = "tests/scenarios/authority/test_left_undone.py::test_"
+WAY = f"{SIGNET}/core/approvals/decided_way.py"
+FOR_ONE = "tests/scenarios/authority/test_done_for_one_approval.py::test_"
+SECOND = "tests/scenarios/authority/test_second_ways.py::test_"
 
 DONE_ONCE: Sequence[Mutation] = (
     Mutation(
@@ -46,16 +50,102 @@ DONE_ONCE: Sequence[Mutation] = (
         "a call is taken as made that said something else",
         3,
         BEFORE,
-        "        if step.has_answer and (step.is_by_hand or step.content == content):\n",
-        "        if step.has_answer:\n",
+        "step.content == content and not step.is_finished",
+        "not step.is_finished",
         (f"{ONCE}a_call_that_would_say_something_else_is_held",),
     ),
     Mutation(
-        "what was done before a gate counts behind it",
+        "what was done for an earlier approval counts for the next",
         3,
-        f"{SIGNET}/core/runtime/execution.py",
-        'return step.outcome == "passed" and self',
-        "return step.outcome is step and self",
-        (f"{ONCE}a_new_approval_after_a_rejection_pays_again",),
+        WAY,
+        "        if is_decided or not was_behind:\n            since = run.version\n",
+        "",
+        (f"{FOR_ONE}a_document_that_came_back_is_paid_by_its_next_approval",),
+    ),
+    Mutation(
+        "a loop that asks nobody makes a call again",
+        3,
+        WAY,
+        "if is_decided or not was_behind:",
+        "if True:",
+        (f"{FOR_ONE}holding_and_releasing_makes_no_call_again",),
+    ),
+    Mutation(
+        "a loop that was gone to its end is left out in silence",
+        3,
+        BEFORE,
+        " and not step.is_finished]",
+        "]",
+        (f"{FOR_ONE}a_way_that_was_gone_to_its_end_is_held",),
+    ),
+    Mutation(
+        "an answer by hand counts for what nobody answered for",
+        3,
+        BEFORE,
+        "step.content == content and",
+        "(step.content == content or step.failed_id is None) and",
+        (f"{FOR_ONE}an_answer_by_hand_counts_for_the_same_alone",),
+    ),
+    Mutation(
+        "a call that has failed goes on under another id",
+        3,
+        f"{SIGNET}/store/instances/waves.sql",
+        "coalesce(row.first_id, (",
+        "coalesce(NULL, (",
+        (f"{FOR_ONE}a_call_that_has_failed_goes_on_under_its_first_id",),
+    ),
+    Mutation(
+        "the edge for errors is forgotten",
+        3,
+        f"{SIGNET}/engine/execution/nodes/done_once.py",
+        "has_answer=((has_ended or has_failed) and",
+        "has_answer=(has_ended and",
+        (f"{FOR_ONE}the_edge_for_errors_is_taken_again",),
+    ),
+    Mutation(
+        "a second way that nobody took switches off what was approved",
+        3,
+        f"{SIGNET}/engine/execution/nodes/decided_way.py",
+        "    return read_way(runs, context.execution.workflow.is_behind_approvals)",
+        "    return read_way(runs[-1:], context.execution.workflow.is_behind_approvals)",
+        (
+            f"{SECOND}a_withdrawn_request_makes_no_call_again",
+            f"{SECOND}people_with_a_part_end_nothing",
+            f"{SECOND}a_newer_definition_reads_nothing_that_is_not_pinned",
+            f"{SECOND}an_edit_behind_the_approval_keeps_its_pins",
+            f"{SECOND}a_rule_sets_nothing_that_people_have_approved",
+        ),
+    ),
+    Mutation(
+        "what was approved holds after the document has gone back",
+        3,
+        WAY,
+        "            del known[before + 1 :]\n",
+        "            pass\n",
+        (f"{SECOND}what_was_approved_is_given_back_with_its_status",),
+    ),
+    Mutation(
+        "a request that comes to nothing loses what was left undone",
+        3,
+        f"{SIGNET}/engine/execution/wave.py",
+        "        leave_again(self._connection, self._claim.tenant_id, self._contexts.values())\n",
+        "        leave_again(self._connection, self._claim.tenant_id, ())\n",
+        (f"{LEFT}a_request_that_comes_to_nothing_leaves_it_open",),
+    ),
+    Mutation(
+        "a restart forgets the place that was left",
+        3,
+        f"{SIGNET}/store/instances/moves.sql",
+        "SELECT id FROM line ORDER BY distance DESC LIMIT 1",
+        "SELECT id FROM line ORDER BY distance LIMIT 1",
+        (f"{LEFT}a_request_that_comes_to_nothing_leaves_it_open",),
+    ),
+    Mutation(
+        "two amendments that end at once leave one open without a workflow",
+        3,
+        "migrations/0058_end_amendments_in_turn.sql",
+        " AND d.id = original FOR NO KEY UPDATE;",
+        " AND d.id = original;",
+        ("tests/concurrency/test_ends_of_amendments.py::test_two_that_end_at_once_give_the_original_back",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Steps since the last passed gate: which ones count, and how often the gate is sought."""
+"""Steps since people decided about a document: which ones count, and how often the gate is sought."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,7 @@ def put(admin: Admin, instance: UUID, seqs: range, token: str, *, is_gate: bool 
 
 
 def tokens(connection: Connection) -> list[str]:
-    rows = earlier_steps.list_earlier(connection, TENANT, "thing", DOCUMENT, "usr:a:call")
+    rows = earlier_steps.list_earlier(connection, TENANT, "thing", DOCUMENT, "usr:a:call", ["sys:gate:g"], 1)
     return [row.token_id for row in rows]
 
 
@@ -62,7 +62,7 @@ def test_items_of_a_list_leave_out_no_other_step(
     put(superuser, instance, range(3, 4), "list")
     put(superuser, instance, range(4, 7), "list#1")
     with worker.transaction(TENANT) as connection:
-        assert tokens(connection) == ["list#1", "list#1", "list"]
+        assert tokens(connection) == ["list#1", "list#1", "list", "before"]
 
 
 def test_the_gate_is_sought_once(superuser: Admin, instance: UUID) -> None:
@@ -73,6 +73,8 @@ def test_the_gate_is_sought_once(superuser: Admin, instance: UUID) -> None:
         "entity_type": "thing",
         "document_id": DOCUMENT,
         "node": "usr:a:call",
+        "gates": ["sys:gate:g"],
+        "since": 1,
         "limit": 200,
     }
     statement = read_statements(earlier_steps.__file__)["list_earlier"]

@@ -132,7 +132,7 @@ def where(stage: WorkflowStage, document: Made) -> list[str]:
     return list(stage.instance(stage.instance_of(document.id))["current_nodes"])
 
 
-def held_by(stage: WorkflowStage, document: Made) -> list[tuple[str, str]]:
+def held_by(stage: WorkflowStage, document: Made) -> list[tuple[str, str | None]]:
     """Return (code, node) of each open incident of the document."""
     return stage.standing.rows(
         "SELECT code, node_id FROM incidents WHERE entity_id = %s AND closed_at IS NULL ORDER BY id",

@@ -14,14 +14,17 @@ def list_unpinned_reads(
     new: Workflow,
     new_contract: CompiledContract,
     status: str,
+    *,
+    is_decided: bool = False,
 ) -> list[str]:
     """List what the new definition reads of other documents and of variables, and the old pins not.
 
     A document that no approval has brought to its status has pinned nothing, and is asked about later.
+    `is_decided` is what its record says.
     """
-    if not _is_approved(old, status):
+    if not _is_approved(old, status, is_decided=is_decided):
         return []
-    fields = list_unpinned_fields(old, old_contract, new, new_contract, status)
+    fields = list_unpinned_fields(old, old_contract, new, new_contract, status, is_decided=is_decided)
     variables = _list_variables(new) - _list_variables(old)
     return sorted((*map(".".join, fields), *(f"context.{name}" for name in variables)))
 
@@ -32,15 +35,17 @@ def list_unpinned_fields(
     new: Workflow,
     new_contract: CompiledContract,
     status: str,
+    *,
+    is_decided: bool = False,
 ) -> frozenset[FollowedField]:
     """List the fields of other documents that the new definition reads, and the old pins not."""
-    if not _is_approved(old, status):
+    if not _is_approved(old, status, is_decided=is_decided):
         return frozenset()
     return list_pinned_fields(new, new_contract, ()) - list_pinned_fields(old, old_contract, ())
 
 
-def _is_approved(old: Workflow, status: str) -> bool:
-    return old.has_approvals and old.is_behind_approvals(status)
+def _is_approved(old: Workflow, status: str, *, is_decided: bool) -> bool:
+    return old.has_approvals and (is_decided or old.is_behind_approvals(status))
 
 
 def _list_variables(workflow: Workflow) -> frozenset[str]:

@@ -32,6 +32,8 @@ class EndedPlace:
     tokens: Sequence[Token] = ()
     # The nodes that have acted since the document came there. False: its call may have left, or leave.
     acted: Mapping[str, bool] = field(default_factory=dict)
+    # People have decided about the document on its way there, as its record says.
+    is_decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,13 @@ def list_repeated(workflow: Workflow, acted: Mapping[str, bool], node_id: str) -
     return sorted(acted.keys() & list_ahead(workflow, node_id))
 
 
-def refuse_repeated(
-    workflow: Workflow, acted: Mapping[str, bool], status: str, node_id: str
-) -> Rejected | None:
+def refuse_repeated(workflow: Workflow, place: EndedPlace, status: str, node_id: str) -> Rejected | None:
     """Refuse to do again behind a gate what was approved once."""
+    acted = place.acted
     repeated = list_repeated(workflow, acted, node_id)
     lasting = [name for name in repeated if has_lasting_effect(workflow, name)]
-    is_behind = workflow.nodes[node_id].type.name == "slot_in" or workflow.is_behind_approvals(status)
-    if not lasting or not is_behind:
+    is_after = workflow.nodes[node_id].type.name == "slot_in"
+    if not lasting or not (is_after or place.is_decided or workflow.is_behind_approvals(status)):
         return None
     done = ", ".join(name for name in lasting if acted[name])
     sent = ", ".join(name for name in lasting if not acted[name])
@@ -101,7 +102,7 @@ def check_left(workflow: Workflow, place: EndedPlace, status: str, *, is_amendme
     if not only_goes_by_itself(workflow, status):
         return None
     node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
-    rejected = refuse_repeated(workflow, place.acted, status, node)
+    rejected = refuse_repeated(workflow, place, status, node)
     if rejected is None:
         return None
     sentence = f"the instance cannot end: {rejected.message}, and nobody can ask for what leads on"
@@ -121,14 +122,15 @@ def check_beginning(
     node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
     if has_nothing_left(workflow, node):
         return refuse_ended(status)
-    return refuse_repeated(workflow, place.acted, status, node)
+    return refuse_repeated(workflow, place, status, node)
 
 
 def list_sequels(
     execution: InstanceExecution, acted: Mapping[str, bool], status: str | None, *, is_amendment: bool
 ) -> list[Sequel | None]:
     """List what a person may name as the sequel where they end the instance; None names none."""
-    workflow, place = execution.workflow, EndedPlace(execution.projection.position.at_work(), acted)
+    workflow, tokens = execution.workflow, execution.projection.position.at_work()
+    place = EndedPlace(tokens, acted, execution.is_decided)
     if check_approval_ahead(execution) is not None:
         return []
     found: list[Sequel | None] = []
@@ -159,7 +161,7 @@ def foresee_end(
     if only_goes_by_itself(workflow, status):
         return "incident"
     node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
-    can_begin = refuse_repeated(workflow, place.acted, status, node) is None
+    can_begin = refuse_repeated(workflow, place, status, node) is None
     return "incident" if list_undone(workflow, place) and can_begin else "request"
 
 

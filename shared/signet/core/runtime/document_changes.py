@@ -250,10 +250,8 @@ def _list_kept_refs(execution: InstanceExecution, document_state: DocumentState)
 
     Where it leads people to be asked again, their answer decides. What the document was made with is kept.
     """
-    pins, is_approved = (
-        execution.projection.pins,
-        execution.workflow.is_behind_approvals(document_state.status),
-    )
+    is_graph_behind = execution.workflow.is_behind_approvals(document_state.status)
+    pins, is_approved = execution.projection.pins, execution.is_decided or is_graph_behind
     return sorted(ref for ref in document_state.unchanged_refs if is_approved or INHERITED in pins[ref])
 
 

@@ -1,25 +1,26 @@
-"""Repeats behind a passed gate: who comes again takes the answer of the first time.
+"""Repeats behind an approval: who comes again takes the answer of the first time.
 
-The engine repeats no call by itself, and makes no document twice. Where no answer is on record, or where the
-node would say something else now, its token is held.
+The engine repeats no delivered call by itself, and makes no document twice. Where no answer is on record, or
+where the node would say something else now, its token is held. So it is where the way of the node has been
+gone to its end since, and nobody has decided again. A call that has failed goes on under its first id.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from signet.core.runtime.execution import Blocked
-from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
 from signet.core.runtime.position import Token
 from signet.core.runtime.tokens import origin_of
-from signet.core.runtime.workflow import Workflow, WorkflowNode
+from signet.core.runtime.workflow import WorkflowNode
 
 DONE_BEFORE = "DONE_BEFORE"
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierStep:
-    """A step that the node has had since the last gate was passed."""
+    """A step that the node has had since people decided last."""
 
     id: str
     token: str
@@ -27,35 +28,43 @@ class EarlierStep:
     is_own: bool
     # What it did may be known elsewhere.
     may_have_acted: bool
-    # It has ended with an answer, of its own or of a person.
+    # It has ended with an answer, of its own or of a person, or by the edge for errors.
     has_answer: bool
-    # A person has given the answer, and what would have been said does not matter.
-    is_by_hand: bool = False
-    # The hash of what it has said.
+    # Its slot has been gone to the end since.
+    is_finished: bool = False
+    # The first id of its call, where that is known to have failed.
+    failed_id: UUID | None = None
+    # The hash of what it has said, or of what a person has answered for.
     content: str = ""
     variables: Mapping[str, Any] = field(default_factory=dict)
+    # The reason why it took the edge for errors.
+    error: str | None = None
 
 
-def is_done_once(workflow: Workflow, token: Token, status: str) -> bool:
-    """Return whether the token stands behind a gate, at a node that acts on others."""
-    return has_lasting_effect(workflow, token.node) and is_behind_gate(workflow, (token,), status)
+@dataclass(frozen=True, slots=True)
+class Resent:
+    """A call that has failed, and is sent again under its first id."""
+
+    first_id: UUID
 
 
 def find_done(
-    node: WorkflowNode, token: Token, content: str | None, earlier: Iterable[EarlierStep]
-) -> EarlierStep | Blocked | None:
+    node: WorkflowNode, token: Token, content: str, earlier: Iterable[EarlierStep]
+) -> EarlierStep | Resent | Blocked | None:
     """Find the step whose answer the token takes; None where nothing was done.
 
-    `earlier` has the newest first. Without content nobody can tell what would be repeated.
-    A retry goes on for its own step.
+    `earlier` has the newest first. A retry goes on for its own step.
     """
     acted = [step for step in earlier if step.may_have_acted and not _is_retried(step, token)]
     if not acted:
         return None
-    for step in acted:
-        if step.has_answer and (step.is_by_hand or step.content == content):
+    same = [step for step in acted if step.content == content and not step.is_finished]
+    for step in same:
+        if step.has_answer:
             return step
-    sentence = f"{node.id} has acted since the gate was passed, and is not repeated"
+    if len(same) == len(acted) and all(step.failed_id is not None for step in same):
+        return Resent(next(step.failed_id for step in reversed(same) if step.failed_id is not None))
+    sentence = f"{node.id} has acted since people decided, and is not repeated"
     return Blocked(f"{DONE_BEFORE}: {sentence}", {"code": DONE_BEFORE, "step": acted[0].id})
 
 

@@ -3,7 +3,7 @@
 Engine and simulator move an instance through this, so that both write the same steps in the same order.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +80,8 @@ class InstanceExecution:
     blocked: dict[str, Blocked] = field(default_factory=dict)
     # What was held and what was let go since it was last written, in order.
     hold_changes: list[HoldChange] = field(default_factory=list)
+    # People have decided about the document on its way there, as its record says. Who asks for that sets it.
+    is_decided: bool = False
     # The tokens that are held: none of most instances, so that their steps need not look.
     _held: Sequence[Token] = field(init=False)
 
@@ -106,10 +108,10 @@ class InstanceExecution:
         waiting = {(token.id, token.node) for token in tokens if token.state is TokenState.WAITING}
         return waiting == {(step.token, step.node) for step in self.open.values()}
 
-    @property
-    def passed_gate(self) -> int:
-        """Return the number of the last changed step that has passed a gate; 0 where none has."""
-        return max((s.seq for s in self.changed.values() if self._has_passed_gate(s)), default=0)
+    def find_passed_gate(self, among: Collection[str] | None = None) -> int:
+        """Return the number of the last changed step that has passed one of these gates, or any; else 0."""
+        passed = (step for step in self.changed.values() if self._has_passed_gate(step))
+        return max((step.seq for step in passed if among is None or step.node in among), default=0)
 
     # --- moving on ---
 

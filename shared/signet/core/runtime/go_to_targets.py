@@ -31,9 +31,9 @@ def list_targets(execution: InstanceExecution, status: str) -> list[str]:
     found = _list_candidates(execution, status)
     if execution.projection.has_drifted:
         workflow, tokens = execution.workflow, execution.projection.position.at_work()
-        is_approved = is_behind_gate(workflow, tokens, status) or workflow.is_approved(
-            status, is_amendment=False
-        )
+        is_approved = is_behind_gate(
+            workflow, tokens, status, is_decided=execution.is_decided
+        ) or workflow.is_approved(status, is_amendment=False)
         found = [] if is_approved else [node for node in found if node == state_node(status)]
     return [node for node in found if _find_bar(execution, status, node) is None]
 
@@ -69,11 +69,16 @@ def find_undecided(execution: InstanceExecution) -> str | None:
     return next((approval for approval in found if approval is not None), None)
 
 
-def is_behind_gate(workflow: Workflow, tokens: Sequence[Token], status: str) -> bool:
-    """Return whether a token stands in a slot behind a gate, or its document was approved to come there."""
+def is_behind_gate(workflow: Workflow, tokens: Sequence[Token], status: str, *, is_decided: bool) -> bool:
+    """Return whether a token stands in a slot behind a gate, or its document was approved to come there.
+
+    `is_decided` is what its record says. The definition says it too where each way there asks people.
+    """
     slots = (workflow.content["slot_map"].get(token.node) for token in tokens)
-    return workflow.is_behind_approvals(status) or any(
-        slot is not None and _is_after_gate(workflow, slot) for slot in slots
+    return (
+        is_decided
+        or workflow.is_behind_approvals(status)
+        or any(slot is not None and _is_after_gate(workflow, slot) for slot in slots)
     )
 
 
@@ -144,7 +149,7 @@ def _find_bar(execution: InstanceExecution, status: str, node_id: str) -> Reject
                 f"the instance cannot go to {node_id}: behind the gate the approval {ahead} is not decided"
             )
             return _refuse_passing(sentence)
-    repeated = sorted(_list_repeated(workflow, status, node_id))
+    repeated = sorted(_list_repeated(workflow, status, node_id, is_decided=execution.is_decided))
     if not repeated:
         return None
     sentence = (
@@ -159,21 +164,21 @@ def _refuse_passing(sentence: str) -> Rejected:
     return Rejected("INSTANCE_APPROVAL_AHEAD", sentence, remedy=remedy)
 
 
-def _list_repeated(workflow: Workflow, status: str, node_id: str) -> Iterator[str]:
+def _list_repeated(workflow: Workflow, status: str, node_id: str, *, is_decided: bool) -> Iterator[str]:
     """List the calls, and the actions that may make documents, that begin again at a node behind a gate.
 
     A state is left by a request, which asks again; where it is left by itself, its slot begins again.
     """
     slots = workflow.content["slot_map"]
-    status = workflow.nodes[node_id].config.get("state", status)
+    state = workflow.nodes[node_id].config.get("state", status)
+    is_approved = workflow.is_behind_approvals(state) or (is_decided and state == status)
     edges = workflow.nodes[node_id].edges.get("automatic", ())
     begun = {slots.get(node) for node in (node_id, *(edge.target for edge in edges))} - {None}
     for name, node in workflow.nodes.items():
         slot = slots.get(name)
         if slot not in begun:
             continue
-        is_behind = _is_after_gate(workflow, slot) or workflow.is_behind_approvals(status)
-        if is_behind and has_lasting_effect(workflow, name):
+        if (is_approved or _is_after_gate(workflow, slot)) and has_lasting_effect(workflow, name):
             yield node.id
 
 

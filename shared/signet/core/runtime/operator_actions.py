@@ -232,10 +232,19 @@ def decide_advance(
 
 
 def decide_skip(
-    workflow: Workflow, node: WorkflowNode, decision_input: DecisionInput, payload: Any, person: str
+    workflow: Workflow,
+    node: WorkflowNode,
+    decision_input: DecisionInput,
+    payload: Any,
+    person: str,
+    said: str | None = None,
 ) -> Decision:
-    """Decide as if the node had acted; the evidence names the person."""
-    return _decide_by_hand(workflow, node, decision_input, payload, {"skipped_by": person})
+    """Decide as if the node had acted; the evidence names the person.
+
+    `said` is the hash of what the answer is for. It counts for the same alone.
+    """
+    by_hand = {"skipped_by": person} if said is None else {"skipped_by": person, "said": said}
+    return _decide_by_hand(workflow, node, decision_input, payload, by_hand)
 
 
 def _decide_by_hand(

@@ -271,6 +271,14 @@ class Workflow:
         node = self.nodes[self.nodes[f"sys:slot:{slot}:out"].edges["done"][0].target]
         return node if node.type.name == "lifecycle_gate" else None
 
+    def list_gates_of_slot(self, node_id: str) -> list[str]:
+        """List the gates that end the way of the node's slot: the one behind it, or else those before it."""
+        gate, slot = self.exit_gate_of(node_id), self.content["slot_map"].get(node_id)
+        if gate is not None or slot is None:
+            return [] if gate is None else [gate.id]
+        sources = self._sources_of(f"sys:slot:{slot}:in")
+        return [source for source in sources if self.nodes[source].type.name == "lifecycle_gate"]
+
     def return_state_of(self, node_id: str) -> str | None:
         """Return the node that an edit sends a token back to: a state, or the slot behind a gate."""
         if node_id not in self._return_states:

@@ -129,7 +129,8 @@ def _change(
     if not context.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
         return reject_locked(window)
     change = make_version(context, row, f"action:{operation.action}", data, operation.reason)
-    change.is_approved = context.is_own_workflow and operation.is_approved
+    if context.is_own_workflow:
+        change.is_approved = operation.is_approved
     if not context.is_own_workflow:
         trigger_workflow(change, row, "mutation", {"action": operation.action})
         supersede_request(change, row, "edited")

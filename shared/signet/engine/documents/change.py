@@ -1,6 +1,6 @@
 """The context of a mutation, and the change of a document that is decided in it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -219,7 +219,8 @@ class DocumentChange:
     trigger: WorkflowTrigger | None = None
     # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
-    is_approved: bool = False  # a workflow's own edit of what people have approved
+    # Asks whether it is a workflow's own edit of what people have approved.
+    is_approved: Callable[[], bool] | Literal[False] = False
     amended_from: DocumentRow | None = None
     # Of an amendment: its original stays in force until it settles, and then it takes that one's place.
     original_stays: bool = False

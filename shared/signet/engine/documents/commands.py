@@ -1,6 +1,6 @@
 """The operations on documents, and their outcomes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
@@ -53,8 +53,8 @@ class RunAction:
     context: Mapping[str, Any] = field(default_factory=dict)
     sources: frozenset[FollowedField] = frozenset()
     reads_variables: bool = False
-    # A step runs it where people have approved what the document says.
-    is_approved: bool = False
+    # Asks whether a step runs it where people have approved what the document says.
+    is_approved: Callable[[], bool] | Literal[False] = False
 
 
 @dataclass(frozen=True, slots=True)

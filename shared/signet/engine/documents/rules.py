@@ -144,7 +144,7 @@ def _apply_before(
                 if data is None:
                     return reject_fields(mistakes)
                 if data != change.after.data:
-                    if change.is_approved:
+                    if change.is_approved and change.is_approved():
                         return _sets_approved(compiled.rule, change, data)
                     change.content_responsible |= _find_sources(compiled, context, change)
                 change.after.data = data

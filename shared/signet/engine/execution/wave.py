@@ -20,7 +20,9 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
+from signet.engine.execution.left_documents import leave_again
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
+from signet.engine.execution.nodes.decided_way import find_document_state
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
@@ -190,6 +192,7 @@ class _Wave:
         while self._run_round() and self.result.rounds < MAX_ROUNDS:
             if self._clock() - began > MAX_WAVE_SECONDS:
                 break
+        leave_again(self._connection, self._claim.tenant_id, self._contexts.values())
 
     def write_new_steps(self) -> None:
         """Write the steps that have no row yet, with their receipts: before anything acts on them (WF-14)."""
@@ -207,8 +210,7 @@ class _Wave:
 
     def answer_triggers(self) -> None:
         """Complete triggers, fail them, or give back those whose instance or document is held elsewhere."""
-        failures: list[tuple[ClaimedTrigger, str]] = []
-        missed: list[ClaimedTrigger] = []
+        failures, missed = list[tuple[ClaimedTrigger, str]](), list[ClaimedTrigger]()
         for trigger in self._own_triggers():
             error = self.result.failed.get(trigger.instance_id)
             if error is not None:
@@ -218,9 +220,8 @@ class _Wave:
             else:
                 missed.append(trigger)
         _release(self._connection, self._claim, missed, RELEASE_DELAY_SECONDS)
-        stats = self.result.stats
-        stats.released = len(missed)
-        stats.count_done(self._rows.done, self._opened.transaction.now)
+        self.result.stats.released = len(missed)
+        self.result.stats.count_done(self._rows.done, self._opened.transaction.now)
         if failures:
             self._fail_triggers(failures)
 
@@ -236,11 +237,11 @@ class _Wave:
         self.result.stats.lapsed = self._approvals.lapsed_count
         self._approvals.write()
         self._documents.write(self._pipeline)
-        now, tenant_id, closing = self._opened.transaction.now, self._claim.tenant_id, self._pipeline.closing
+        now, tenant_id = self._opened.transaction.now, self._claim.tenant_id
         end_wave(self._pipeline, tenant_id, self._rows, now)
         held = [(c.row, c.execution) for c in self._contexts.values() if c.execution.hold_changes]
         if held:
-            closing.append(write_hold_changes(held, tenant_id, now))
+            self._pipeline.closing.append(write_hold_changes(held, tenant_id, now))
 
     # --- which instances move ---
 
@@ -279,7 +280,7 @@ class _Wave:
 
     def _apply_changes_to(self, context: InstanceContext) -> Step | None:
         """Return the step that refuses a request, if one does."""
-        document_state, refusal = context.find_document_state(), None
+        document_state, refusal = find_document_state(context), None
         if document_state is not None:
             refusal = apply_document_changes(
                 context.execution, document_state, context.decision_input, partial(try_gate, context)
@@ -336,11 +337,10 @@ class _Wave:
         step = pending.step
         if result.effect is not None:
             self.result.stats.count_effect(result.effect.effect_type)
-            effect = make_effect_row(context, step, result.effect)
-            self._rows.effects.append(effect)
+            self._rows.effects.append(effect := make_effect_row(context, step, result.effect))
             origin = origin_of(step.token)
             if origin is not None or root_of(step.token) != ROOT or context.row.birth == "restarted":
-                self._rows.repeating.append(effect | {"token": origin})
+                self._rows.repeating.append(effect | {"token": origin, "first_id": result.effect.first_id})
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:

@@ -42,7 +42,7 @@ from signet.engine.instances.moves import MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
 from signet.store.documents.write import DocumentRow, WorkflowOfType, find_workflow
-from signet.store.instances.moves import find_last_instance
+from signet.store.instances.moves import find_last_instance, find_left_instance, list_begun_over_left
 
 RESTART = permission_of("restart")
 
@@ -119,9 +119,11 @@ class Restarts:
     ) -> "RestartPlan":
         if instance_id is None:
             raise document_not_found(document_id)
+        instance_id = find_left_instance(transaction.connection, caller.principal.tenant_id, instance_id)
         context, _ = transaction.peek(instance_id)
         _require_without_workflow(context.document, document_id)
-        place = transaction.read_last_place(instance_id)
+        decided = context.execution.is_decided
+        place = transaction.read_last_place(instance_id, is_decided=decided)
         refuse_part_behind_gate(transaction, context, caller, place.tokens)
         return plan_restart(transaction, self._caches, context, place, target)
 
@@ -195,13 +197,13 @@ def plan_restart(
     if has_nothing_left(new.definition.workflow, node):
         raise refuse_ended(document.status)
     is_in_force = target is None or new.row.id == old.row.id
-    unpinned = list_unpinned(old, new, document.status)
+    unpinned = list_unpinned(old, new, document.status, is_decided=place.is_decided)
     facts = RestartInput(
         document.version, document.status, transaction.wants_two_people, is_in_force, unpinned
     )
     report = assess_restart(old.definition, new.definition, node, facts)
     repeats = list_repeated(left, place.acted, node)
-    raise_if(refuse_repeated(left, place.acted, document.status, node))
+    raise_if(refuse_repeated(left, place, document.status, node))
     return RestartPlan(context, document, new, node, repeats, report)
 
 
@@ -214,12 +216,17 @@ def check_ending(
     raise_if(check_approval_ahead(execution))
     raise_if(check_end(workflow, status, then))
     refuse_part_behind_gate(transaction, context, caller)
-    place = transaction.read_last_place(context.row.id)
+    place = transaction.read_last_place(context.row.id, is_decided=execution.is_decided)
     is_amendment = document is not None and document.amended_from_id is not None
     if then != "restart" and status is not None:
         raise_if(check_left(workflow, place, status, is_amendment=is_amendment))
     transaction.report.undone = list_undone(workflow, place)
-    transaction.report.follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
+    follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
+    if then != "restart" and list_begun_over_left(
+        transaction.connection, context.tenant_id, [context.row.id]
+    ):
+        follows = "incident"
+    transaction.report.follows = follows
     return place
 
 

@@ -71,7 +71,7 @@ def refuse_part_behind_gate(
         return
     execution = context.execution
     tokens = execution.projection.position.at_work() if tokens is None else tokens
-    if not is_behind_gate(execution.workflow, tokens, document.status):
+    if not is_behind_gate(execution.workflow, tokens, document.status, is_decided=execution.is_decided):
         return
     persons = _list_persons(caller)
     denial = _find_part(transaction, context, persons) or _find_approval(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.decided_way import StatusRun, read_way
 from signet.core.approvals.given_decisions import GivenDecision
 from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
@@ -31,6 +32,7 @@ from signet.engine.execution.rebuild import read_last_place
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.bulk_acts import BulkOrder, Seen, act_on_many
 from signet.engine.instances.operator_transaction import permission_of
+from signet.store.approvals.decided_ways import list_status_runs
 from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection, Database
 from signet.store.incidents.incidents import (
@@ -47,6 +49,7 @@ from signet.store.incidents.incidents import (
 from signet.store.incidents.incidents import IncidentFilter as IncidentFilter
 from signet.store.incidents.incidents import IncidentGroupRow as IncidentGroupRow
 from signet.store.instances.earlier_steps import list_acted
+from signet.store.instances.moves import find_left_instance
 from signet.store.tenants.people import find_member
 
 READ, CARE = "incident:read", "incident:care"
@@ -222,6 +225,7 @@ def _show(
     known = _Known(
         list_given_decisions(connection, tenant_id, documents),
         list_acted(connection, tenant_id, instance_ids) if instance_ids else {},
+        list_status_runs(connection, tenant_id, documents) if documents else {},
     )
     found: list[Incident] = []
     for row in rows:
@@ -229,7 +233,9 @@ def _show(
         if row.closed_at is None and instance is not None:
             tokens: Sequence[Token] = ()
             if row.code == DOCUMENT_WITHOUT_WORKFLOW:
-                tokens = read_last_place(connection, compiled, tenant_id, row.instance_id)
+                left = find_left_instance(connection, tenant_id, row.instance_id)
+                (instance,) = read_held_instances(connection, tenant_id, [left])
+                tokens = read_last_place(connection, compiled, tenant_id, left)
             workflow = compiled.read(
                 connection, tenant_id, instance.definition_id, instance.definition_version
             )
@@ -241,23 +247,30 @@ def _show(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The decisions by document, and what has acted by instance; each is read once for all of them."""
+    """The decisions and ways by document, and what has acted by instance; each is read once."""
 
     given: Mapping[UUID, Sequence[GivenDecision]]
     acted: Mapping[UUID, Mapping[str, bool]]
+    runs: Mapping[UUID, Sequence[StatusRun]]
+
+    def is_decided(self, workflow: Workflow, document_id: UUID | None) -> bool:
+        """Return whether people have decided about the document on its way to its status."""
+        runs = self.runs.get(document_id, ()) if document_id is not None else ()
+        return read_way(runs, workflow.is_behind_approvals).is_decided
 
 
 def _list_acts(
     workflow: Workflow, row: IncidentRow, held: HeldInstanceRow, known: _Known, tokens: Sequence[Token]
 ) -> list[RepairAct]:
-    acted = known.acted.get(held.id, {})
+    acted = known.acted.get(row.instance_id, {})
     is_correctable = _is_correctable(workflow, held, known.given)
+    is_decided = known.is_decided(workflow, held.document_id)
     if row.code == DOCUMENT_WITHOUT_WORKFLOW:
-        place = EndedPlace(tokens, acted)
+        place = EndedPlace(tokens, acted, is_decided)
         return _list_acts_on_document(workflow, place, held, is_correctable=is_correctable)
     position = parse_position(held.active_tokens)
     projection = Projection(status=held.status, position=position, reason=held.reason)
-    execution = InstanceExecution(workflow, projection)
+    execution = InstanceExecution(workflow, projection, is_decided=is_decided)
     return _list_acts_on_instance(execution, row, held, acted, is_correctable=is_correctable)
 
 

@@ -23,12 +23,14 @@ class LoadedDefinition:
     contract: CompiledContract | None
 
 
-def list_unpinned(old: LoadedDefinition, new: LoadedDefinition, status: str | None) -> Sequence[str]:
+def list_unpinned(
+    old: LoadedDefinition, new: LoadedDefinition, status: str | None, *, is_decided: bool
+) -> Sequence[str]:
     """List what the new definition reads of other documents behind a gate that no approval has pinned."""
     if status is None or old.contract is None or new.contract is None:
         return ()
-    workflow = old.definition.workflow
-    return list_unpinned_reads(workflow, old.contract, new.definition.workflow, new.contract, status)
+    workflows = old.definition.workflow, old.contract, new.definition.workflow, new.contract
+    return list_unpinned_reads(*workflows, status, is_decided=is_decided)
 
 
 @dataclass(frozen=True, slots=True)

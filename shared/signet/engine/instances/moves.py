@@ -197,7 +197,12 @@ class InstanceMoves:
             document.status if document is not None else None,
             agrees_with_steps,
             read_four_eyes(connection, tenant_id),
-            list_unpinned(pinned, target, document.status if document is not None else None),
+            list_unpinned(
+                pinned,
+                target,
+                document.status if document is not None else None,
+                is_decided=context.execution.is_decided,
+            ),
         )
         return _Assessed(old, new, target.row, assess(old, new, position))
 

@@ -27,6 +27,7 @@ from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
+from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rebuild import instance_not_found, read_last_place, rebuild_locked
 from signet.engine.execution.rows import (
@@ -169,9 +170,11 @@ class OperatorTransaction:
         execution = make_execution(workflow, row, steps)
         if workflow.has_approvals:
             self._approvals.load([instance_id])
-        return InstanceContext(
+        context = InstanceContext(
             tenant_id, row, steps, execution, self._documents, {}, self._approvals, self._accounts, []
         )
+        execution.is_decided = read_decided_way(context).is_decided
+        return context
 
     def rebuild(self, instance_id: UUID) -> bool:
         return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)
@@ -188,11 +191,10 @@ class OperatorTransaction:
     def definitions(self, caches: DocumentCaches) -> DefinitionLoader:
         return DefinitionLoader(self._connection, self._tenant_id, caches, self._compiled)
 
-    def read_last_place(self, instance_id: UUID) -> EndedPlace:
+    def read_last_place(self, instance_id: UUID, *, is_decided: bool) -> EndedPlace:
         """Read where the tokens of an ended instance stood, and what it had done."""
-        connection, tenant_id = self._connection, self._tenant_id
-        tokens = read_last_place(connection, self._compiled, tenant_id, instance_id)
-        return EndedPlace(tokens, self.read_acted(instance_id))
+        tokens = read_last_place(self._connection, self._compiled, self._tenant_id, instance_id)
+        return EndedPlace(tokens, self.read_acted(instance_id), is_decided)
 
     def read_acted(self, instance_id: UUID) -> Mapping[str, bool]:
         """Read which nodes have acted where the document is; nothing more leaves meanwhile."""

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
+from signet.core.canonical_json import content_hash
 from signet.core.repair.restart_check import list_repeated
 from signet.core.runtime.document_changes import take_drift
-from signet.core.runtime.go_to_targets import check_go_to
+from signet.core.runtime.go_to_targets import check_go_to, has_lasting_effect
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
 from signet.core.tenants.caller import Caller
@@ -17,6 +18,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.done_once import describe_said
 from signet.engine.instances.act_checks import (
     has_drifted,
     raise_if,
@@ -68,11 +70,15 @@ class Repairs:
             require_current(context)
             take_part_in_answer(transaction, context, caller)
             decision_input = transaction.decision_input(context, chosen)
-            decision = decide_skip(execution.workflow, node, decision_input, answer, caller.principal.subject)
+            said = None
+            if has_lasting_effect(execution.workflow, node.id):
+                said = content_hash(describe_said(node, decision_input.env))
+            person = caller.principal.subject
+            decision = decide_skip(execution.workflow, node, decision_input, answer, person, said)
             execution.skip(chosen, decision, reason, transaction.actor, caller.claimed)
             transaction.wake(context)
-            said = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
-            transaction.note(instance_id, "skip", reason, said)
+            noted = {"token": chosen.id, "node": chosen.node, **describe_answer(node, answer)}
+            transaction.note(instance_id, "skip", reason, noted)
         return state_of(context, transaction.report)
 
     def go_to(

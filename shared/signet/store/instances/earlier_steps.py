@@ -1,8 +1,7 @@
-"""Steps of a document since its last passed gate, over all of its instances, with their effects."""
+"""Steps of a document since people decided about it, over all of its instances, with their effects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -22,8 +21,11 @@ class EarlierStepRow:
     instance_id: UUID
     token_id: str
     status: str
-    created_at: datetime
     output_json: Any
+    error: str | None
+    # A gate has been passed since; one that ends the way of its slot has been.
+    is_before_gate: bool = False
+    is_finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,32 @@ class EffectOfStep:
     payload_json: Any
     response_json: Any
     may_have_left: bool
+    id: UUID
+    first_id: UUID | None
+    # Its last attempt is known to have failed.
+    has_failed: bool
 
 
 def list_earlier(
-    connection: Connection, tenant_id: UUID, entity_type: str, document_id: UUID, node: str
+    connection: Connection,
+    tenant_id: UUID,
+    entity_type: str,
+    document_id: UUID,
+    node: str,
+    gates: Sequence[str],
+    since: int,
 ) -> Sequence[EarlierStepRow]:
-    """List the steps of a node since the document's last passed gate, the newest first."""
+    """List the steps that a node has had since this version of the document, the newest first.
+
+    `gates` end the way of its slot.
+    """
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,
         "document_id": document_id,
         "node": node,
+        "gates": list(gates),
+        "since": since,
         "limit": MAX_EARLIER,
     }
     with connection.cursor(row_factory=class_row(EarlierStepRow)) as cursor:

@@ -15,24 +15,35 @@ JOIN workflow_instances p
  AND p.kind = 'envelope' AND (gate.id IS NULL OR p.id >= gate.id)
 
 -- name: list_earlier
--- List the steps that a node has had in all instances of a document since its last passed gate, the newest first. Items of
+-- List the steps that a node has had in all instances of a document since one of its versions, the newest first. Items of
 -- lists have a limit of their own, so that they leave out no other step.
-WITH since AS MATERIALIZED (
-    SELECT p.id, CASE WHEN p.id = gate.id THEN gate.seq ELSE 0 END AS seq
-    FROM (VALUES (%(tenant_id)s::uuid, %(entity_type)s::text, %(document_id)s::uuid)) AS i (tenant_id, entity_type, entity_id)
-    {since_gate}
+WITH line AS (
+    SELECT i.tenant_id, i.id FROM workflow_instances i
+    WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = %(entity_type)s AND i.entity_id = %(document_id)s
+      AND i.kind = 'envelope'
+), passed AS (
+    SELECT g.instance_id, g.seq, g.node_id
+    FROM line l
+    JOIN workflow_step_executions g ON g.tenant_id = l.tenant_id AND g.instance_id = l.id
+    WHERE g.node_type = 'lifecycle_gate' AND g.output_json ->> 'outcome' = 'passed'
+), last AS (
+    SELECT instance_id, seq FROM passed ORDER BY instance_id DESC, seq DESC LIMIT 1
+), last_of_slot AS (
+    SELECT instance_id, seq FROM passed WHERE node_id = ANY (%(gates)s) ORDER BY instance_id DESC, seq DESC LIMIT 1
 )
-SELECT found.id, found.instance_id, found.token_id, found.status, found.created_at, found.output_json
+SELECT s.id, s.instance_id, s.token_id, s.status, s.output_json, s.error,
+       EXISTS (SELECT FROM last WHERE (s.instance_id, s.seq) < (last.instance_id, last.seq)) AS is_before_gate,
+       EXISTS (SELECT FROM last_of_slot f WHERE (s.instance_id, s.seq) < (f.instance_id, f.seq)) AS is_finished
 FROM (VALUES (false), (true)) AS kind (is_item)
 CROSS JOIN LATERAL (
     SELECT s.*
-    FROM since
-    JOIN workflow_step_executions s ON s.tenant_id = %(tenant_id)s AND s.instance_id = since.id AND s.seq > since.seq
-    WHERE s.node_id = %(node)s AND (position('#' IN s.token_id) > 0) = kind.is_item
+    FROM line l
+    JOIN workflow_step_executions s ON s.tenant_id = l.tenant_id AND s.instance_id = l.id
+    WHERE s.node_id = %(node)s AND s.entity_version >= %(since)s AND (position('#' IN s.token_id) > 0) = kind.is_item
     ORDER BY s.instance_id DESC, s.seq DESC
     LIMIT %(limit)s
-) AS found
-ORDER BY found.instance_id DESC, found.seq DESC
+) AS s
+ORDER BY s.instance_id DESC, s.seq DESC
 
 -- name: list_acted
 -- List by instance the nodes that have acted since its document has passed a gate, in any instance of the document.
@@ -69,7 +80,9 @@ GROUP BY l.instance_id, s.node_id
 -- name: lock_effects_of_steps
 -- Lock the effects of steps, so that no worker claims them before the transaction has ended.
 SELECT step_execution_id, status, endpoint, payload_json, response_json,
-       may_have_left(status, attempts, response_json, error) AS may_have_left
+       may_have_left(status, attempts, response_json, error) AS may_have_left, id, first_id,
+       status NOT IN ('completed', 'processing') AND error IS NOT NULL AND NOT starts_with(error, 'LEASE_EXPIRED')
+           AS has_failed
 FROM workflow_side_effects_outbox
 WHERE tenant_id = %(tenant_id)s AND step_execution_id = ANY (%(steps)s)
 ORDER BY id

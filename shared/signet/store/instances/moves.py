@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.store.database import Connection
 from signet.store.pipeline import DeferredStatement
@@ -14,6 +14,8 @@ from signet.store.statements import Statements
 _SQL = Statements(__file__)
 # At most so many older definitions of one subject. Instances under still older ones are moved by id.
 MAX_OLDER = 1_000
+# Requests of one document that came to nothing, one after the other.
+MAX_LEFT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +81,20 @@ def lock_unsent(connection: Connection, tenant_id: UUID, instance_id: UUID) -> N
 def find_last_instance(tenant_id: UUID, document_id: UUID) -> DeferredStatement:
     """Make the statement that finds the newest instance of a document, and the document."""
     return DeferredStatement(_SQL.find_last_instance, {"tenant_id": tenant_id, "document_id": document_id})
+
+
+def list_begun_over_left(
+    connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]
+) -> frozenset[UUID]:
+    """List which of these began for a request where an operator had left the document, and passed no gate."""
+    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return frozenset(cursor.execute(_SQL.list_begun_over_left, values).fetchall())
+
+
+def find_left_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> UUID:
+    """Find the instance that left its document undone, before the requests that came to nothing."""
+    values = {"tenant_id": tenant_id, "id": instance_id, "limit": MAX_LEFT}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        found = cursor.execute(_SQL.find_left_instance, values).fetchone()
+    return UUID(str(found))

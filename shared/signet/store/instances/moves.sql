@@ -58,3 +58,32 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) i
 WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s
+
+-- name: list_begun_over_left
+-- List those of these instances that began for a request where an operator had left the document, and passed no gate.
+SELECT i.id
+FROM workflow_instances i
+WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s) AND i.birth = 'reentered'
+  AND EXISTS (SELECT FROM incidents x
+              WHERE x.tenant_id = i.tenant_id AND x.entity_id = i.entity_id AND x.code = 'DOCUMENT_WITHOUT_WORKFLOW'
+                AND x.closing = 'went_on' AND x.closed_at = i.started_at)
+  AND NOT EXISTS (SELECT FROM workflow_step_executions g
+                  WHERE g.tenant_id = i.tenant_id AND g.instance_id = i.id AND g.node_type = 'lifecycle_gate'
+                    AND g.output_json ->> 'outcome' = 'passed')
+
+-- name: find_left_instance
+-- Find the instance that left its document undone: this one, or the one before requests that came to nothing.
+WITH RECURSIVE line AS (
+    SELECT %(id)s::uuid AS id, 1 AS distance
+    UNION ALL
+    SELECT x.instance_id, l.distance + 1
+    FROM line l
+    JOIN workflow_instances i ON i.tenant_id = %(tenant_id)s AND i.id = l.id AND i.birth = 'reentered'
+    JOIN incidents x ON x.tenant_id = i.tenant_id AND x.entity_id = i.entity_id
+                    AND x.code = 'DOCUMENT_WITHOUT_WORKFLOW' AND x.closing = 'went_on' AND x.closed_at = i.started_at
+    WHERE l.distance < %(limit)s
+      AND NOT EXISTS (SELECT FROM workflow_step_executions g
+                      WHERE g.tenant_id = i.tenant_id AND g.instance_id = i.id AND g.node_type = 'lifecycle_gate'
+                        AND g.output_json ->> 'outcome' = 'passed')
+)
+SELECT id FROM line ORDER BY distance DESC LIMIT 1

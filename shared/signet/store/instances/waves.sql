@@ -20,9 +20,9 @@ WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
 -- name: name_first_effects
 -- Name the first effect with the same content that each of these repeats: of the step that it goes on for, of the way
 -- that an operator has sent back or corrected, or of the instances before one that a person restarted.
--- A new way, after a passed gate or a decision of people, repeats nothing.
+-- A new way, after a passed gate or a decision of people, repeats nothing, but for a call that has failed and says which.
 UPDATE workflow_side_effects_outbox e
-SET first_id = (
+SET first_id = coalesce(row.first_id, (
     WITH RECURSIVE line AS (
         SELECT i.id, i.entity_type, i.entity_id, i.birth, 1 AS depth
         FROM workflow_instances i
@@ -70,8 +70,8 @@ SET first_id = (
     JOIN workflow_side_effects_outbox f ON f.tenant_id = s.tenant_id AND f.step_execution_id = s.id
          AND f.payload_json = e.payload_json AND f.effect_type = e.effect_type
     ORDER BY f.id DESC
-    LIMIT 1)
-FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text)
+    LIMIT 1))
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, created_at timestamptz, token text, first_id uuid)
 WHERE e.tenant_id = %(tenant_id)s AND e.created_at = row.created_at AND e.id = row.id
 
 -- name: move_deadlines

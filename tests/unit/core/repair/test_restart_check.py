@@ -1,5 +1,6 @@
 """Restarts: where a document without a workflow begins again, what repeats, and what blocks it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -74,19 +75,25 @@ def test_what_has_acted_since_there_acts_again(workflow: Workflow) -> None:
     assert list_repeated(workflow, acted, BEHIND) == ["usr:posting:task"]
 
 
+def acted(nodes: Mapping[str, bool], *, is_decided: bool = False) -> EndedPlace:
+    return EndedPlace(acted=nodes, is_decided=is_decided)
+
+
 def test_what_was_approved_is_not_done_again_behind_its_gate(workflow: Workflow) -> None:
     """Refuse calls and actions that make documents; before a gate, people are asked again."""
     call, task = "usr:approval:credit", "usr:posting:task"
     told = next(name for name, node in workflow.nodes.items() if node.type.name == "notification")
-    refused = refuse_repeated(workflow, {call: True, told: True, task: True}, "active", BEHIND)
+    refused = refuse_repeated(workflow, acted({call: True, told: True, task: True}), "active", BEHIND)
     assert refused is not None and refused.code == "INSTANCE_TARGET_REPEATS"
     assert task in refused.message and call not in refused.message, "only what lies ahead acts again"
     assert "may have left" not in refused.message
-    on_its_way = refuse_repeated(workflow, {task: False}, "active", BEHIND)
+    on_its_way = refuse_repeated(workflow, acted({task: False}), "active", BEHIND)
     assert on_its_way is not None
     assert f"may have left already, and would be sent again by {task}" in on_its_way.message
-    assert refuse_repeated(workflow, {told: True}, "active", BEHIND) is None
-    assert refuse_repeated(workflow, {call: True}, "draft", "sys:state:draft") is None
+    assert refuse_repeated(workflow, acted({told: True}), "active", BEHIND) is None
+    before = "draft", "sys:state:draft"
+    assert refuse_repeated(workflow, acted({call: True}), *before) is None
+    assert refuse_repeated(workflow, acted({call: True}, is_decided=True), *before) is not None
 
 
 def judge(old: Workflow, new: Workflow, node: str = REVIEW, **more: Any) -> Report:

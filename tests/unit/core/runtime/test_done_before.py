@@ -1,10 +1,11 @@
 """Repeats behind a gate: the answer of the first time is taken, or the token is held."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from signet.core.runtime.done_before import EarlierStep, find_done, is_done_once
+from signet.core.runtime.done_before import EarlierStep, Resent, find_done
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.workflow import Workflow
@@ -12,6 +13,7 @@ from tests.support.core.waiting_calls import call
 from tests.unit.core.runtime.test_go_to_targets import GOING_ON, LOOK, POST, compile_line, make_line
 
 BACK = "T/b7"
+FIRST, OTHER = UUID(int=1), UUID(int=2)
 
 
 @pytest.fixture(scope="module")
@@ -28,27 +30,12 @@ def at(node: str, token: str = BACK) -> Token:
     return Token(token, node, TokenState.READY, 1)
 
 
-@pytest.mark.parametrize(
-    ("node", "status", "expected"),
-    [
-        ("usr:posting:pay", "draft", True),
-        ("usr:posting:post", "draft", False),
-        ("usr:checks:pay", "draft", False),
-        ("usr:checks:pay", "active", True),
-    ],
-)
-def test_only_behind_a_gate_what_lasts_is_done_once(
-    workflow: Workflow, node: str, status: str, expected: bool
-) -> None:
-    assert is_done_once(workflow, at(node), status) is expected
-
-
 def step(**changes: Any) -> EarlierStep:
     facts = {"token": "T", "is_own": True, "may_have_acted": True, "has_answer": True, "content": "same"}
     return EarlierStep("1", **{**facts, **changes})
 
 
-def find(workflow: Workflow, *earlier: EarlierStep, token: str = BACK, content: str | None = "same") -> Any:
+def find(workflow: Workflow, *earlier: EarlierStep, token: str = BACK, content: str = "same") -> Any:
     node = workflow.nodes["usr:posting:pay"]
     return find_done(node, at(node.id, token), content, earlier)
 
@@ -57,17 +44,34 @@ def test_the_answer_of_the_first_time_is_taken(workflow: Workflow) -> None:
     first = step()
     assert find(workflow, first) is first
     assert find(workflow, step(may_have_acted=False)) is None and find(workflow) is None
-    by_hand = step(is_by_hand=True, content="")
-    assert find(workflow, step(has_answer=False), by_hand) is by_hand
+    assert find(workflow, step(has_answer=False), first) is first
 
 
 @pytest.mark.parametrize(
-    "earlier", [step(has_answer=False), step(content="other"), step(has_answer=False, is_own=False)]
+    "earlier",
+    [
+        step(has_answer=False),
+        step(content="other"),
+        step(has_answer=False, is_own=False),
+        step(is_finished=True),
+        step(has_answer=False, failed_id=FIRST, is_finished=True),
+        step(has_answer=False, failed_id=FIRST, content="other"),
+    ],
 )
 def test_without_an_answer_it_is_held(workflow: Workflow, earlier: EarlierStep) -> None:
     held = find(workflow, earlier)
     assert isinstance(held, Blocked) and held.reason.startswith("DONE_BEFORE: usr:posting:pay has acted")
-    assert isinstance(find(workflow, step(), content=None), Blocked)
+
+
+def test_a_call_that_has_failed_goes_on_under_its_first_id(workflow: Workflow) -> None:
+    failed = step(has_answer=False, failed_id=FIRST)
+    assert find(workflow, failed) == Resent(FIRST)
+    assert find(workflow, step(has_answer=False, failed_id=OTHER), failed) == Resent(FIRST)
+    answered = step()
+    assert find(workflow, failed, answered) is answered
+    assert isinstance(find(workflow, step(has_answer=False), failed), Blocked), (
+        "one is not known to have failed"
+    )
 
 
 def test_a_retry_goes_on_for_its_own_step(workflow: Workflow) -> None:

@@ -173,11 +173,14 @@ def test_what_stands_behind_a_gate() -> None:
 
     def is_behind(node: str, status: str, **filled: Any) -> bool:
         execution = stand(node, **filled)
-        return is_behind_gate(execution.workflow, execution.projection.tokens(), status)
+        tokens = execution.projection.tokens()
+        return is_behind_gate(execution.workflow, tokens, status, is_decided=False)
 
     assert is_behind("usr:posting:post", "active", posting=make_line(POST))
     assert is_behind("usr:closing:post", "active", **slots)
     assert not is_behind("usr:closing:post", "active", closing=make_line(POST))
+    free = stand("usr:closing:post", closing=make_line(POST))
+    assert is_behind_gate(free.workflow, free.projection.tokens(), "active", is_decided=True)
     assert not is_behind("usr:approval:look", "submitted", **slots)
     assert not is_behind("sys:gate:submit:draft", "draft", **slots)
 

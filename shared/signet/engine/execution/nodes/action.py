@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import Decision, check_length, conclude, conclude_error
-from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
@@ -15,8 +15,10 @@ from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.engine.execution.nodes.done_once import find_done_before
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.store.documents.write import DocumentRow
 
 # The output with its evidence, or the refusal.
 _Run = tuple[Any, Mapping[str, Any]] | Refused
@@ -24,11 +26,9 @@ _Run = tuple[Any, Mapping[str, Any]] | Refused
 
 class ActionHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        done = self._find_done(context, node, token) if context.may_come_again(token) else None
-        if isinstance(done, Blocked):
-            return done
+        done = find_done_before(context, node, token) if context.may_come_again(token) else None
         if done is not None:
-            return ActionPlan(done)
+            return done if isinstance(done, Blocked) else ActionPlan(done)
         env = context.decision_input(token).env
         if node.config["for_each"] is None:
             given = _resolve(node, env, None)
@@ -52,15 +52,6 @@ class ActionHandler:
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
-
-    def _find_done(
-        self, context: InstanceContext, node: WorkflowNode, token: Token
-    ) -> EarlierStep | Blocked | None:
-        """Find a step that has done it behind the gate before. Lists are not compared."""
-        content = None
-        if node.config["for_each"] is None:
-            content, _ = node.templates["/payload"]({**context.decision_input(token).env, "item": None})
-        return find_done_before(context, node, token, content)
 
     def _act_for_each(
         self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
@@ -152,7 +143,7 @@ class ActionHandler:
             context=saved,
             sources=workflow.followed_by(context.documents.contract_of(row), node),
             reads_variables=workflow.reads_variables(node),
-            is_approved=workflow.is_approved(row.status, is_amendment=row.amended_from_id is not None),
+            is_approved=partial(_is_approved, context, row),
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
@@ -182,6 +173,13 @@ class ActionHandler:
         if refused.fields:
             evidence["fields"] = [asdict(error) for error in refused.fields]
         return conclude_error(execution.workflow, pending.node, _describe(refused, index), env, evidence)
+
+
+def _is_approved(context: InstanceContext, row: DocumentRow) -> bool:
+    """Return whether people have approved the document, or could not but do so, on its way to its status."""
+    workflow = context.execution.workflow
+    is_amendment = row.amended_from_id is not None
+    return workflow.is_approved(row.status, is_amendment=is_amendment) or read_decided_way(context).is_decided
 
 
 def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str, Any]:

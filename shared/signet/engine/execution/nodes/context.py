@@ -171,7 +171,9 @@ class InstanceContext:
         if self.row.birth not in ("reentered", "restarted") and root_of(token.id) == ROOT:
             return False
         changed = self.execution.changed.values()
-        return not self.execution.passed_gate or any(step.node == token.node for step in changed)
+        # What a gate of this wave has used an approval for was not done before.
+        is_used = self.row.id in self.approvals.rows.applied.values()
+        return not is_used or any(step.node == token.node for step in changed)
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)

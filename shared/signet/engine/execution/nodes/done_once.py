@@ -1,21 +1,22 @@
 """The things that a node has done behind the gate already, in any instance of its document."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 from signet.core.canonical_json import content_hash
-from signet.core.runtime.decisions import conclude
-from signet.core.runtime.done_before import EarlierStep, find_done, is_done_once
+from signet.core.expressions import Environment
+from signet.core.runtime.decisions import conclude, conclude_error
+from signet.core.runtime.done_before import EarlierStep, Resent, find_done
 from signet.core.runtime.execution import Blocked, PendingAction
+from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
 from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import is_item
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.handler import Effect, HandlerResult
-from signet.ids import created_at_of
+from signet.engine.execution.nodes.decided_way import read_decided_way
+from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.instances.earlier_steps import (
     EarlierStepRow,
     EffectOfStep,
@@ -25,67 +26,92 @@ from signet.store.instances.earlier_steps import (
 
 
 def find_done_before(
-    context: InstanceContext, node: WorkflowNode, token: Token, content: Any
-) -> EarlierStep | Blocked | None:
+    context: InstanceContext, node: WorkflowNode, token: Token
+) -> EarlierStep | Resent | Blocked | None:
     """Find the step that has done what the node would do again; None where nothing was done.
 
-    Without content nobody can tell whether it is the same.
+    What was done counts since people decided last. Where nobody did, it counts since the last gate.
     """
     document, workflow = context.document, context.execution.workflow
-    if document is None or not is_done_once(workflow, token, document.status):
+    if document is None or not has_lasting_effect(workflow, node.id):
         return None
-    rows = _since_request(context, node, _list_earlier(context, node))
+    way = read_decided_way(context)
+    if not is_behind_gate(workflow, (token,), document.status, is_decided=way.is_decided):
+        return None
+    rows = _list_earlier(context, node, way.since)
+    if not is_behind_gate(workflow, (), document.status, is_decided=way.is_decided):
+        rows = [row for row in rows if not row.is_before_gate]
     effects = lock_effects_of_steps(context.documents.connection, context.tenant_id, [row.id for row in rows])
     earlier = [_read(context, node, row, effects.get(row.id)) for row in rows]
-    return find_done(node, token, None if content is None else content_hash(content), earlier)
+    said = content_hash(describe_said(node, context.decision_input(token).env))
+    return find_done(node, token, said, earlier)
 
 
 def conclude_as_before(context: InstanceContext, pending: PendingAction, done: EarlierStep) -> HandlerResult:
-    """End the step with the answer of the first time."""
+    """End the step as it ended the first time."""
     node, execution = pending.node, context.execution
     env = context.decision_input(execution.token_of(pending.step)).env
+    evidence = {"done_before": done.id}
+    if done.error is not None:
+        evidence["error"] = done.error
+        return HandlerResult(conclude_error(execution.workflow, node, done.error, env, evidence))
     env = {**env, "context": {**execution.projection.context, **done.variables}}
-    outcome, evidence = OUTCOME_OF_SKIPPED[node.type.name], {"done_before": done.id}
+    outcome = OUTCOME_OF_SKIPPED[node.type.name]
     return HandlerResult(conclude(execution.workflow, node, outcome, env, evidence, done.variables))
 
 
-def describe_call(effect: Effect) -> dict[str, Any]:
-    """Describe what a call says, and its receiver, without how often it is tried."""
-    return _describe(effect.endpoint, effect.payload)
+def describe_said(node: WorkflowNode, env: Environment) -> Any:
+    """Describe what the node would say now: a call with its receiver, or what an action is given.
+
+    Of a list it is the items. What the engine made of them cannot be compared: each item changes the next.
+    """
+    if node.config.get("for_each") is not None:
+        return {"items": node.expressions["/for_each"].value(env)}
+    payload, _ = node.templates["/payload"]({**env, "item": None})
+    if node.type.name != "webhook_out":
+        return payload
+    event = node.config.get("event")
+    return _describe_call(None if event is not None else node.config["endpoint"], event, payload)
 
 
-def _describe(endpoint: str | None, payload: Any) -> dict[str, Any]:
-    return {"endpoint": endpoint, "event": payload.get("event"), "payload": payload.get("payload")}
+def _describe_call(endpoint: str | None, event: str | None, payload: Any) -> dict[str, Any]:
+    """Describe a call without how often it is tried."""
+    return {"endpoint": endpoint, "event": event, "payload": payload}
 
 
-def _list_earlier(context: InstanceContext, node: WorkflowNode) -> list[EarlierStepRow]:
-    """List the steps of the node since the last passed gate, the newest first, as they are in this wave."""
-    document, changed = context.document, context.execution.changed.values()
+def _list_earlier(context: InstanceContext, node: WorkflowNode, since: int) -> list[EarlierStepRow]:
+    """List the steps of the node since this version, the newest first, as they are in this wave."""
+    document, execution = context.document, context.execution
     assert document is not None
-    gate = context.execution.passed_gate
-    own = [_make_row(context, step) for step in changed if step.node == node.id and step.seq > gate]
-    # A gate that was passed in this wave lies behind all that the database knows.
+    gates = execution.workflow.list_gates_of_slot(node.id)
+    passed, ended = execution.find_passed_gate(), execution.find_passed_gate(gates)
+    own = [
+        _make_row(context, step, is_before_gate=step.seq < passed, is_finished=step.seq < ended)
+        for step in execution.changed.values()
+        if step.node == node.id and step.version >= since
+    ]
     key = context.documents.connection, context.tenant_id, document.entity_type, document.id
-    known = [] if gate else list_earlier(*key, node.id)
+    known = list_earlier(*key, node.id, gates, since)
+    # A gate that was passed in this wave lies behind all that the database knows.
+    if passed:
+        known = [replace(row, is_before_gate=True, is_finished=row.is_finished or ended > 0) for row in known]
     ids = {row.id for row in own}
     return [*reversed(own), *(row for row in known if row.id not in ids)]
 
 
-def _make_row(context: InstanceContext, step: Step) -> EarlierStepRow:
+def _make_row(
+    context: InstanceContext, step: Step, *, is_before_gate: bool, is_finished: bool
+) -> EarlierStepRow:
     return EarlierStepRow(
-        step.id, context.row.id, step.token, step.status, created_at_of(step.id), step.to_output()
+        step.id,
+        context.row.id,
+        step.token,
+        step.status,
+        step.to_output(),
+        step.error,
+        is_before_gate=is_before_gate,
+        is_finished=is_finished,
     )
-
-
-def _since_request(
-    context: InstanceContext, node: WorkflowNode, rows: Sequence[EarlierStepRow]
-) -> Sequence[EarlierStepRow]:
-    """Leave out what was done for earlier requests, where a person asks for the slot each time."""
-    gate, request = context.execution.workflow.exit_gate_of(node.id), context.execution.projection.request
-    if gate is None or gate.config["kind"] != "requested" or request is None:
-        return rows
-    asked = created_at_of(UUID(request))
-    return [row for row in rows if row.created_at >= asked]
 
 
 def _read(
@@ -95,9 +121,7 @@ def _read(
     output = row.output_json or {}
     evidence, variables = output.get("evidence", {}), output.get("variables", {})
     has_ended = row.status == "completed" or (row.status == "skipped" and not is_item(row.token_id))
-    content = evidence.get("payload")
-    if effect is not None:
-        content = _describe(effect.endpoint, effect.payload_json)
+    has_failed = row.status == "failed" and bool(output.get("chosen_edge_ids"))
     if effect is not None and not has_ended and node.config.get("save_as"):
         variables = {node.config["save_as"]: effect.response_json}
     return EarlierStep(
@@ -105,9 +129,19 @@ def _read(
         token=row.token_id,
         is_own=row.instance_id == context.row.id,
         may_have_acted=has_ended or (effect is not None and effect.may_have_left),
-        has_answer=(has_ended and not is_item(row.token_id))
+        has_answer=((has_ended or has_failed) and not is_item(row.token_id))
         or (effect is not None and effect.status == "completed"),
-        is_by_hand=row.status == "skipped" or "advanced_by" in evidence,
-        content=content_hash(content),
+        is_finished=row.is_finished,
+        failed_id=(effect.first_id or effect.id) if effect is not None and effect.has_failed else None,
+        content=_read_said(evidence, effect),
         variables=variables,
+        error=row.error if has_failed else None,
     )
+
+
+def _read_said(evidence: Any, effect: EffectOfStep | None) -> str:
+    """Return the hash of what was said. What a person of an older release answered for is not known."""
+    if effect is not None:
+        message = effect.payload_json
+        return content_hash(_describe_call(effect.endpoint, message.get("event"), message.get("payload")))
+    return str(evidence["said"]) if "said" in evidence else content_hash(evidence.get("payload"))

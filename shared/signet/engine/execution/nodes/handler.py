@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+from uuid import UUID
 
 from signet.core.incidents.incident import UNSENT_CODES
 from signet.core.integrations.retry_plan import describe_plan, describe_timeout, parse_plan
@@ -31,6 +32,8 @@ class Effect:
     endpoint: str | None = None
     # Where the author says how often it is tried.
     max_attempts: int | None = None
+    # The id that its receiver knows it by, where it has failed before.
+    first_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from signet.core.approvals.unpinned_reads import list_unpinned_fields
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.store.approvals.requests import find_approving_instance
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.write import read_beginning
@@ -68,4 +69,5 @@ def _list_unpinned(context: InstanceContext, document: DocumentRow) -> frozenset
         status = beginning.begin_node.removeprefix("sys:state:")
     under = replace(document, contract_version=old.content["contract"]["version"])
     new = context.execution.workflow, documents.contract_of(document)
-    return list_unpinned_fields(old, documents.contract_of(under), *new, status)
+    is_decided = read_decided_way(context).is_decided
+    return list_unpinned_fields(old, documents.contract_of(under), *new, status, is_decided=is_decided)

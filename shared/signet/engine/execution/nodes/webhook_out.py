@@ -1,14 +1,16 @@
 """The webhook node: it enqueues a call to an endpoint or an event on the bus, and waits for its delivery."""
 
+from dataclasses import replace
 from typing import Any
 
 from signet.core.runtime.decisions import conclude, conclude_error
+from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.done_once import describe_call, find_done_before
+from signet.engine.execution.nodes.done_once import find_done_before
 from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
@@ -24,15 +26,16 @@ class WebhookOutHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         payload, variables = node.templates["/payload"](context.decision_input(token).env)
         given = {"payload": payload, "variables": variables}
-        if not context.may_come_again(token):
-            return ActionPlan(payload, given=given)
-        done = find_done_before(context, node, token, describe_call(_make_call(context, node, payload)))
+        done = find_done_before(context, node, token) if context.may_come_again(token) else None
         if isinstance(done, Blocked):
             return done
-        return ActionPlan(payload if done is None else done, given=given)
+        if isinstance(done, EarlierStep):
+            return ActionPlan(done, given=given)
+        call = _make_call(context, node, payload)
+        return ActionPlan(call if done is None else replace(call, first_id=done.first_id), given=given)
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        return _ask(context, pending.node, _make_call(context, pending.node, pending.plan))
+        return _ask(context, pending.node, pending.plan)
 
     def resume(
         self, context: InstanceContext, node: WorkflowNode, step: Step

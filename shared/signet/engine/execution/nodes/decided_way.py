@@ -1,0 +1,56 @@
+"""The record of what people have decided about a document, with what this transaction adds to it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from signet.core.approvals.decided_way import DecidedWay, StatusRun, read_way
+from signet.core.runtime.document_changes import DocumentState
+from signet.core.runtime.projection import Step
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.store.approvals.decided_ways import list_status_runs
+
+
+def read_decided_way(context: InstanceContext) -> DecidedWay:
+    """Read where people have decided on the way of the document. It costs a statement."""
+    document = context.document
+    if document is None:
+        return DecidedWay()
+    connection = context.documents.connection
+    runs = list(list_status_runs(connection, context.tenant_id, [document.id]).get(document.id, ()))
+    runs = runs or [StatusRun(1, document.status)]
+    deciding = context.documents.contract_of(document).contract.separation_of_duties.deciding
+    nodes = context.execution.workflow.nodes
+    for gate in _list_new_gates(context):
+        is_deciding = gate.outcome == "passed" and nodes[gate.node].config["transition"] in deciding
+        if gate.pins is not None or is_deciding:
+            runs[-1] = replace(runs[-1], decided_at=(*runs[-1].decided_at, gate.version_after - 1))
+        status = _read_status(context, gate)
+        if status != runs[-1].status:
+            runs.append(StatusRun(gate.version_after, status))
+    return read_way(runs, context.execution.workflow.is_behind_approvals)
+
+
+def find_document_state(context: InstanceContext) -> DocumentState | None:
+    """Find the document as the wave finds it. Where an edit may take pins away, read who has decided."""
+    state, execution = context.find_document_state(), context.execution
+    if state is not None and state.unchanged_refs and state.version != execution.projection.entity_version:
+        execution.is_decided = read_decided_way(context).is_decided
+    return state
+
+
+def _list_new_gates(context: InstanceContext) -> Iterator[Step]:
+    """List the gates whose documents are not written yet."""
+    for _, step in sorted(context.execution.changed.items()):
+        is_gate = (
+            not step.is_control and context.execution.workflow.nodes[step.node].type.name == "lifecycle_gate"
+        )
+        if is_gate and step.outcome in ("passed", "rejected"):
+            yield step
+
+
+def _read_status(context: InstanceContext, gate: Step) -> str:
+    """Return the status that a gate has given the document."""
+    workflow = context.execution.workflow
+    if gate.outcome == "passed":
+        return str(workflow.nodes[gate.node].config["to"])
+    return str(workflow.nodes[workflow.find_edge(gate.chosen_edge_ids[0]).target].config["state"])
