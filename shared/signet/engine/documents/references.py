@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.pins import Pins
+from signet.core.approvals.pins import Pins, point_refs
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
@@ -177,6 +177,14 @@ class PinsInForce:
         """Read the pins of documents whose actions read other documents, or hand refs on to new ones."""
         types = {
             row.id: row.entity_type
+    def point(
+        self, contract: CompiledContract, before: DocumentRow, after: Mapping[str, Any], *, is_approved: bool
+    ) -> None:
+        """Keep where a step points refs behind a gate: nobody has approved what else is read there."""
+        pins = self.of(before.id)
+        if pins or is_approved:
+            self.use(before.id, point_refs(pins, contract, before.data, after))
+
             for operation in operations
             if isinstance(operation, RunAction) and (row := rows.get(operation.id)) is not None
             if _reads_others(find_contract(operation, row), operation.action)
