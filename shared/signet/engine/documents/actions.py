@@ -147,6 +147,7 @@ def _change(
         return reject_locked(window)
     change = make_version(context, row, f"action:{operation.action}", data, operation.reason)
     change.is_approved = context.is_own_workflow and operation.is_approved
+    change.asks_nobody = context.is_own_workflow and operation.asks_nobody
     if not context.is_own_workflow:
         trigger_workflow(change, row, "mutation", {"action": operation.action})
         supersede_request(change, row, "edited")
@@ -155,7 +156,9 @@ def _change(
 
 def _note(operation: RunAction, context: MutationContext, row: DocumentRow) -> DocumentChange:
     """Make a change that leaves the document as it is, so that no edit window forbids it."""
-    return audit_only_change(context, row, f"action:{operation.action}", operation.reason)
+    change = audit_only_change(context, row, f"action:{operation.action}", operation.reason)
+    change.is_approved = context.is_own_workflow and operation.is_approved
+    return change
 
 
 def _make_input(

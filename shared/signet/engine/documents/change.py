@@ -220,6 +220,7 @@ class DocumentChange:
     # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
     is_approved: bool = False  # a workflow's own edit of what people have approved
+    asks_nobody: bool = False  # a workflow's own edit, and it asks nobody
     amended_from: DocumentRow | None = None
     # Of an amendment: its original stays in force until it settles, and then it takes that one's place.
     original_stays: bool = False

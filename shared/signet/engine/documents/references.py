@@ -16,6 +16,7 @@ from signet.core.documents.personal_data import is_reference
 from signet.core.expressions import FollowedField
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
+from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
 
@@ -115,6 +116,11 @@ class Refs:
             if (values := self._find(document)) is not None
         }
 
+    def comes_of_approved(self, document_id: UUID) -> bool:
+        """Return whether an action made the document of one about which people had decided."""
+        given = list_given_decisions(self._connection, self._tenant_id, [document_id])
+        return any(decision.origin_id is not None for decision in given.get(document_id, ()))
+
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         referenced = self._find_document(wanted)
         return {
@@ -171,12 +177,6 @@ class PinsInForce:
     def of(self, document_id: UUID) -> Pins:
         return self._pins.get(document_id, {})
 
-    def read_for(
-        self, operations: Iterable[Operation], rows: Mapping[UUID, DocumentRow], find_contract: FindContract
-    ) -> None:
-        """Read the pins of documents whose actions read other documents, or hand refs on to new ones."""
-        types = {
-            row.id: row.entity_type
     def point(
         self, contract: CompiledContract, before: DocumentRow, after: Mapping[str, Any], *, is_approved: bool
     ) -> None:
@@ -185,6 +185,12 @@ class PinsInForce:
         if pins or is_approved:
             self.use(before.id, point_refs(pins, contract, before.data, after))
 
+    def read_for(
+        self, operations: Iterable[Operation], rows: Mapping[UUID, DocumentRow], find_contract: FindContract
+    ) -> None:
+        """Read the pins of documents whose actions read other documents, or hand refs on to new ones."""
+        types = {
+            row.id: row.entity_type
             for operation in operations
             if isinstance(operation, RunAction) and (row := rows.get(operation.id)) is not None
             if _reads_others(find_contract(operation, row), operation.action)

@@ -171,6 +171,7 @@ class ActionHandler:
             sources=workflow.followed_by(context.documents.contract_of(row), node),
             reads_variables=workflow.reads_variables(node),
             is_approved=workflow.is_approved(row.status, is_amendment=row.amended_from_id is not None),
+            asks_nobody=not workflow.has_approvals,
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
@@ -208,7 +209,6 @@ def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str,
     return {"payload": payload, "variables": variables}
 
 
-def _version(context: InstanceContext, step: Step) -> int:
 def _with_pins(context: InstanceContext, decision: Decision) -> Decision:
     """Keep with the step where it has pointed refs behind a gate."""
     document = context.document
@@ -221,6 +221,7 @@ def _refuse_unpinned(problem: str) -> Rejected:
     return Rejected(code, sentence)
 
 
+def _version(context: InstanceContext, step: Step) -> int:
     return context.document.version if context.document is not None else step.version
 
 
