@@ -27,6 +27,7 @@ from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 from tests.mutants.pinning import PINNING
+from tests.mutants.pointing import POINTING
 from tests.mutants.proving import PROVING
 from tests.mutants.recording import RECORDING
 from tests.mutants.repairing import REPAIRING
@@ -58,6 +59,7 @@ MUTATIONS: Sequence[Mutation] = (
     *SCENES_OF_AUTHORITY,
     *VIEWS_OF_AUTHORITY,
     *PINNING,
+    *POINTING,
     *CARRYING,
     *VOTING,
     *ACTORS,

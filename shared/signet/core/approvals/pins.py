@@ -15,7 +15,7 @@ from signet.core.documents.personal_data import is_reference
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
-from signet.core.runtime.projection import CARRIED, INHERITED
+from signet.core.runtime.projection import CARRIED, INHERITED, POINTED_BEHIND
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import ResponsiblePersons
 
@@ -107,6 +107,49 @@ def list_unchanged_refs(pins: Pins, data: Mapping[str, Any]) -> list[str]:
     return [ref for ref, pin in pins.items() if pin["document_id"] == data.get(ref)]
 
 
+def point_refs(
+    pins: Pins, contract: CompiledContract, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Pins:
+    """Return the pins after a step has pointed refs elsewhere: what is pinned of a document serves there."""
+    pointed = {
+        name: after.get(name)
+        for name, field in contract.contract.fields.items()
+        if isinstance(field, RefField) and after.get(name) != before.get(name)
+    }
+    if not pointed:
+        return pins
+    fields = contract.contract.fields
+    made = {
+        name: _make_pointed(pins, fields[name], document_id)
+        for name, document_id in pointed.items()
+        if document_id is not None
+    }
+    return {**{name: pins[name] for name in pins if name not in pointed}, **made}
+
+
+def _make_pointed(pins: Pins, field: Any, document_id: str) -> Mapping[str, Any]:
+    """Make the pin of a ref that a step has pointed to a document: a missing one stays away there too."""
+    known = [
+        pin
+        for pin in pins.values()
+        if pin["document_id"] == document_id and pin["entity_type"] == field.entity_type
+    ]
+    present = [pin for pin in known if not _is_absent(pin)]
+    if known and not present:
+        return known[0]
+    origin = next((pin[INHERITED] for pin in pins.values() if INHERITED in pin), None)
+    inherited = {} if origin is None else {INHERITED: origin}
+    unknown = {
+        "document_id": document_id,
+        "entity_type": field.entity_type,
+        "version": None,
+        "hash": None,
+        "values": {},
+        "responsible": [],
+    }
+    return {**inherited, **(_join_pins(present) if present else unknown), POINTED_BEHIND: True}
+
+
 def inherit_pins(pins: Pins, origin: str, contract: CompiledContract, data: Mapping[str, Any]) -> Pins:
     """Return the pins of a new document: of each ref to a document that the pins of its origin name.
 
@@ -162,4 +205,4 @@ def list_changed_by(pins: Pins, person: str) -> list[str]:
 
 
 def _is_absent(pin: Mapping[str, Any]) -> bool:
-    return pin["version"] is None
+    return pin["version"] is None and POINTED_BEHIND not in pin

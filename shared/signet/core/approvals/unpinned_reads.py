@@ -1,11 +1,25 @@
 """Reads behind an approval that it pinned not: what only a newer definition reads was shown to nobody."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
-from signet.core.approvals.pins import list_pinned_fields
+from signet.core.approvals.pins import Pins, list_pinned_fields
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.expressions import FollowedField
+from signet.core.runtime.projection import POINTED_BEHIND
 from signet.core.runtime.workflow import Workflow
+
+
+def list_pointed_behind(
+    pins: Pins, data: Mapping[str, Any], reads: Iterable[FollowedField]
+) -> frozenset[FollowedField]:
+    """List the reads of documents that a step has pointed a ref to behind a gate, where nothing is pinned."""
+    pointed = {
+        ref: pin for ref, pin in pins.items() if POINTED_BEHIND in pin and pin["document_id"] == data.get(ref)
+    }
+    return frozenset(
+        (ref, name) for ref, name in reads if ref in pointed and name not in pointed[ref]["values"]
+    )
 
 
 def list_unpinned_reads(

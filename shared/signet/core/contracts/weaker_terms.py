@@ -97,6 +97,10 @@ def _find_in_transition(name: str, before: Contract, transition: Transition) -> 
         yield make_finding("WAY_ADDED", place, transition=name, state=state, to=transition.to)
     if old is None:
         return
+    if transition.rejected_to != old.rejected_to:
+        place, was = point(("transitions", name, "rejected_to")), old.rejected_to or "nowhere"
+        leads = transition.rejected_to or "nowhere"
+        yield make_finding("REJECTION_WAY_CHANGED", place, transition=name, to=leads, before=was)
     subject = f"transition '{name}'"
     place = point(("transitions", name, "condition"))
     yield from _compare_conditions(place, f"the {subject}", old.condition, transition.condition)

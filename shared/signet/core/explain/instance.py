@@ -38,7 +38,7 @@ from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_l
 from signet.core.explain.waits import describe_left, describe_wait, describe_waking
 from signet.core.explain.ways_on import explain_ways_on, write_ways_on
 from signet.core.runtime.position import STANDING
-from signet.core.runtime.projection import INHERITED
+from signet.core.runtime.projection import INHERITED, POINTED_BEHIND
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
@@ -241,11 +241,6 @@ def _list_approved_references(record: InstanceRecords) -> Iterator[ApprovedRefer
     for ref, pin in sorted(record.instance.pins.items()):
         approval, origin, version = pin.get("approval"), pin.get(INHERITED), pin["version"]
         fields = tuple(sorted(pin["values"]))
-        reads = describe_list(escape(name) for name in fields) or "nothing"
-        as_of = f"as of version {version}" if version is not None else "which was not there"
-        sentence = f"{escape(ref)}: {reads} of document {pin['document_id']} {as_of}"
-        sentence += f", by approval {approval}" if approval else ", by an approval of an older release"
-        sentence += f" of document {origin}, which made this one." if origin else "."
         yield ApprovedReference(
             ref,
             UUID(pin["document_id"]),
@@ -253,8 +248,20 @@ def _list_approved_references(record: InstanceRecords) -> Iterator[ApprovedRefer
             fields,
             UUID(approval) if approval else None,
             UUID(origin) if origin else None,
-            sentence,
+            _describe_pin(ref, pin),
         )
+
+
+def _describe_pin(ref: str, pin: Mapping[str, Any]) -> str:
+    if POINTED_BEHIND in pin and pin["version"] is None:
+        pointed = f"{escape(ref)}: a step has pointed it to document {pin['document_id']}."
+        return f"{pointed} Nobody has approved what that says."
+    approval, origin, version = pin.get("approval"), pin.get(INHERITED), pin["version"]
+    reads = describe_list(escape(name) for name in sorted(pin["values"])) or "nothing"
+    as_of = f"as of version {version}" if version is not None else "which was not there"
+    sentence = f"{escape(ref)}: {reads} of document {pin['document_id']} {as_of}"
+    sentence += f", by approval {approval}" if approval else ", by an approval of an older release"
+    return sentence + (f" of document {origin}, which made this one." if origin else ".")
 
 
 def _list_rejections(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedRejection]:

@@ -32,6 +32,8 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 MOVED = f"{CONTROL}moved"
 # Of a pin: the document that the pinned one was made of, whose approval it is of.
 INHERITED = "inherited_from"
+# Of a pin: a step has pointed the ref to this document behind a gate. Nobody has approved what it lacks.
+POINTED_BEHIND = "pointed_behind_gate"
 # Begins the name of a pin of a document that no ref leads to: what is made of this one may refer to it.
 CARRIED = "document:"
 

@@ -26,6 +26,9 @@ from signet.core.expressions.render import Render
 from signet.core.runtime.guarded_gates import list_guarded_gates, list_states_behind, list_windows_behind
 from signet.core.runtime.live_variables import list_live_variables
 
+# Nodes whose own expressions are conditions.
+_WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
+
 
 @dataclass(frozen=True, slots=True)
 class WorkflowEdge:
@@ -113,6 +116,7 @@ class Workflow:
         }
         self._followed: dict[str, frozenset[FollowedField]] = {}
         self._followed_by_node: dict[tuple[str, str], frozenset[FollowedField]] = {}
+        self._deciding_fields: dict[tuple[str, str], frozenset[FollowedField]] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
@@ -177,11 +181,14 @@ class Workflow:
 
     def read_by(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
         """Return what a node, the action that it runs and the edges behind it read behind refs."""
+        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
+        return self.followed_by(contract, node) | by_action | self.read_by_conditions(contract, node)
+
+    def read_by_conditions(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+        """Return what the conditions of the edges behind a node read behind refs."""
         listed = (edge.condition for edges in node.edges.values() for edge in edges)
         conditions = [condition.expression for condition in listed if condition is not None]
-        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
-        read = self.followed_by(contract, node) | by_action
-        return read | contract.find_followed(conditions) if conditions else read
+        return contract.find_followed(conditions) if conditions else frozenset()
 
     def sources_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
         """Return what the node reads behind refs of its document, where it sets a variable."""
@@ -189,6 +196,23 @@ class Workflow:
             return frozenset()
         by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
         return self.followed_by(contract, node) | by_action
+
+    def deciding_fields_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+        """Return what the conditions of a node and of the edges behind it read behind refs.
+
+        Nothing counts where the workflow writes nothing that could rest on it.
+        """
+        key = contract.hash, node.id
+        if key not in self._deciding_fields:
+            own = self.followed_by(contract, node) if node.type.name in _WITH_CONDITIONS else frozenset()
+            read = own | self.read_by_conditions(contract, node)
+            self._deciding_fields[key] = read if self._writes else frozenset()
+        return self._deciding_fields[key]
+
+    @cached_property
+    def _writes(self) -> bool:
+        """Return whether a node changes the document, makes another one, or sets a variable."""
+        return bool(self.run_actions) or any(node.sets_variables for node in self.nodes.values())
 
     def reads_variables(self, node: WorkflowNode) -> bool:
         """Return whether the node takes a value from a variable. A function in Python may read every one."""

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionActor, ActionDocument, ActionInput, ActionRegistry, freeze
+from signet.core.approvals.unpinned_reads import list_pointed_behind
 from signet.core.contracts.contract import DeclaredAction
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
@@ -38,6 +39,9 @@ def run_action(
     make_id: MakeId,
     registry: ActionRegistry,
 ) -> ChangeOrRefusal:
+    refused = _refuse_unpinned(operation, context)
+    if refused is not None:
+        return refused
     action = context.contract.contract.actions[operation.action]
     payload, mistakes = validate_fields(action.payload, dict(operation.payload))
     if payload is None:
@@ -49,6 +53,19 @@ def run_action(
             return _create(operation, context, row, action, payload, make_id)
         case "python":
             return _ask_function(operation, context, row, payload, make_id, registry)
+
+
+def _refuse_unpinned(operation: RunAction, context: MutationContext) -> Rejected | None:
+    """Refuse a person what no approval has pinned, where a step has pointed the ref; steps are held."""
+    if context.is_own_workflow or not context.pins:
+        return None
+    reads = context.contract.refs_of_actions[operation.action]
+    unpinned = ", ".join(sorted(map(".".join, list_pointed_behind(context.pins, context.data, reads))))
+    if not unpinned:
+        return None
+    sentence = f"the action reads {unpinned}, which no approval of the document has pinned"
+    remedy = "Amend the document, so that people decide on what the action reads."
+    return Rejected("READS_UNPINNED", sentence, remedy=remedy)
 
 
 def _update(
@@ -131,6 +148,7 @@ def _change(
     change = make_version(context, row, f"action:{operation.action}", data, operation.reason)
     if context.is_own_workflow:
         change.is_approved = operation.is_approved
+        change.asks_nobody = operation.asks_nobody
     if not context.is_own_workflow:
         trigger_workflow(change, row, "mutation", {"action": operation.action})
         supersede_request(change, row, "edited")
@@ -139,7 +157,10 @@ def _change(
 
 def _note(operation: RunAction, context: MutationContext, row: DocumentRow) -> DocumentChange:
     """Make a change that leaves the document as it is, so that no edit window forbids it."""
-    return audit_only_change(context, row, f"action:{operation.action}", operation.reason)
+    change = audit_only_change(context, row, f"action:{operation.action}", operation.reason)
+    if context.is_own_workflow:
+        change.is_approved = operation.is_approved
+    return change
 
 
 def _make_input(

@@ -93,7 +93,12 @@ def find_sources_of(operation: Operation, context: MutationContext) -> Responsib
     """
     if not isinstance(operation, RunAction):
         return NOBODY
-    reads = context.contract.refs_of_actions[operation.action] | operation.sources
+    contract = context.contract
+    reads = contract.refs_of_actions[operation.action] | operation.sources
+    if context.caller.instance_id is None:
+        # Of a step, the node before it has asked the condition.
+        permission = contract.permission_of_action(operation.action)
+        reads |= contract.refs_of_conditions.get(permission, frozenset())
     of_refs = find_sources(context, reads) if reads else NOBODY
     if context.row is None or not operation.reads_variables:
         return of_refs

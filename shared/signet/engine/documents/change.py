@@ -221,6 +221,7 @@ class DocumentChange:
     keeps_content: bool = False
     # Asks whether it is a workflow's own edit of what people have approved.
     is_approved: Callable[[], bool] | Literal[False] = False
+    asks_nobody: bool = False  # a workflow's own edit, and it asks nobody
     amended_from: DocumentRow | None = None
     # Of an amendment: its original stays in force until it settles, and then it takes that one's place.
     original_stays: bool = False

@@ -6,16 +6,17 @@ ref. Changes of the transaction itself are seen.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.approvals.pins import Pins
+from signet.core.approvals.pins import Pins, point_refs
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.core.expressions import FollowedField
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
+from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
 
@@ -115,6 +116,11 @@ class Refs:
             if (values := self._find(document)) is not None
         }
 
+    def comes_of_approved(self, document_id: UUID) -> bool:
+        """Return whether an action made the document of one about which people had decided."""
+        given = list_given_decisions(self._connection, self._tenant_id, [document_id])
+        return any(decision.origin_id is not None for decision in given.get(document_id, ()))
+
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         referenced = self._find_document(wanted)
         return {
@@ -170,6 +176,20 @@ class PinsInForce:
 
     def of(self, document_id: UUID) -> Pins:
         return self._pins.get(document_id, {})
+
+    def point(
+        self,
+        contract: CompiledContract,
+        before: DocumentRow,
+        after: Mapping[str, Any],
+        *,
+        is_approved: Callable[[], bool] | Literal[False],
+    ) -> None:
+        """Keep where a step points refs behind a gate: nobody has approved what else is read there."""
+        pins = self.of(before.id)
+        pointed = point_refs(pins, contract, before.data, after)
+        if pointed != pins and (pins or (is_approved and is_approved())):
+            self.use(before.id, pointed)
 
     def read_for(
         self, operations: Iterable[Operation], rows: Mapping[UUID, DocumentRow], find_contract: FindContract

@@ -144,8 +144,9 @@ def _apply_before(
                 if data is None:
                     return reject_fields(mistakes)
                 if data != change.after.data:
-                    if change.is_approved and change.is_approved():
-                        return _sets_approved(compiled.rule, change, data)
+                    approved = _list_approved(context, change, data)
+                    if approved:
+                        return _sets_approved(compiled.rule, approved)
                     change.content_responsible |= _find_sources(compiled, context, change)
                 change.after.data = data
     return None
@@ -163,6 +164,28 @@ def _may_set(context: MutationContext, change: DocumentChange) -> bool:
         return True
     state = change.contract.contract.states.get(before.status)
     return state is None or state.edit != "locked"
+
+
+def _list_approved(context: MutationContext, change: DocumentChange, data: Mapping[str, Any]) -> list[str]:
+    """List what a rule would change of what people have approved: of a new document, what it is given."""
+    now, is_new = change.after.data, change.before is None
+    changed = [
+        name
+        for name in sorted(data)
+        if data[name] != now.get(name) and not (is_new and now.get(name) is None)
+    ]
+    if not changed:
+        return []
+    is_approved = change.is_approved and change.is_approved()
+    return changed if is_approved or _is_made_of_approved(context, change) else []
+
+
+def _is_made_of_approved(context: MutationContext, change: DocumentChange) -> bool:
+    """Return whether an action made the document of one that people have approved, and nobody is asked since.
+
+    It costs a statement, where a rule would set a value in what a step of such a document writes.
+    """
+    return change.asks_nobody and context.refs.comes_of_approved(change.document_id)
 
 
 def _find_sources(
@@ -267,9 +290,8 @@ def _find_rejection_behind(
     return _rejected(compiled.rule, rejects)
 
 
-def _sets_approved(rule: Rule, change: DocumentChange, data: Mapping[str, Any]) -> Rejected:
+def _sets_approved(rule: Rule, names: Sequence[str]) -> Rejected:
     """Refuse a value that a rule would set where people have approved what the document says."""
-    names = sorted(name for name in data if data[name] != change.after.data.get(name))
     return Rejected(
         "RULE_SETS_APPROVED",
         f"the rule '{rule.name}' would set {', '.join(names)} in what people have approved",

@@ -264,6 +264,8 @@ class DocumentUnitOfWork:
         """Apply a decided change: the rest of this transaction sees it."""
         if change.replaces is not None and reserve(self.connection, self._tenant_id, [change], undo=True):
             raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
+        if change.before is not None and change.caller.instance_id is not None:
+            self.pins.point(change.contract, change.before, change.after.data, is_approved=change.is_approved)
         self._rows |= advance(self._maker.add(change), self.transaction.now)
         for part in change.parts:
             if part.before is None:
@@ -375,6 +377,7 @@ class DocumentUnitOfWork:
         if isinstance(new, Rejected):
             return new
         self._pin_workflow(new)
+        new.is_approved = change.is_approved
         new.note.made_by = {"document_id": str(change.document_id), "action": change.note.action}
         rejected = self._apply_rules(context, new)
         if isinstance(new.instance, InstanceStart):

@@ -24,7 +24,7 @@ from signet.engine.execution.left_documents import leave_again
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.decided_way import find_document_state
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, try_gate
+from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, resume, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rows import (
     has_ready_tokens,
@@ -291,11 +291,10 @@ class _Wave:
         return refusal
 
     def _resume(self, context: InstanceContext, token_id: str) -> None:
-        step = context.execution.open.get(token_id)
-        handler = HANDLERS.get(context.execution.workflow.nodes[step.node].type.name) if step else None
-        if step is None or handler is None or not context.execution.takes_changes:
+        nodes, step = context.execution.workflow.nodes, context.execution.open.get(token_id)
+        if step is None or nodes[step.node].type.name not in HANDLERS or not context.execution.takes_changes:
             return
-        result = handler.resume(context, context.execution.workflow.nodes[step.node], step)
+        result = resume(context, nodes[step.node], step)
         if isinstance(result, Blocked):
             context.execution.hold(token_id, result)
         elif result is not None and result.decision is not None:

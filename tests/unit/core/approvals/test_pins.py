@@ -7,9 +7,11 @@ from signet.core.approvals.pins import (
     inherit_pins,
     list_changed_variables,
     list_pinned_persons,
+    point_refs,
     read_as_approved,
     read_pinned,
 )
+from signet.core.approvals.unpinned_reads import list_pointed_behind
 from signet.core.contracts.compiled_contract import CompiledContract
 from tests.support.core.small_workflows import CONTRACT, make_contract
 
@@ -106,3 +108,52 @@ def test_a_new_document_takes_the_pins_of_the_documents_that_it_names() -> None:
         "payee": {**joined, "approval": "9", "inherited_from": "0"}
     }
     assert inherit_pins({}, "0", contract, data) == {}
+
+
+def with_refs(*names: str) -> CompiledContract:
+    ref = {"type": "ref", "entity_type": "vendor", "reads": {"iban": {"type": "string"}}}
+    fields = {**CONTRACT["fields"], **dict.fromkeys(names, ref)}
+    return CompiledContract(make_contract(fields=fields), "0" * 64)
+
+
+def pinned(version: int | None = 3, **values: str) -> dict[str, object]:
+    about = {"document_id": "1", "entity_type": "vendor", "version": version, "responsible": ["ann"]}
+    return {**about, "values": values}
+
+
+def test_a_ref_that_a_step_points_to_a_pinned_document_has_its_pin() -> None:
+    contract = with_refs("vendor", "target")
+    pins = {"vendor": pinned(iban="DE-GOOD")}
+    pointed = point_refs(pins, contract, {"vendor": "1"}, {"vendor": "1", "target": "1"})
+    assert pointed["target"] == {**pinned(iban="DE-GOOD"), "pointed_behind_gate": True}
+    assert pointed["vendor"] == pins["vendor"]
+
+
+def test_a_ref_that_a_step_points_elsewhere_holds_nothing() -> None:
+    contract = with_refs("vendor", "target")
+    pins = {"target": {**pinned(iban="DE-GOOD"), "inherited_from": "0"}}
+    pointed = point_refs(pins, contract, {"target": "1"}, {"target": "2"})
+    held = pointed["target"]
+    assert (held["document_id"], held["values"], held["inherited_from"]) == ("2", {}, "0")
+    assert list_pointed_behind(pointed, {"target": "2"}, [("target", "iban"), ("vendor", "iban")]) == {
+        ("target", "iban")
+    }
+    assert list_pointed_behind(pointed, {"target": "1"}, [("target", "iban")]) == frozenset()
+    assert read_as_approved(pointed, {"target": "2"}, {"target": {"iban": "NOW"}})["target"] == {
+        "iban": "NOW"
+    }
+
+
+def test_a_ref_that_a_step_points_to_a_document_that_was_not_there_leads_nowhere() -> None:
+    contract = with_refs("vendor", "target")
+    pins = {"vendor": pinned(version=None)}
+    pointed = point_refs(pins, contract, {"vendor": "1"}, {"vendor": "1", "target": "1"})
+    assert read_as_approved(pointed, {"target": "1"}, {"target": {"iban": "NOW"}}) == {}
+
+
+def test_a_ref_that_a_step_empties_has_no_pin() -> None:
+    contract = with_refs("vendor")
+    assert point_refs({"vendor": pinned()}, contract, {"vendor": "1"}, {}) == {}
+    assert point_refs({"vendor": pinned()}, contract, {"vendor": "1"}, {"vendor": "1"}) == {
+        "vendor": pinned()
+    }

@@ -78,6 +78,7 @@ CASES = [
     ("transitions/approve/condition", "true", "CONDITION_CHANGED"),
     ("transitions/approve/permission", "bill:edit", "PERMISSION_CHANGED"),
     ("transitions/submit/permission", "bill:read", "PERMISSION_CHANGED"),
+    ("transitions/approve/rejected_to", "active", "REJECTION_WAY_CHANGED"),
     ("transitions/submit/reason_required", False, "REASON_DROPPED"),
     ("transitions/short_cut", WAY, "WAY_ADDED"),
     ("states/submitted/edit", "editable", "EDIT_WIDER"),

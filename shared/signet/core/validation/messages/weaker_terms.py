@@ -35,6 +35,11 @@ WEAKENING: Mapping[str, tuple[str, str, str]] = {
     "EDIT_WIDER": ("warning", "The {subject} was {before} for edits, and is {after} now.", _LOOK),
     "DELETE_WIDER": ("warning", "Documents may be deleted in '{state}' now.", _LOOK),
     "WAY_ADDED": ("warning", "The transition '{transition}' leads from '{state}' to '{to}' now.", _LOOK),
+    "REJECTION_WAY_CHANGED": (
+        "warning",
+        "A rejection of '{transition}' leads to '{to}' now, and led to '{before}'.",
+        "See what people may ask for there, or publish this only if that is wanted.",
+    ),
     "ACTION_ADDED": ("warning", "People and steps may run the action '{action}' now.", _LOOK),
     "ACTION_CHANGED": ("warning", "The action '{action}' does something else now.", "Compare both versions."),
 }

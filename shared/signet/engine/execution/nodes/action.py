@@ -18,6 +18,11 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.engine.execution.nodes.done_once import find_done_before
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.engine.execution.nodes.unpinned_reads import (
+    find_unpinned_read,
+    find_unpinned_way,
+    follows_refs_behind,
+)
 from signet.store.documents.write import DocumentRow
 
 # The output with its evidence, or the refusal.
@@ -45,13 +50,23 @@ class ActionHandler:
             return HandlerResult(self._fail(context, pending, pending.plan))
         if pending.node.config["for_each"] is not None:
             return self._act_for_each(context, pending, pending.plan)
-        run = self._run(context, pending.node, pending.step, pending.plan)
+        run = self._run_once(context, pending)
         if not isinstance(run, tuple):
             return HandlerResult(self._fail(context, pending, run))
         return HandlerResult(self._save(context, pending, *run))
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
+
+    def _run_once(self, context: InstanceContext, pending: PendingAction) -> _Run:
+        """Run the action. It is undone where a condition behind it would follow a ref that it has pointed."""
+        if not follows_refs_behind(context, pending.node):
+            return self._run(context, pending.node, pending.step, pending.plan)
+        context.documents.begin_undoable()
+        run = self._run(context, pending.node, pending.step, pending.plan)
+        problem = find_unpinned_way(context, pending.node)
+        context.documents.end_undoable(undo=problem is not None)
+        return _refuse_unpinned(problem) if problem is not None else run
 
     def _act_for_each(
         self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
@@ -119,12 +134,15 @@ class ActionHandler:
         if first is None:
             outputs = [done[str(index)]["output"] for index in range(len(items))]
             return HandlerResult(self._save(context, pending, outputs, {}))
-        failed = self._fail(context, pending, *first)
+        failed = _with_pins(context, self._fail(context, pending, *first))
         # Only a retry reads what is done: an author's edge for errors leads elsewhere.
         return HandlerResult(failed if failed.edges else replace(failed, variables={name: done}))
 
     def _run_item(self, context: InstanceContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
         """Run one item, whose payload may read what the items before it have changed."""
+        problem = find_unpinned_read(context, node)
+        if problem is not None:
+            return _refuse_unpinned(problem)
         env = context.decision_input(context.execution.token_of(step)).env
         return self._run(context, node, step, _resolve(node, env, item))
 
@@ -144,6 +162,7 @@ class ActionHandler:
             sources=workflow.followed_by(context.documents.contract_of(row), node),
             reads_variables=workflow.reads_variables(node),
             is_approved=partial(_is_approved, context, row),
+            asks_nobody=not workflow.has_approvals,
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
@@ -159,7 +178,7 @@ class ActionHandler:
             **context.decision_input(execution.token_of(pending.step)).env,
             "context": {**execution.projection.context, **saved},
         }
-        return conclude(execution.workflow, node, "done", env, evidence, saved)
+        return _with_pins(context, conclude(execution.workflow, node, "done", env, evidence, saved))
 
     def _fail(
         self, context: InstanceContext, pending: PendingAction, refused: Refused, index: int | None = None
@@ -186,6 +205,18 @@ def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str,
     """Resolve what the action is given, with what was read for it."""
     payload, variables = node.templates["/payload"]({**env, "item": item})
     return {"payload": payload, "variables": variables}
+
+
+def _with_pins(context: InstanceContext, decision: Decision) -> Decision:
+    """Keep with the step where it has pointed refs behind a gate."""
+    document = context.document
+    pins = context.documents.pins.of(document.id) if document is not None else {}
+    return decision if pins == context.execution.projection.pins else replace(decision, pins=pins)
+
+
+def _refuse_unpinned(problem: str) -> Rejected:
+    code, _, sentence = problem.partition(": ")
+    return Rejected(code, sentence)
 
 
 def _version(context: InstanceContext, step: Step) -> int:

@@ -142,6 +142,7 @@ class InstanceContext:
         self._forget_inputs(None)
         self.approvals.restore(self.row.id)
         self.performed_for = None
+        self.use_pins()
 
     # --- the document, and what people did to it ---
 

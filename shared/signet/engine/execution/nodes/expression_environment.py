@@ -53,6 +53,8 @@ class ExpressionEnvironment:
                 for node in workflow.nodes.values():
                     if sources := workflow.sources_of(contract, node):
                         yield RefQuery(contract, sources, document.data)
+                    if deciding := workflow.deciding_fields_of(contract, node):
+                        yield RefQuery(contract, deciding, document.data)
 
     def ask_rules(
         self,

@@ -7,7 +7,7 @@ from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
-from signet.core.runtime.projection import Actor
+from signet.core.runtime.projection import Actor, Step
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.action import ActionHandler
@@ -18,7 +18,7 @@ from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
-from signet.engine.execution.nodes.variable_sources import keep_sources
+from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
 HANDLERS: Mapping[str, NodeHandler] = {
@@ -39,6 +39,7 @@ def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     if problem:
         return replace(context.decision_input(token), problem=problem)
     keep_sources(context, deciding)
+    keep_deciders(context, deciding)
     return context.decision_input(token)
 
 
@@ -60,8 +61,20 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
 def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
     """Let the node act, or take the answer of the first time where it has acted behind the gate before."""
     if isinstance(pending.plan, EarlierStep):
-        return conclude_as_before(context, pending, pending.plan)
-    return HANDLERS[pending.node.type.name].act(context, pending)
+        result = conclude_as_before(context, pending, pending.plan)
+    else:
+        result = HANDLERS[pending.node.type.name].act(context, pending)
+    if result.decision is not None:
+        keep_deciders(context, pending.node)
+    return result
+
+
+def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
+    """Let the node look at what its step waits for."""
+    result = HANDLERS[node.type.name].resume(context, node, step)
+    if isinstance(result, HandlerResult) and result.decision is not None:
+        keep_deciders(context, node)
+    return result
 
 
 def try_gate(context: InstanceContext, gate: str, asker: Actor) -> str | None:

@@ -1,4 +1,4 @@
-"""The fields of other documents that a new instance reads, and no approval of its document has pinned.
+"""The fields of other documents that a step reads behind a gate, and no approval of its document has pinned.
 
 Nobody has seen such a value. It is not read: the token is held, until a definition without it is in force, or
 people decide again.
@@ -6,7 +6,7 @@ people decide again.
 
 from dataclasses import replace
 
-from signet.core.approvals.unpinned_reads import list_unpinned_fields
+from signet.core.approvals.unpinned_reads import list_pointed_behind, list_unpinned_fields
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
@@ -24,34 +24,69 @@ _TELLING = ("webhook_out", "notification")
 
 def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | None:
     """Return why the node may not read: no approval of the document has pinned what it reads."""
-    if context.row.birth not in _LATER or node.type.name in _ASKING:
-        return None
     document = context.document
-    if document is None:
+    if document is None or node.type.name in _ASKING:
         return None
-    workflow, pins = context.execution.workflow, context.execution.projection.pins
-    contract = context.documents.contract_of(document)
-    read = {
-        (ref, name)
-        for ref, name in workflow.read_by(contract, node)
-        if document.data.get(ref) is not None and name not in pins.get(ref, {}).get("values", ())
-    }
-    if not read or _is_asked_about(context, node):
+    read = context.execution.workflow.read_by(context.documents.contract_of(document), node)
+    if not read or _is_asked_ahead(context, node):
         return None
-    unpinned = sorted(map(".".join, read & _list_unpinned(context, document)))
-    if not unpinned:
-        return None
-    return (
-        f"READS_UNPINNED: {node.id} reads {', '.join(unpinned)}, which no approval of the document has pinned"
-    )
+    unpinned = _list_pointed(context, document, read) or _list_read_later(context, document, read)
+    return _describe(node, unpinned) if unpinned else None
 
 
-def _is_asked_about(context: InstanceContext, node: WorkflowNode) -> bool:
-    """Return whether people are asked, or were asked by a gate of this wave, before the value is used."""
+def find_unpinned_way(context: InstanceContext, node: WorkflowNode) -> str | None:
+    """Return why no edge may be chosen behind the node: it has pointed the ref that a condition follows."""
+    document = context.document
+    if document is None or _is_asked_ahead(context, node):
+        return None
+    unpinned = _list_pointed(context, document, _read_by_conditions(context, document, node))
+    return _describe(node, unpinned) if unpinned else None
+
+
+def follows_refs_behind(context: InstanceContext, node: WorkflowNode) -> bool:
+    """Return whether conditions behind the node follow refs."""
+    document = context.document
+    return document is not None and bool(_read_by_conditions(context, document, node))
+
+
+def _read_by_conditions(
+    context: InstanceContext, document: DocumentRow, node: WorkflowNode
+) -> frozenset[FollowedField]:
+    return context.execution.workflow.read_by_conditions(context.documents.contract_of(document), node)
+
+
+def _describe(node: WorkflowNode, unpinned: frozenset[FollowedField]) -> str:
+    read = ", ".join(sorted(map(".".join, unpinned)))
+    return f"READS_UNPINNED: {node.id} reads {read}, which no approval of the document has pinned"
+
+
+def _is_asked_ahead(context: InstanceContext, node: WorkflowNode) -> bool:
+    """Return whether people are asked before the value is used."""
     gate = context.execution.workflow.exit_gate_of(node.id)
     is_ahead = gate is not None and gate.id in context.execution.workflow.guarded_gates
-    is_used = context.row.id in context.approvals.rows.applied.values()
-    return is_used or (is_ahead and node.type.name not in _TELLING)
+    return is_ahead and node.type.name not in _TELLING
+
+
+def _list_pointed(
+    context: InstanceContext, document: DocumentRow, read: frozenset[FollowedField]
+) -> frozenset[FollowedField]:
+    """List what is read of documents that a step has pointed a ref to behind the gate."""
+    return list_pointed_behind(context.documents.pins.of(document.id), document.data, read)
+
+
+def _list_read_later(
+    context: InstanceContext, document: DocumentRow, read: frozenset[FollowedField]
+) -> frozenset[FollowedField]:
+    """List what a later instance reads, and the approval under an older definition has not pinned."""
+    if context.row.birth not in _LATER or context.row.id in context.approvals.rows.applied.values():
+        return frozenset()
+    pins = context.documents.pins.of(document.id)
+    unknown = frozenset(
+        (ref, name)
+        for ref, name in read
+        if document.data.get(ref) is not None and name not in pins.get(ref, {}).get("values", ())
+    )
+    return unknown & _list_unpinned(context, document) if unknown else frozenset()
 
 
 def _list_unpinned(context: InstanceContext, document: DocumentRow) -> frozenset[FollowedField]:

@@ -1,0 +1,124 @@
+"""Rules of what stands behind a gate without an approval: pointed refs, deciding values, values of rules."""
+
+from collections.abc import Sequence
+
+from tests.mutants.mutation import Mutation
+
+SIGNET = "shared/signet"
+POINTED = "tests/scenarios/authority/test_pointed_refs.py::test_"
+DECIDERS = "tests/scenarios/authority/test_persons_of_conditions.py::test_"
+MADE = "tests/scenarios/authority/test_rules_on_what_is_made.py::test_"
+
+POINTING: Sequence[Mutation] = (
+    Mutation(
+        "a ref that a step points behind the gate is read as it is",
+        3,
+        f"{SIGNET}/engine/documents/references.py",
+        "        if pins or is_approved:\n",
+        "        if pins and not is_approved:\n",
+        (
+            f"{POINTED}a_ref_that_a_step_sets_behind_the_gate_pays_no_account_of_now",
+            f"{POINTED}another_document_than_the_pinned_one_is_not_read",
+            f"{POINTED}a_step_of_the_same_slot_reads_it_no_more_than_a_later_one",
+        ),
+    ),
+    Mutation(
+        "a document that a step makes behind the gate points refs as it likes",
+        3,
+        f"{SIGNET}/engine/documents/references.py",
+        "        if pins or is_approved:\n",
+        "        if is_approved:\n",
+        (f"{POINTED}a_document_that_a_step_makes_pays_what_was_approved",),
+    ),
+    Mutation(
+        "a condition follows the ref that its step has pointed",
+        3,
+        f"{SIGNET}/engine/execution/nodes/action.py",
+        "        problem = find_unpinned_way(context, pending.node)\n",
+        "        problem = None\n",
+        (f"{POINTED}a_condition_behind_the_step_reads_it_not",),
+    ),
+    Mutation(
+        "an act of a list reads what the one before has pointed",
+        3,
+        f"{SIGNET}/engine/execution/nodes/action.py",
+        "        problem = find_unpinned_read(context, node)\n",
+        "        problem = None\n",
+        (f"{POINTED}an_act_of_a_list_reads_nothing_that_the_one_before_has_pointed",),
+    ),
+    Mutation(
+        "an action by hand reads a ref that a step has pointed",
+        3,
+        f"{SIGNET}/engine/documents/actions.py",
+        "    if context.is_own_workflow or not context.pins:\n",
+        "    if True:\n",
+        (f"{POINTED}an_action_by_hand_reads_it_not",),
+    ),
+    Mutation(
+        "nobody stands behind a condition",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    keep_deciders(context, deciding)\n",
+        "",
+        (
+            f"{DECIDERS}who_changed_what_an_edge_reads_does_not_approve_what_is_made_behind_it",
+            f"{DECIDERS}a_ref_that_is_pointed_elsewhere_lifts_no_bar",
+        ),
+    ),
+    Mutation(
+        "nobody stands behind the condition of a gate",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    if result.decision is not None:\n        keep_deciders(context, pending.node)\n",
+        "",
+        (f"{DECIDERS}who_changed_what_lets_a_step_act_does_not_approve_what_it_makes",),
+    ),
+    Mutation(
+        "nobody stands behind a condition that an answer meets",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "        keep_deciders(context, node)\n",
+        "        pass\n",
+        (f"{DECIDERS}who_changed_what_an_edge_behind_an_approval_reads_does_not_approve_what_is_made",),
+    ),
+    Mutation(
+        "nobody stands behind the condition of an action by hand",
+        3,
+        f"{SIGNET}/engine/documents/authorship.py",
+        "    if context.caller.instance_id is None:\n",
+        "    if context.caller.instance_id is not None:\n",
+        (f"{DECIDERS}who_changed_what_lets_a_person_act_does_not_approve_what_they_make",),
+    ),
+    Mutation(
+        "a condition bars for good though nothing was written",
+        3,
+        f"{SIGNET}/core/runtime/workflow.py",
+        "read if self._writes else frozenset()",
+        "read",
+        (f"{DECIDERS}a_condition_of_a_workflow_that_writes_nothing_bars_nobody_for_good",),
+    ),
+    Mutation(
+        "a rule sets values in what a step makes behind the gate",
+        3,
+        f"{SIGNET}/engine/documents/unit_of_work.py",
+        "        new.is_approved = change.is_approved\n",
+        "",
+        (f"{MADE}a_rule_sets_nothing_in_what_a_step_makes_behind_the_gate",),
+    ),
+    Mutation(
+        "a rule sets values in the slots of what was made behind a gate",
+        3,
+        f"{SIGNET}/engine/documents/rules.py",
+        "(change.is_approved or _is_made_of_approved(context, change))",
+        "change.is_approved",
+        (f"{MADE}a_rule_sets_nothing_in_the_slots_of_what_was_made",),
+    ),
+    Mutation(
+        "a rule sets nothing where the new document is asked about itself",
+        3,
+        f"{SIGNET}/engine/documents/rules.py",
+        "    return change.asks_nobody and context",
+        "    return context",
+        (f"{MADE}a_rule_sets_values_of_a_payment_that_nobody_has_approved_before",),
+    ),
+)
