@@ -42,8 +42,8 @@ CARRYING: Sequence[Mutation] = (
         "a rule changes behind the gate what people have approved",
         3,
         f"{SIGNET}/engine/documents/rules.py",
-        "                    if change.is_approved and change.is_approved():\n",
-        "                    if False:\n",
+        "    is_approved = change.is_approved and change.is_approved()\n",
+        "    is_approved = False\n",
         (f"{RULED}a_rule_sets_nothing_behind_the_gate_that_people_have_approved",),
     ),
     Mutation(

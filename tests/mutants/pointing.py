@@ -14,8 +14,8 @@ POINTING: Sequence[Mutation] = (
         "a ref that a step points behind the gate is read as it is",
         3,
         f"{SIGNET}/engine/documents/references.py",
-        "        if pins or is_approved:\n",
-        "        if pins and not is_approved:\n",
+        "(pins or (is_approved and is_approved()))",
+        "pins and not (is_approved and is_approved())",
         (
             f"{POINTED}a_ref_that_a_step_sets_behind_the_gate_pays_no_account_of_now",
             f"{POINTED}another_document_than_the_pinned_one_is_not_read",
@@ -26,8 +26,8 @@ POINTING: Sequence[Mutation] = (
         "a document that a step makes behind the gate points refs as it likes",
         3,
         f"{SIGNET}/engine/documents/references.py",
-        "        if pins or is_approved:\n",
-        "        if is_approved:\n",
+        "(pins or (is_approved and is_approved()))",
+        "is_approved and is_approved()",
         (f"{POINTED}a_document_that_a_step_makes_pays_what_was_approved",),
     ),
     Mutation(
@@ -109,8 +109,8 @@ POINTING: Sequence[Mutation] = (
         "a rule sets values in the slots of what was made behind a gate",
         3,
         f"{SIGNET}/engine/documents/rules.py",
-        "(change.is_approved or _is_made_of_approved(context, change))",
-        "change.is_approved",
+        "is_approved or _is_made_of_approved(context, change)",
+        "is_approved",
         (f"{MADE}a_rule_sets_nothing_in_the_slots_of_what_was_made",),
     ),
     Mutation(

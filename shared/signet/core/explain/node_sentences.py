@@ -41,7 +41,7 @@ def describe_person(person: Config, words: Vocabulary) -> str:
         case "user":
             return f'the user "{escape(person["user"])}"'
         case "role":
-            pick = "in turn" if person["pick"] == "round_robin" else "whoever holds it"
+            pick = "in turn" if person["pick"] == "round_robin" else "all who hold it"
             return (
                 f'a person with the role "{describe_name(person["role"])}" [{escape(person["role"])}], {pick}'
             )

@@ -210,16 +210,14 @@ class DocumentChange:
     document_id: UUID
     caller: Caller
     contract: CompiledContract
-    # None of a document that the change makes.
-    before: DocumentRow | None
+    before: DocumentRow | None  # none of a document that the change makes
     after: NewContent
     note: AuditNote
     request: RequestChange | None = None
     instance: InstanceStart | InstanceEnd | None = None
     trigger: WorkflowTrigger | None = None
-    # At a gate no rule may set anything: the content that was approved becomes effective.
-    keeps_content: bool = False
-    # Asks whether it is a workflow's own edit of what people have approved.
+    keeps_content: bool = False  # at a gate no rule may set anything: what was approved becomes effective
+    # Asks whether people have approved what it edits.
     is_approved: Callable[[], bool] | Literal[False] = False
     asks_nobody: bool = False  # a workflow's own edit, and it asks nobody
     amended_from: DocumentRow | None = None

@@ -112,8 +112,7 @@ class OperatorTransaction:
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
-        # What the act says beside the instance.
-        self.report = ActReport()
+        self.report = ActReport()  # what the act says beside the instance
         self._orphans: list[tuple[UUID, str, str | None]] = []
 
     def permit(self, permission: str) -> None:

@@ -34,9 +34,9 @@ def load(contract: dict[str, Any], **slots: Any) -> Workflow:
         base = {"entity_type": read.contract, "envelope_version": read.version}
         patch, mistakes = parse_strictly(Patch, {"patch": "p", "base": base, "slots": slots})
         assert patch is not None, mistakes
-    compilation = compile_effective(make_envelope(read), patch, SETTINGS)
-    assert compilation.artifact is not None, compilation.findings
-    return Workflow(compilation.artifact)
+    artifact = compile_effective(make_envelope(read), patch, SETTINGS).artifact
+    assert artifact is not None
+    return Workflow(artifact)
 
 
 def chain(
@@ -62,9 +62,8 @@ def waits(simulation: Simulation) -> list[str]:
 
 
 def path(simulation: Simulation) -> list[str]:
-    return [
-        step.step.node.rsplit(":", 1)[-1] for step in simulation.steps if step.step.node.startswith("usr:")
-    ]
+    nodes = [one.step.node for one in simulation.steps]
+    return [node.rsplit(":", 1)[-1] for node in nodes if node.startswith("usr:")]
 
 
 def test_the_bare_envelope_and_what_it_waits_for() -> None:

@@ -74,8 +74,7 @@ class InstanceContext:
     # The newest trigger's trace, else that of the row.
     trace_id: str | None = field(init=False)
     environment: ExpressionEnvironment = field(init=False)
-    # By token.
-    waits: dict[str, StepWait] = field(init=False)
+    waits: dict[str, StepWait] = field(init=False)  # by token
     # The step that happened last: its number, and its row's id.
     last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
     # What a step waits for has another moment than its row says.
@@ -381,12 +380,11 @@ class InstanceContext:
 
 
 def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
-    position = parse_position(row.active_tokens)
     projection = Projection(
         status=row.status,
         version=row.version,
         entity_version=row.entity_version,
-        position=position,
+        position=parse_position(row.active_tokens),
         context=dict(row.context_json),
         actor=Actor(row.actor_id, tuple(row.actor_roles), frozenset(row.responsible or ())),
         request=row.request_id,
