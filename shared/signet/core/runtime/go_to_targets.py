@@ -141,14 +141,18 @@ def _list_states(workflow: Workflow, token: Token, status: str) -> Iterator[str]
 
 def _find_bar(execution: InstanceExecution, status: str, node_id: str) -> Rejected | None:
     """Find what keeps every operator from sending the instance to a node of its way."""
-    workflow = execution.workflow
-    for slot in _list_slots(execution):
+    workflow, slots = execution.workflow, _list_slots(execution)
+    for slot in slots:
         ahead = find_approval_ahead(execution, slot)
         if ahead is not None and node_id == _exit_of(workflow, slot):
             sentence = (
                 f"the instance cannot go to {node_id}: behind the gate the approval {ahead} is not decided"
             )
             return _refuse_passing(sentence)
+    if slots and all(
+        _is_after_gate(workflow, slot) and node_id == _exit_of(workflow, slot) for slot in slots
+    ):
+        return None  # it goes on, and nothing begins again
     repeated = sorted(_list_repeated(workflow, status, node_id, is_decided=execution.is_decided))
     if not repeated:
         return None
