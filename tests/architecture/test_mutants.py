@@ -1,6 +1,7 @@
 """The table of `make mutants` fits the sources as they are, and its judge tells the three verdicts apart."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from tests.mutants.table import MUTATIONS
 from tests.mutants.witness import find_strangers
 
 ROOT = Path(__file__).resolve().parents[2]
+MIGRATIONS = sorted((ROOT / "migrations").glob("0*.sql"))
+# A function, and its text up to the end of its body.
+FUNCTION = re.compile(
+    r"CREATE (?:OR REPLACE )?FUNCTION (\w+)\((.*?)(?:^\$\$;|^    RETURN .*?;$)", re.DOTALL | re.MULTILINE
+)
 
 
 def test_each_invariant_that_holds_has_mutations() -> None:
@@ -83,3 +89,19 @@ def test_unmutated_tests_must_have_run_and_passed(outcomes: list[PhaseOutcome], 
 def test_sources_from_elsewhere_are_noticed(tmp_path: Path) -> None:
     assert list(find_strangers(ROOT)) == []
     assert len(list(find_strangers(tmp_path))) == 3
+
+
+def test_a_mutation_of_a_function_stands_where_it_is_made_last() -> None:
+    """A later migration that replaces the function would heal what an earlier one breaks."""
+    ups = {path.name: path.read_text(encoding="utf-8").split("-- down")[0] for path in MIGRATIONS}
+    for mutation in MUTATIONS:
+        name = Path(mutation.file).name
+        if name in ups:
+            healed = {
+                later
+                for function, body in FUNCTION.findall(ups[name])
+                if mutation.old in body
+                for later in ups
+                if later > name and function in dict(FUNCTION.findall(ups[later]))
+            }
+            assert not healed, (mutation.name, healed)

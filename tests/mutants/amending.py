@@ -89,7 +89,7 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "what is given up stays open",
         3,
-        "migrations/0050_open_amendments_again.sql",
+        "migrations/0058_end_amendments_in_turn.sql",
         "a.document_id = NEW.entity_id AND a.closing IS NULL\n    RETURNING",
         "a.document_id = NEW.entity_id AND a.closing IS NULL AND false\n    RETURNING",
         (f"{ORIGINALS}what_is_given_up_gives_the_original_back",),
@@ -113,7 +113,7 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "an amendment under way is not open when the other one is given up",
         3,
-        "migrations/0050_open_amendments_again.sql",
+        "migrations/0058_end_amendments_in_turn.sql",
         "    IF free IS NOT NULL THEN\n",
         "    IF false THEN\n",
         (f"{AGAIN}an_amendment_that_is_restarted_beside_another_is_open_when_that_is_given_up",),
