@@ -300,7 +300,7 @@ def test_a_claim_bars_as_the_person_would_be(
 
 def test_no_answer_is_exit_code_2(signet: Signet) -> None:
     gone = "postgresql://nobody@127.0.0.1:1/nothing?connect_timeout=1"
-    assert "cannot be reached" in signet("stuck", actor=None, exit_code=2, url=gone)
+    assert "does not answer" in signet("stuck", actor=None, exit_code=2, url=gone)
 
 
 def test_the_page_runs_as_it_stands(

@@ -158,7 +158,7 @@ def test_the_page_of_operators_runs_as_it_stands(
     lines = [line for block in blocks for line in block.splitlines()]
     about_one = ("signet instance", "signet effect")
     commands = [shlex.split(line, comments=True) for line in lines if not line.startswith(about_one)]
-    assert len(commands) == 10
+    assert len(commands) == 11
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").mkdir()
     shutil.copy(DEMO, tmp_path / "examples" / "tenant.yaml")
