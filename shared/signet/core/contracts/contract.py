@@ -98,6 +98,8 @@ class DeclaredAction(Strict):
     # A template. update: the fields to set; create: the fields of the new document.
     set: Mapping[Name, JsonValue] = {}
     entity_type: Name | None = None
+    # People may have it make documents again behind a decision, though nobody is asked again.
+    repeats: Annotated[Literal["allowed"] | None, Constraint(exclude_if=is_absent)] = None
 
 
 class Amendment(Strict):

@@ -85,6 +85,8 @@ def _check_action(contract: Contract, name: str, action: DeclaredAction) -> Iter
         yield make_finding(
             "ACTION_ENTITY_TYPE_UNUSED", point((*path, "entity_type")), action=name, kind=action.kind
         )
+    if action.kind == "update" and action.repeats is not None:
+        yield make_finding("ACTION_REPEATS_UNUSED", point((*path, "repeats")), action=name)
     yield from _check_set(contract, name, action)
     yield from _check_output(contract, name, action)
 

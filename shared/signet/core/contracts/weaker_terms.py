@@ -131,6 +131,8 @@ def _find_in_action(
     )
     if (old.kind, dict(old.set), old.entity_type) != (action.kind, dict(action.set), action.entity_type):
         yield make_finding("ACTION_CHANGED", place, action=name)
+    if action.repeats is not None and old.repeats is None:
+        yield make_finding("REPEATS_ALLOWED", point(("actions", name, "repeats")), action=name)
 
 
 def _compare_conditions(place: str, subject: str, old: str | None, new: str | None) -> Iterator[Finding]:

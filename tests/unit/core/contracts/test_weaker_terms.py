@@ -34,7 +34,10 @@ STRICT: dict[str, Any] = {
         },
         "posting": {"transition": "approve", "position": "after"},
     },
-    "actions": {"take": {"kind": "update", "set": {"number": "1"}}},
+    "actions": {
+        "take": {"kind": "update", "set": {"number": "1"}},
+        "copy": {"kind": "create", "entity_type": "bill", "set": {"number": "1"}},
+    },
     "conditions": {"bill:approve": "actor.user_id != entity.creator"},
     "separation_of_duties": {"deciding": ["approve"]},
 }
@@ -85,6 +88,7 @@ CASES = [
     ("deletable_in", ["draft"], "DELETE_WIDER"),
     ("actions/other", {"kind": "update", "set": {"number": "2"}}, "ACTION_ADDED"),
     ("actions/take/set", {"number": "2"}, "ACTION_CHANGED"),
+    ("actions/copy/repeats", "allowed", "REPEATS_ALLOWED"),
     ("actions/take/permission", "bill:read", "PERMISSION_CHANGED"),
 ]
 

@@ -41,5 +41,10 @@ WEAKENING: Mapping[str, tuple[str, str, str]] = {
         "See what people may ask for there, or publish this only if that is wanted.",
     ),
     "ACTION_ADDED": ("warning", "People and steps may run the action '{action}' now.", _LOOK),
+    "REPEATS_ALLOWED": (
+        "warning",
+        "People may run the action '{action}' again behind an approval now, and nobody is asked again.",
+        _LOOK,
+    ),
     "ACTION_CHANGED": ("warning", "The action '{action}' does something else now.", "Compare both versions."),
 }
