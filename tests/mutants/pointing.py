@@ -9,7 +9,48 @@ POINTED = "tests/scenarios/authority/test_pointed_refs.py::test_"
 DECIDERS = "tests/scenarios/authority/test_persons_of_conditions.py::test_"
 MADE = "tests/scenarios/authority/test_rules_on_what_is_made.py::test_"
 
+GUARDED = "tests/unit/core/contracts/test_guarded_states.py::test_"
+GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
+
 POINTING: Sequence[Mutation] = (
+    Mutation(
+        "a contract lets people edit behind the approvals that it requires",
+        3,
+        GUARDS,
+        "        if is_editable and name not in free:\n",
+        "        if False:\n",
+        (f"{GUARDED}an_edit_behind_required_approvals_is_refused_unless_it_is_accepted_by_name",),
+    ),
+    Mutation(
+        "a rejection leads to what the required approvals guard",
+        3,
+        GUARDS,
+        "    if led.guarded:\n",
+        "    if False:\n",
+        (f"{GUARDED}a_rejection_leads_not_to_what_the_approval_guards",),
+    ),
+    Mutation(
+        "a patch lets people edit behind its approvals, and nobody is told",
+        3,
+        f"{SIGNET}/core/compiler/authority_checks.py",
+        "        if is_editable and state_node(name) not in free:\n",
+        "        if False:\n",
+        (
+            "tests/unit/core/compiler/test_windows_behind.py"
+            "::test_a_status_behind_approvals_alone_that_people_may_edit_is_named",
+        ),
+    ),
+    Mutation(
+        "the approver is not shown where an edit asks nobody",
+        3,
+        GUARDS,
+        "way.transition != slot.transition]\n",
+        "True]\n",
+        (
+            "tests/scenarios/authority/test_views.py"
+            "::test_where_an_edit_behind_the_approval_asks_nobody_is_shown",
+        ),
+    ),
     Mutation(
         "a ref that a step points behind the gate is read as it is",
         3,

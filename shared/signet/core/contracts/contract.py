@@ -43,6 +43,8 @@ class State(Strict):
     settled: bool = False
     # The document never changes again.
     final: bool = False
+    # Accepts that an edit here changes what people have approved, and asks nobody again.
+    after_approval: Annotated[Literal["editable"] | None, Constraint(exclude_if=is_absent)] = None
 
 
 class Transition(Strict):
