@@ -9,10 +9,43 @@ POINTED = "tests/scenarios/authority/test_pointed_refs.py::test_"
 DECIDERS = "tests/scenarios/authority/test_persons_of_conditions.py::test_"
 MADE = "tests/scenarios/authority/test_rules_on_what_is_made.py::test_"
 
+DECIDED = "tests/scenarios/authority/test_decided_pins.py::test_"
 GUARDED = "tests/unit/core/contracts/test_guarded_states.py::test_"
 GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
 
 POINTING: Sequence[Mutation] = (
+    Mutation(
+        "a request that decides pins nothing",
+        3,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        '        if decision.outcome == "passed" and _is_decided_by_request(context, node):\n',
+        "        if False:\n",
+        (f"{DECIDED}behind_a_request_that_decides_the_account_is_that_of_the_decision",),
+    ),
+    Mutation(
+        "a request that decides passes where what it was made about has changed",
+        3,
+        f"{SIGNET}/engine/execution/nodes/request_pins.py",
+        "    if changed and ",
+        "    if False and ",
+        (f"{DECIDED}what_changes_before_the_gate_is_asked_for_again",),
+    ),
+    Mutation(
+        "a value is changed for a moment before the gate of a request",
+        3,
+        f"{SIGNET}/core/approvals/decided_pins.py",
+        ' or not set(pin["responsible"]) <= set(asked["responsible"]):\n',
+        ":\n",
+        (f"{DECIDED}who_changes_it_and_changes_it_back_is_found",),
+    ),
+    Mutation(
+        "a request that decides undoes what an approval has pinned",
+        3,
+        f"{SIGNET}/core/approvals/decided_pins.py",
+        'return held is not None and "approval" in held and ',
+        "return False and held is not None and ",
+        (f"{DECIDED}what_an_approval_has_pinned_goes_before",),
+    ),
     Mutation(
         "a contract lets people edit behind the approvals that it requires",
         3,

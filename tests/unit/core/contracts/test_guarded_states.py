@@ -56,7 +56,7 @@ def test_an_edit_behind_required_approvals_is_refused_unless_it_is_accepted_by_n
 
 
 def test_a_state_that_a_document_comes_to_unasked_may_be_edited() -> None:
-    """So it is before the approval, and behind a way that wants none."""
+    """They come there before the approval, or by a way that wants none."""
     assert find({"states/declined": EDITABLE}) == []
     assert ("EDITABLE_BEHIND_REQUIRED", "/states/active/edit") not in find(
         {
