@@ -15,6 +15,17 @@ GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
 
 POINTING: Sequence[Mutation] = (
     Mutation(
+        "a patch drops the only approval unasked",
+        3,
+        f"{SIGNET}/engine/definitions/publication.py",
+        "        require_accepted(dropped, accepted)\n",
+        "        pass\n",
+        (
+            "tests/scenarios/authority/test_weaker_patches.py"
+            "::test_the_only_approval_is_dropped_by_name_alone",
+        ),
+    ),
+    Mutation(
         "a request that decides pins nothing",
         3,
         f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",

@@ -162,7 +162,7 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     "ASKS_NOBODY": (
         "warning",
         "New documents of '{entity_type}' will ask nobody: no approval is left.",
-        "Publish a patch with the approvals first, and archive this then.",
+        "Keep the approvals in a patch that is in force, unless that is wanted.",
     ),
     "PATCH_OUT_OF_FORCE": (
         "warning",
