@@ -17,6 +17,14 @@ BY_HAND = "tests/scenarios/authority/test_done_by_hand.py::test_"
 
 DONE_ONCE: Sequence[Mutation] = (
     Mutation(
+        "a loop makes operators forget what was done",
+        3,
+        f"{SIGNET}/engine/instances/operator_transaction.py",
+        "read_decided_way(context).decided_since}",
+        "None}",
+        (f"{FOR_ONE}a_loop_does_not_have_a_restart_call_again",),
+    ),
+    Mutation(
         "a person makes by hand what a step makes behind the gate",
         3,
         f"{SIGNET}/engine/documents/done_by_decision.py",
@@ -39,8 +47,8 @@ DONE_ONCE: Sequence[Mutation] = (
         "what was made of an approved document makes payments as often as people like",
         3,
         f"{SIGNET}/engine/documents/done_by_decision.py",
-        "    return 0 if context.refs.comes_of_approved(row.id) else None\n",
-        "    return None\n",
+        "    return 0 if since is None and context.refs.comes_of_approved(row.id) else since\n",
+        "    return since\n",
         (f"{BY_HAND}a_document_that_was_made_of_an_approved_one_makes_a_payment_once",),
     ),
     Mutation(

@@ -27,6 +27,7 @@ from tests.scenarios.authority.test_done_once import (
     withdraw,
 )
 from tests.scenarios.authority.test_done_once import stage as stage
+from tests.scenarios.authority.test_restarts_behind_gates import cancel, restart
 from tests.support.operated_instances import version
 from tests.support.workflow_stage import Made, WorkflowStage
 
@@ -237,3 +238,22 @@ def test_a_document_that_came_back_is_paid_by_its_next_approval(stage: WorkflowS
     submit(stage, document, "carl")
     assert vote(stage, document.id, "bea") == APPROVED
     assert list_paid(stage, document) == ["completed", "pending"]
+
+
+def test_a_loop_does_not_have_a_restart_call_again(stage: WorkflowStage) -> None:
+    """The loop has passed two gates since. They asked nobody, and what was done before them counts."""
+    document = made(stage, LOOP)
+    answer(stage, document, body={"paid": True})
+    ask(stage, document, "hold", "release")
+    assert cancel(stage, document, then="restart") == "INSTANCE_TARGET_REPEATS"
+    assert cancel(stage, document, then="leave") == "INSTANCE_TARGET_REPEATS", "nobody could ask on"
+
+
+def test_a_restart_where_people_decided_again_names_nothing(stage: WorkflowStage) -> None:
+    """The lawful way beside it: the second approval is for another payment."""
+    document = made(stage, LOOP, releasing=linear(LOOK))
+    answer(stage, document, body={"paid": True})
+    ask(stage, document, "hold", "release")
+    assert vote(stage, document.id, "ben") == APPROVED
+    assert cancel(stage, document, then="leave") == "done"
+    assert restart(stage, document).repeats == []

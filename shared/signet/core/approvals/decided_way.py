@@ -29,6 +29,11 @@ class DecidedWay:
     # What was done from this version on was done for the last decision, or since the document came behind it.
     since: int = 0
 
+    @property
+    def decided_since(self) -> int | None:
+        """Return from which version on acts count for the last decision; None where nobody has decided."""
+        return self.since if self.is_decided else None
+
 
 def read_way(runs: Iterable[StatusRun], is_behind: Callable[[str], bool]) -> DecidedWay:
     """Follow the way; `is_behind` says by the graph alone whether a status is behind approvals.
@@ -52,3 +57,8 @@ def read_way(runs: Iterable[StatusRun], is_behind: Callable[[str], bool]) -> Dec
         since = max((since, *(version + 1 for version in run.decided_at)))
         is_decided, was_behind = bool(run.decided_at), len(known) > 1 or is_behind(run.status)
     return DecidedWay(len(known) > 1, since)
+
+
+def find_decision(runs: Iterable[StatusRun]) -> int | None:
+    """Return from which version on acts count for the last decision, by the record alone."""
+    return read_way(runs, lambda status: False).decided_since

@@ -1,6 +1,6 @@
 """The documents that actions have made since people decided: what was approved is done once, also by hand."""
 
-from signet.core.approvals.decided_way import read_way
+from signet.core.approvals.decided_way import find_decision
 from signet.core.errors import Rejected
 from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
@@ -47,7 +47,5 @@ def refuse_repeat(
 def _find_decision(connection: Connection, context: MutationContext, row: DocumentRow) -> int | None:
     """Return the version from which on acts count for one decision; None where nobody has decided."""
     runs = list_status_runs(connection, context.caller.principal.tenant_id, [row.id]).get(row.id, ())
-    way = read_way(runs, lambda status: False)
-    if way.is_decided:
-        return way.since
-    return 0 if context.refs.comes_of_approved(row.id) else None
+    since = find_decision(runs)
+    return 0 if since is None and context.refs.comes_of_approved(row.id) else since

@@ -124,7 +124,7 @@ def _apply_correction(transaction: OperatorTransaction, context: InstanceContext
     assert state is not None
     again = take_correction(context.execution, state, reason, transaction.actor)
     if again is not None:
-        acted = transaction.read_acted(context.row.id)
+        acted = transaction.read_acted(context)
         transaction.report.repeats = list_repeated(context.execution.workflow, acted, again)
     context.adopt_changes()
     transaction.wake(context)

@@ -123,7 +123,7 @@ class Restarts:
         context, _ = transaction.peek(instance_id)
         _require_without_workflow(context.document, document_id)
         decided = context.execution.is_decided
-        place = transaction.read_last_place(instance_id, is_decided=decided)
+        place = transaction.read_last_place(context, is_decided=decided)
         refuse_part_behind_gate(transaction, context, caller, place.tokens)
         return plan_restart(transaction, self._caches, context, place, target)
 
@@ -216,7 +216,7 @@ def check_ending(
     raise_if(check_approval_ahead(execution))
     raise_if(check_end(workflow, status, then))
     refuse_part_behind_gate(transaction, context, caller)
-    place = transaction.read_last_place(context.row.id, is_decided=execution.is_decided)
+    place = transaction.read_last_place(context, is_decided=execution.is_decided)
     is_amendment = document is not None and document.amended_from_id is not None
     if then != "restart" and status is not None:
         raise_if(check_left(workflow, place, status, is_amendment=is_amendment))

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.decided_way import StatusRun, read_way
+from signet.core.approvals.decided_way import StatusRun, find_decision, read_way
 from signet.core.approvals.given_decisions import GivenDecision
 from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
@@ -222,10 +222,15 @@ def _show(
     instance_ids = sorted({row.instance_id for row in rows if row.closed_at is None})
     held = {row.id: row for row in read_held_instances(connection, tenant_id, instance_ids)}
     documents = sorted({row.document_id for row in held.values() if row.document_id is not None})
+    runs = list_status_runs(connection, tenant_id, documents) if documents else {}
+    since = {
+        row.id: find_decision(runs.get(row.document_id, ()) if row.document_id is not None else ())
+        for row in held.values()
+    }
     known = _Known(
         list_given_decisions(connection, tenant_id, documents),
-        list_acted(connection, tenant_id, instance_ids) if instance_ids else {},
-        list_status_runs(connection, tenant_id, documents) if documents else {},
+        list_acted(connection, tenant_id, since) if since else {},
+        runs,
     )
     found: list[Incident] = []
     for row in rows:

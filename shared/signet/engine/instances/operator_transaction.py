@@ -190,15 +190,16 @@ class OperatorTransaction:
     def definitions(self, caches: DocumentCaches) -> DefinitionLoader:
         return DefinitionLoader(self._connection, self._tenant_id, caches, self._compiled)
 
-    def read_last_place(self, instance_id: UUID, *, is_decided: bool) -> EndedPlace:
+    def read_last_place(self, context: InstanceContext, *, is_decided: bool) -> EndedPlace:
         """Read where the tokens of an ended instance stood, and what it had done."""
-        tokens = read_last_place(self._connection, self._compiled, self._tenant_id, instance_id)
-        return EndedPlace(tokens, self.read_acted(instance_id), is_decided)
+        tokens = read_last_place(self._connection, self._compiled, self._tenant_id, context.row.id)
+        return EndedPlace(tokens, self.read_acted(context), is_decided)
 
-    def read_acted(self, instance_id: UUID) -> Mapping[str, bool]:
+    def read_acted(self, context: InstanceContext) -> Mapping[str, bool]:
         """Read which nodes have acted where the document is; nothing more leaves meanwhile."""
-        self.lock_effects(instance_id)
-        return list_acted(self._connection, self._tenant_id, [instance_id]).get(instance_id, {})
+        self.lock_effects(context.row.id)
+        since = {context.row.id: read_decided_way(context).decided_since}
+        return list_acted(self._connection, self._tenant_id, since).get(context.row.id, {})
 
     def correct(self, operation: Correct, rejected: list[DocumentChange]) -> Applied:
         """Make a new version of the document, held to its contract and rules; raise a refusal.

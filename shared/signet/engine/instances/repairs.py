@@ -108,7 +108,7 @@ class Repairs:
             status = context.document.status if context.document is not None else ""
             raise_if(check_go_to(context.execution, status, node))
             refuse_part_behind_gate(transaction, context, caller)
-            acted = transaction.read_acted(context.row.id)
+            acted = transaction.read_acted(context)
             transaction.report.repeats = list_repeated(context.execution.workflow, acted, node)
             version = _give_back(transaction, context, node, reason)
             state = context.find_document_state() if drifted else None

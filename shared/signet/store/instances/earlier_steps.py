@@ -69,11 +69,14 @@ def list_earlier(
 
 
 def list_acted(
-    connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]
+    connection: Connection, tenant_id: UUID, since: Mapping[UUID, int | None]
 ) -> dict[UUID, dict[str, bool]]:
-    """List by instance the nodes that have acted where its document is, each with whether that is certain."""
+    """List by instance the nodes that have acted where its document is, each with whether that is certain.
+
+    `since` has by instance the version from which on acts count for the last decision, where people decided.
+    """
     acted: dict[UUID, dict[str, bool]] = {}
-    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    values = {"tenant_id": tenant_id, "ids": list(since), "since": list(since.values())}
     for instance_id, node_id, is_certain in connection.execute(_SQL.list_acted, values).fetchall():
         acted.setdefault(UUID(str(instance_id)), {})[str(node_id)] = bool(is_certain)
     return acted

@@ -1,19 +1,3 @@
--- part: since_gate
--- The instances of a document that have gone a step since it last passed a gate, each with the number that they count from.
--- `i` names the document.
-LEFT JOIN LATERAL (
-    SELECT n.id, g.seq
-    FROM workflow_instances n
-    JOIN workflow_step_executions g ON g.tenant_id = n.tenant_id AND g.instance_id = n.id
-    WHERE n.tenant_id = i.tenant_id AND n.entity_type = i.entity_type AND n.entity_id = i.entity_id
-      AND n.kind = 'envelope' AND g.node_type = 'lifecycle_gate' AND g.output_json ->> 'outcome' = 'passed'
-    ORDER BY n.id DESC, g.seq DESC
-    LIMIT 1
-) gate ON true
-JOIN workflow_instances p
-  ON p.tenant_id = i.tenant_id AND p.entity_type = i.entity_type AND p.entity_id = i.entity_id
- AND p.kind = 'envelope' AND (gate.id IS NULL OR p.id >= gate.id)
-
 -- name: list_earlier
 -- List the steps that a node has had in all instances of a document since one of its versions, the newest first. Items of
 -- lists have a limit of their own, so that they leave out no other step.
@@ -46,19 +30,32 @@ CROSS JOIN LATERAL (
 ORDER BY s.instance_id DESC, s.seq DESC
 
 -- name: list_acted
--- List by instance the nodes that have acted since its document has passed a gate, in any instance of the document.
--- A call counts from its first attempt on, however its step has ended. An action whose step failed has done nothing.
--- What a person answered by hand counts as done.
+-- List by instance the nodes that have acted since people decided last, in any instance of the document; where nobody has
+-- decided, since its document has passed a gate. A call counts from its first attempt on, however its step has ended. An
+-- action whose step failed has done nothing. What a person answered by hand counts as done.
 WITH line AS (
-    SELECT i.id AS instance_id, p.id, CASE WHEN p.id = gate.id THEN gate.seq ELSE 0 END AS seq
-    FROM workflow_instances i
-    {since_gate}
-    WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
+    SELECT i.id AS instance_id, p.id, asked.since, CASE WHEN p.id = gate.id THEN gate.seq ELSE 0 END AS seq
+    FROM unnest(%(ids)s::uuid[], %(since)s::bigint[]) AS asked (id, since)
+    JOIN workflow_instances i ON i.tenant_id = %(tenant_id)s AND i.id = asked.id
+    LEFT JOIN LATERAL (
+        SELECT n.id, g.seq
+        FROM workflow_instances n
+        JOIN workflow_step_executions g ON g.tenant_id = n.tenant_id AND g.instance_id = n.id
+        WHERE n.tenant_id = i.tenant_id AND n.entity_type = i.entity_type AND n.entity_id = i.entity_id
+          AND n.kind = 'envelope' AND g.node_type = 'lifecycle_gate' AND g.output_json ->> 'outcome' = 'passed'
+          AND asked.since IS NULL
+        ORDER BY n.id DESC, g.seq DESC
+        LIMIT 1
+    ) gate ON true
+    JOIN workflow_instances p
+      ON p.tenant_id = i.tenant_id AND p.entity_type = i.entity_type AND p.entity_id = i.entity_id
+     AND p.kind = 'envelope' AND (gate.id IS NULL OR p.id >= gate.id)
 )
 SELECT l.instance_id, s.node_id, bool_or(sent.is_done) AS is_certain
 FROM line l
 JOIN workflow_step_executions s
   ON s.tenant_id = %(tenant_id)s AND s.instance_id = l.id AND s.seq > l.seq
+ AND (l.since IS NULL OR s.entity_version >= l.since)
 CROSS JOIN LATERAL (
     SELECT count(*) AS effects, coalesce(bool_or(e.status = 'completed'), false) AS is_delivered,
            coalesce(bool_or(may_have_left(e.status, e.attempts, e.response_json, e.error)
