@@ -8,6 +8,7 @@ whole. No more of the answer is read than is kept.
 import http.client
 import io
 import json
+import re
 import socket
 import ssl
 import time
@@ -32,6 +33,8 @@ TOTAL_SECONDS = 20.0
 MAX_BODY_BYTES = 262_144
 MAX_ANSWER_BYTES = 16_384
 MAX_URL_CHARACTERS = 2_000
+# A name as it is resolved, or an address. An encoded dot would read as another host than it is.
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|[0-9a-f:.]+")
 MAX_ADDRESSES = 8
 PORTS = frozenset({443, 8443})
 USER_AGENT = "signet-webhooks/1"
@@ -108,6 +111,8 @@ def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
         raise _reject("wants https")
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise _reject("wants a host, and neither a user nor a fragment")
+    if not _HOST.fullmatch(parts.hostname):
+        raise _reject("wants a host of letters, digits, hyphens and dots, or an address")
     if port not in PORTS and not (allowed.addresses and port):
         raise _reject(f"wants one of the ports {', '.join(map(str, sorted(PORTS)))}")
     if allowed.hosts and not is_among(parts.hostname, allowed.hosts):

@@ -338,3 +338,13 @@ def test_where_an_edit_behind_the_approval_asks_nobody_is_shown(
     states = {**CONTRACT["states"], "active": {"edit": window, "settled": True}}
     document = asked(stage, role("voter"), contract={**CONTRACT, "states": states})
     assert view(stage, "app1", newest(stage, document.id)).editable_behind == shown
+
+
+def test_texts_that_read_otherwise_are_named(stage: WorkflowStage) -> None:
+    """The account has a letter that only looks like one of it. The lawful one beside it is not named."""
+    look = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")]}}
+    thing = stage.publish(approval={"nodes": [look]})
+    for number, named in (("D\u0415-1", ["number"]), ("DE-1", [])):
+        document = stage.create(thing, number=number)
+        submit(stage, document, "carl")
+        assert view(stage, "app1", newest(stage, document.id)).unclear == named

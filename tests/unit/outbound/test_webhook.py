@@ -272,6 +272,11 @@ def test_a_receiver_without_a_certificate_gets_nothing() -> None:
         "https://[::1",
         "https://a..example/",
         "https://./",
+        "https://bank.example%2eevil.example/",
+        "https://bank%2fexample.evil.example/",
+        "https://[fe80::1%25eth0]/",
+        "https://a;b.example/",
+        "https://a*.example/",
         "https://" + "a" * 64 + ".example/",
     ],
 )
@@ -307,3 +312,11 @@ def test_a_tenant_may_be_held_to_some_hosts(no_connection: None, host: str, is_a
     assert raised.value.code == "ENDPOINT_HOST_REFUSED"
     delivery = post(url, b"{}", {}, held)
     assert (delivery.is_final, (delivery.error or "").split(":")[0]) == (True, "ENDPOINT_HOST_REFUSED")
+
+
+@pytest.mark.parametrize(
+    "host", ["a.example", "A.Example.", "my_host.a-b.example", "8.8.8.8", "[2606:4700::1111]"]
+)
+def test_a_name_or_an_address_is_a_host(no_connection: None, host: str) -> None:
+    """The lawful ones beside an encoded one."""
+    assert check_url(f"https://{host}/a%2eb", AllowedAddresses()).hostname is not None

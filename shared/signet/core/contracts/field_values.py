@@ -2,7 +2,7 @@
 
 There is one normal form, so that equal content has equal bytes. An absent field has its default, and an
 explicit null stays null. A timestamp is UTC with six digits after the second, so that texts sort as their
-moments do. A ref is a UUID in small letters.
+moments do. A ref is a UUID in small letters. A business key is composed, without blanks around it.
 
 No message repeats a value: it may be personal.
 """
@@ -29,9 +29,11 @@ from signet.core.errors import FieldError
 from signet.core.validation.strict_model import point
 from signet.core.validation.text import (
     find_text_problem,
+    has_hidden,
     is_calendar_date,
     normalise_timestamp,
     replace_surrogates,
+    write_key,
 )
 
 MAX_FIELD_ERRORS = 200
@@ -143,6 +145,10 @@ def _parse_text(field: _TextField, value: Any, path: _Path, mistakes: list[Field
         _refuse(mistakes, path, "FIELD_TEXT_INVALID", problem)
         return value
     if isinstance(field, StringField):
+        if field.unique:
+            value = write_key(value)
+            if has_hidden(value):
+                _refuse(mistakes, path, "FIELD_TEXT_INVALID", "contains a character that nobody sees")
         _check_length(field, value, path, mistakes)
         return value
     if isinstance(field, EnumField):

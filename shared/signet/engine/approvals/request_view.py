@@ -12,6 +12,7 @@ from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.guarded_states import list_editable_behind
 from signet.core.control.authorship import ControlAuthors, list_seated_authors
+from signet.core.documents.unclear_text import list_unclear
 from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
@@ -177,6 +178,8 @@ class ApprovalRequest:
     voters_need: Sequence[VoterNeed]
     # The states behind the approval where people may edit the document, and nobody is asked again.
     editable_behind: Sequence[str]
+    # The paths of texts with hidden characters, or with letters of two scripts in one word.
+    unclear: Sequence[str]
     # Whether the caller may decide now.
     standing: VoteStanding
     seats: Sequence[Seat]
@@ -213,7 +216,8 @@ def read_approval_request(
     last = compare_with_last_approved(database, tenant_id, view.document_id, view.id, shown)
     person = caller.principal.subject
     asked = compare_with_last_asked(database, tenant_id, view.id, shown, person, view.entity_type)
-    return replace(view, last_approved=last, last_asked=asked)
+    unclear = list_unclear({**view.document["data"], **pinned})
+    return replace(view, unclear=unclear, last_approved=last, last_asked=asked)
 
 
 def _read_view(
@@ -271,6 +275,7 @@ def _read_view(
         answered_by_hand=[_show_answer(row, names.name) for row in answers],
         voters_need=_list_needs(contract, found),
         editable_behind=list_editable_behind(contract, record.node_id.split(":")[1]) if contract else [],
+        unclear=[],
         standing=found.stand(person),
         last_approved=None,
         last_asked=None,

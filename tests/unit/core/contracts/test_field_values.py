@@ -215,3 +215,22 @@ def test_any_data_gets_an_answer_and_the_normal_form_stays(data: Any) -> None:
         assert mistakes
     else:
         assert validate_fields(FIELDS, values) == (values, ())
+
+
+@pytest.mark.parametrize(
+    ("number", "kept"),
+    [
+        ("R-1", "R-1"),
+        (" R-1\t", "R-1"),
+        ("R\u00a0 1", "R 1"),
+        ("e\u0301", "\u00e9"),
+        ("R-1\u200b", None),
+        ("\u3164", None),
+    ],
+)
+def test_a_business_key_has_one_form(number: str, kept: str | None) -> None:
+    declared = {"number": {"type": "string", "required": True, "unique": True, "max_length": 9}}
+    fields: Any = TypeAdapter(Fields).validate_json(json.dumps(declared))
+    values, mistakes = validate_fields(fields, {"number": number})
+    assert (values or {}).get("number") == kept
+    assert [mistake.code for mistake in mistakes] == ([] if kept else ["FIELD_TEXT_INVALID"])
