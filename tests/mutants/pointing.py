@@ -15,6 +15,22 @@ GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
 
 POINTING: Sequence[Mutation] = (
     Mutation(
+        "a business key with a character that nobody sees is another one",
+        3,
+        f"{SIGNET}/core/contracts/field_values.py",
+        "            if has_hidden(value):\n",
+        "            if False:\n",
+        ("tests/unit/core/contracts/test_field_values.py::test_a_business_key_has_one_form",),
+    ),
+    Mutation(
+        "a business key with a blank behind it is another one",
+        3,
+        f"{SIGNET}/core/contracts/field_values.py",
+        "            value = write_key(value)\n",
+        "            value = value[:]\n",
+        ("tests/unit/core/contracts/test_field_values.py::test_a_business_key_has_one_form",),
+    ),
+    Mutation(
         "a patch drops the only approval unasked",
         3,
         f"{SIGNET}/engine/definitions/publication.py",

@@ -9,6 +9,7 @@ from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
+from signet.core.contracts.decimal_scales import find_scale_differences
 from signet.core.contracts.reader import parse_contract
 from signet.core.contracts.unasked_transitions import find_unasked
 from signet.core.contracts.weaker_terms import find_weakened
@@ -92,6 +93,16 @@ def _list_unasked(act: AdminTransaction, contract: Contract) -> tuple[PlacedFind
     return place_findings(find_unasked(contract)) if in_force is None else ()
 
 
+def _list_scales(act: AdminTransaction, contract: Contract) -> tuple[PlacedFinding, ...]:
+    """List the numbers that its actions copy into fields of another scale."""
+    made = {action.entity_type for action in contract.actions.values() if action.entity_type is not None}
+    targets = {contract.contract: contract}
+    for entity_type in sorted(made - targets.keys()):
+        target = find_newest_contract(act.connection, act.caller.principal.tenant_id, entity_type)
+        targets |= {entity_type: target} if target is not None else {}
+    return place_findings(find_scale_differences(contract, targets))
+
+
 def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> ContractRow | None:
     return store.read_contract_row(act.connection, act.caller.principal.tenant_id, entity_type, version)
 
@@ -142,7 +153,12 @@ def freeze_contract(
     placed = place_findings((*mistakes, *compilation.findings))
     if compilation.artifact is None:
         raise reject_findings(placed)
-    placed = (*placed, *list_weakened(act, contract), *_list_unasked(act, contract))
+    placed = (
+        *placed,
+        *list_weakened(act, contract),
+        *_list_unasked(act, contract),
+        *_list_scales(act, contract),
+    )
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)
     new = _describe_envelope(envelope, compilation.artifact, authorship)
     store.insert_definition(connection, tenant_id, new, act.caller.principal.subject)

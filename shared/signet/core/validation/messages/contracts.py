@@ -267,6 +267,12 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
         "The action '{action}' of kind {kind} makes no document.",
         "Remove 'entity_type', or use kind: create.",
     ),
+    "SCALE_DIFFERS": (
+        "warning",
+        "The action '{action}' copies a number of scale {scale} into '{field}', which has scale {other}: the"
+        " same digits mean another amount there.",
+        "Declare one scale, or compute the amount (entity.amount * 100).",
+    ),
     "ACTION_REPEATS_UNUSED": (
         "error",
         "The action '{action}' only sets fields: an edit window holds it, and nothing is done twice by it.",
