@@ -61,3 +61,17 @@ def test_an_older_version_that_asks_nobody_comes_back_with_the_finding(bills: Co
     rolled = bills.definitions.roll_back(bills.caller(), older.id)
     assert isinstance(rolled, Published)
     assert "ASKS_NOBODY" in {finding.code for finding in rolled.findings}
+
+
+def test_an_amount_of_another_scale_is_named_when_its_contract_is_published(bills: Company) -> None:
+    definitions, caller = bills.definitions, bills.caller()
+    fields = {**CONTRACT["fields"], "sum": {"type": "decimal", "scale": 4}}
+    definitions.create_contract(caller, {**CONTRACT, "contract": "payment", "fields": fields})
+    definitions.publish_contract(caller, "payment", 1)
+    pay = {"kind": "create", "entity_type": "payment", "set": {"sum": {"$expr": "entity.amount"}}}
+    for scale, named in ((2, True), (4, False)):
+        fields = {"amount": {"type": "decimal", "scale": scale}, "is_posted": {"type": "bool"}}
+        contract = {**CONTRACT, "contract": f"order_{scale}", "fields": fields, "actions": {"pay": pay}}
+        definitions.create_contract(caller, contract)
+        published = definitions.publish_contract(caller, f"order_{scale}", 1)
+        assert ("SCALE_DIFFERS" in {finding.code for finding in published.findings}) == named
