@@ -266,3 +266,16 @@ def test_a_ref_that_a_step_sets_is_read_where_people_are_asked_again(stage: Work
     assert incidents(stage, made.id) == []
     assert vote(stage, made.id, "app2") == APPROVED
     assert stage.status_of(made.id) == "paid"
+
+
+def test_a_second_way_that_asks_nobody_lets_no_approved_document_read_it(stage: WorkflowStage) -> None:
+    """Nothing is pinned, and the definition does not ask everybody: what the record says of it counts."""
+    vendor = stage.publish()
+    quick = {"from": ["draft"], "to": "active", "kind": "requested"}
+    plain = contract_of(vendor)
+    contract = {**plain, "transitions": {**plain["transitions"], "quick": quick}}
+    slots = {"posting": {"nodes": [point("plain")]}, "paying": {"nodes": [pay()]}}
+    bill = stage.publish(contract, approval={"nodes": [LOOK]}, **slots)
+    _, made = approved(stage, vendor, bill, field="plain")
+    ask_to_pay(stage, made)
+    assert (told(stage, made.id), incidents(stage, made.id)) == ([], ["READS_UNPINNED"])
