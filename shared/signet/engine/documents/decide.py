@@ -146,9 +146,20 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
 
 
 def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
-    """Find what the condition of its permission and its action read behind refs.
+    """Find what the answer to an operation may read behind refs.
 
     A request that decides may lead to anything that its contract lets expressions read.
+    """
+    read = list_read(caller, operation, loaded)
+    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
+        read |= loaded.readable_refs
+    return read
+
+
+def list_read(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
+    """Find what the condition of its permission and its action read behind refs.
+
+    Of a step, the node before it has asked the condition.
     """
     if isinstance(operation, ConcludeTransition | WithdrawRequest | Correct):
         return frozenset()
@@ -159,8 +170,6 @@ def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract
         followed = loaded.refs_of_conditions.get(permission, followed)
     if isinstance(operation, RunAction):
         followed |= loaded.refs_of_actions[operation.action]
-    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
-        followed |= loaded.readable_refs
     return followed
 
 
