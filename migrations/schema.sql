@@ -716,6 +716,7 @@ CREATE TABLE public.transition_requests (
     ended_at timestamp with time zone,
     actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
     responsible bytea,
+    pins jsonb,
     CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
     CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))

@@ -13,7 +13,36 @@ WAY = f"{SIGNET}/core/approvals/decided_way.py"
 FOR_ONE = "tests/scenarios/authority/test_done_for_one_approval.py::test_"
 SECOND = "tests/scenarios/authority/test_second_ways.py::test_"
 
+BY_HAND = "tests/scenarios/authority/test_done_by_hand.py::test_"
+
 DONE_ONCE: Sequence[Mutation] = (
+    Mutation(
+        "a person makes by hand what a step makes behind the gate",
+        3,
+        f"{SIGNET}/engine/documents/done_by_decision.py",
+        "        is_drawn = operation.action in workflow.run_actions\n",
+        "        is_drawn = False\n",
+        (f"{BY_HAND}a_payment_that_a_step_is_to_make_is_not_made_by_hand_before",),
+    ),
+    Mutation(
+        "a person makes a payment behind the gate as often as they like",
+        3,
+        f"{SIGNET}/engine/documents/done_by_decision.py",
+        "(runs.last_version or 0) >= since",
+        "False",
+        (
+            f"{BY_HAND}what_no_step_does_is_done_once_for_each_decision",
+            f"{BY_HAND}a_function_that_makes_documents_is_run_by_hand_once",
+        ),
+    ),
+    Mutation(
+        "what was made of an approved document makes payments as often as people like",
+        3,
+        f"{SIGNET}/engine/documents/done_by_decision.py",
+        "    return 0 if context.refs.comes_of_approved(row.id) else None\n",
+        "    return None\n",
+        (f"{BY_HAND}a_document_that_was_made_of_an_approved_one_makes_a_payment_once",),
+    ),
     Mutation(
         "the engine makes a call again behind its gate",
         3,

@@ -9,7 +9,92 @@ POINTED = "tests/scenarios/authority/test_pointed_refs.py::test_"
 DECIDERS = "tests/scenarios/authority/test_persons_of_conditions.py::test_"
 MADE = "tests/scenarios/authority/test_rules_on_what_is_made.py::test_"
 
+DECIDED = "tests/scenarios/authority/test_decided_pins.py::test_"
+GUARDED = "tests/unit/core/contracts/test_guarded_states.py::test_"
+GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
+
 POINTING: Sequence[Mutation] = (
+    Mutation(
+        "a patch drops the only approval unasked",
+        3,
+        f"{SIGNET}/engine/definitions/publication.py",
+        "        require_accepted(dropped, accepted)\n",
+        "        pass\n",
+        (
+            "tests/scenarios/authority/test_weaker_patches.py"
+            "::test_the_only_approval_is_dropped_by_name_alone",
+        ),
+    ),
+    Mutation(
+        "a request that decides pins nothing",
+        3,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        '        if decision.outcome == "passed" and _is_decided_by_request(context, node):\n',
+        "        if False:\n",
+        (f"{DECIDED}behind_a_request_that_decides_the_account_is_that_of_the_decision",),
+    ),
+    Mutation(
+        "a request that decides passes where what it was made about has changed",
+        3,
+        f"{SIGNET}/engine/execution/nodes/request_pins.py",
+        "    if changed and ",
+        "    if False and ",
+        (f"{DECIDED}what_changes_before_the_gate_is_asked_for_again",),
+    ),
+    Mutation(
+        "a value is changed for a moment before the gate of a request",
+        3,
+        f"{SIGNET}/core/approvals/decided_pins.py",
+        ' or not set(pin["responsible"]) <= set(asked["responsible"]):\n',
+        ":\n",
+        (f"{DECIDED}who_changes_it_and_changes_it_back_is_found",),
+    ),
+    Mutation(
+        "a request that decides undoes what an approval has pinned",
+        3,
+        f"{SIGNET}/core/approvals/decided_pins.py",
+        'return held is not None and "approval" in held and ',
+        "return False and held is not None and ",
+        (f"{DECIDED}what_an_approval_has_pinned_goes_before",),
+    ),
+    Mutation(
+        "a contract lets people edit behind the approvals that it requires",
+        3,
+        GUARDS,
+        "        if is_editable and name not in free:\n",
+        "        if False:\n",
+        (f"{GUARDED}an_edit_behind_required_approvals_is_refused_unless_it_is_accepted_by_name",),
+    ),
+    Mutation(
+        "a rejection leads to what the required approvals guard",
+        3,
+        GUARDS,
+        "    if led.guarded:\n",
+        "    if False:\n",
+        (f"{GUARDED}a_rejection_leads_not_to_what_the_approval_guards",),
+    ),
+    Mutation(
+        "a patch lets people edit behind its approvals, and nobody is told",
+        3,
+        f"{SIGNET}/core/compiler/authority_checks.py",
+        "        if is_editable and state_node(name) not in free:\n",
+        "        if False:\n",
+        (
+            "tests/unit/core/compiler/test_windows_behind.py"
+            "::test_a_status_behind_approvals_alone_that_people_may_edit_is_named",
+        ),
+    ),
+    Mutation(
+        "the approver is not shown where an edit asks nobody",
+        3,
+        GUARDS,
+        "way.transition != slot.transition]\n",
+        "True]\n",
+        (
+            "tests/scenarios/authority/test_views.py"
+            "::test_where_an_edit_behind_the_approval_asks_nobody_is_shown",
+        ),
+    ),
     Mutation(
         "a ref that a step points behind the gate is read as it is",
         3,

@@ -134,10 +134,11 @@ def _publish_chain(connection: Connection, tenant_id: UUID, name: str, now: date
 
 
 def publish_patch(company: Company, patch: Mapping[str, Any], *, replaces: str | None = None) -> Published:
-    """Publish a patch in a company that has what it names."""
+    """Publish a patch in a company that has what it names; it may ask nobody."""
     supply_mentioned(company.database, company.tenant_id, patch)
     definitions, caller = company.definitions, company.caller()
-    return definitions.publish(caller, definitions.create(caller, "org_patch", patch).id, replaces=replaces)
+    draft = definitions.create(caller, "org_patch", patch)
+    return definitions.publish(caller, draft.id, replaces=replaces, accepted=("ASKS_NOBODY",))
 
 
 @pytest.fixture

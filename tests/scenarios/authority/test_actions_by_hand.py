@@ -47,7 +47,12 @@ def bills(stage: WorkflowStage, edit_active: str = "locked", **actions: Mapping[
         "fields": {**CONTRACT["fields"], "vendor": {"type": "ref", "entity_type": vendor, "reads": reads}},
         "states": {**CONTRACT["states"], "active": {"edit": edit_active, "settled": True}},
         "actions": {
-            "pay_now": {"kind": "create", "entity_type": vendor, "set": {"number": ACCOUNT, "amount": 1}},
+            "pay_now": {
+                "kind": "create",
+                "entity_type": vendor,
+                "set": {"number": ACCOUNT, "amount": 1},
+                "repeats": "allowed",
+            },
             "mark": {"kind": "update", "set": {"is_posted": True}},
             **actions,
         },

@@ -76,7 +76,8 @@ def bills(stage: WorkflowStage, *, is_asked: bool = False) -> tuple[str, str, st
     bill = {
         **CONTRACT,
         "fields": {**CONTRACT["fields"], "vendor": ref_to(vendor)},
-        "actions": {"pay": {"kind": "create", "entity_type": payment, "set": set_}},
+        # People may make another payment by hand.
+        "actions": {"pay": {"kind": "create", "entity_type": payment, "set": set_, "repeats": "allowed"}},
     }
     node = {"id": "pay", "type": "action", "config": {"action": "pay", "run_as": "system"}}
     return vendor, payment, stage.publish(bill, approval={"nodes": [LOOK]}, posting={"nodes": [node]})
@@ -124,7 +125,8 @@ def bills_by_text(stage: WorkflowStage, *, is_asked: bool = False) -> tuple[str,
     vendor = stage.publish()
     contract, slots = derived_contract(vendor, False)
     payment = stage.publish(contract, **slots)
-    pay = {"kind": "create", "entity_type": payment, "set": {"supplier": "{entity.number}", "amount": 1}}
+    set_ = {"supplier": "{entity.number}", "amount": 1}
+    pay = {"kind": "create", "entity_type": payment, "set": set_, "repeats": "allowed"}
     run = {"nodes": [{"id": "pay", "type": "action", "config": {"action": "pay", "run_as": "system"}}]}
     asked = {"approval": {"nodes": [LOOK]}} if is_asked else {}
     order = stage.publish({**CONTRACT, "actions": {"pay": pay}}, posting=run, **asked)

@@ -329,3 +329,12 @@ def test_what_a_policy_wants_of_its_voters_is_shown(stage: WorkflowStage) -> Non
     assert request.policy.same_person == "allowed"
     assert [need.permission for need in request.voters_need][-1] == "letter:approve"
     assert [need.condition for need in request.voters_need] == [None] * len(request.voters_need)
+
+
+@pytest.mark.parametrize(("window", "shown"), [("editable", ["active"]), ("locked", [])])
+def test_where_an_edit_behind_the_approval_asks_nobody_is_shown(
+    stage: WorkflowStage, window: str, shown: list[str]
+) -> None:
+    states = {**CONTRACT["states"], "active": {"edit": window, "settled": True}}
+    document = asked(stage, role("voter"), contract={**CONTRACT, "states": states})
+    assert view(stage, "app1", newest(stage, document.id)).editable_behind == shown

@@ -197,6 +197,7 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("/actions/copy/set/vndor", "x", "ACTION_FIELD_UNKNOWN", "/actions/copy/set/vndor"),
     ("/actions/copy/set/number", REMOVE, "ACTION_FIELD_MISSING", "/actions/copy/set"),
     ("/actions/pay/entity_type", REMOVE, "ACTION_ENTITY_TYPE_MISSING", "/actions/pay"),
+    ("/actions/post/repeats", "allowed", "ACTION_REPEATS_UNUSED", "/actions/post/repeats"),
     ("/actions/post/entity_type", "payment", "ACTION_ENTITY_TYPE_UNUSED", "/actions/post/entity_type"),
     (
         "/actions/post/output/vndor",

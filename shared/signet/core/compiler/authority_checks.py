@@ -7,14 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from signet.core.compiler.approval_paths import Weight, follow_paths
-from signet.core.compiler.envelope import START, EnvelopeSlot
+from signet.core.compiler.envelope import START, EnvelopeSlot, state_node
 from signet.core.compiler.graph import Graph, Node
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.compiler.slot_graph import slot_in, slot_out
-from signet.core.contracts.contract import Contract
+from signet.core.contracts.contract import Contract, EditWindow
 from signet.core.contracts.expression_scope import reads_actor
+from signet.core.contracts.guarded_states import follow_rejection
 from signet.core.expressions import ExpressionError, list_variables, parse_expression
 from signet.core.validation.finding import Finding, make_finding
+from signet.core.validation.strict_model import point
 
 # A caller sets every declared field when they create a document, and chooses what a ref names. So of the
 # document only these are locked. Settings, and the person who asked, no caller of a document can set.
@@ -159,6 +161,25 @@ def check_free_ways(graph: Graph, asked: Collection[str], contract: Contract) ->
         if leading:
             named = {"free": ", ".join(leading), "asking": ", ".join(asking)}
             yield make_finding("APPROVAL_ON_ONE_WAY", state, state=state.rpartition(":")[2], **named)
+
+
+def check_windows_behind(graph: Graph, asked: Collection[str], contract: Contract) -> Iterator[Finding]:
+    """Check that nobody edits, behind approvals alone, what was approved; the contract may accept it."""
+    free = _list_free_nodes(graph, asked)
+    for name, state in contract.states.items():
+        is_editable = state.edit is EditWindow.EDITABLE and state.after_approval is None
+        if is_editable and state_node(name) not in free:
+            yield make_finding("EDITABLE_BEHIND_APPROVAL", state_node(name), state=name)
+
+
+def check_rejections(graph: Graph, asked: Collection[str], contract: Contract) -> Iterator[Finding]:
+    """Check that what people have rejected leads back, or to an end."""
+    gates = (graph.nodes[name] for name in asked if _is_gate(graph, name))
+    for name in sorted({gate.config["transition"] for gate in gates}):
+        reached = ", ".join(sorted(follow_rejection(contract, name).states))
+        if reached:
+            place = point(("transitions", name, "rejected_to"))
+            yield make_finding("REJECTION_LEADS_ON", place, transition=name, reached=reached)
 
 
 def _walk(graph: Graph, begin: Iterable[str], shut: Collection[str], ends: Collection[str]) -> set[str]:

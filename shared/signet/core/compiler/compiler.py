@@ -15,7 +15,9 @@ from signet.core.compiler.authority_checks import (
     check_actor_conditions,
     check_free_ways,
     check_open_actions,
+    check_rejections,
     check_seats,
+    check_windows_behind,
     list_asking_gates,
 )
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
@@ -308,6 +310,8 @@ def _check_authority(
         yield from check_open_actions(graph, blocks, shape.order, source.slots, source.names.contract)
         asked = list_asking_gates(graph, blocks, shape.order, source.slots)
         yield from check_free_ways(graph, asked, source.names.contract)
+        yield from check_rejections(graph, asked, source.names.contract)
+        yield from check_windows_behind(graph, asked, source.names.contract)
 
 
 def _describe_authority(

@@ -43,6 +43,8 @@ class State(Strict):
     settled: bool = False
     # The document never changes again.
     final: bool = False
+    # Accepts that an edit here changes what people have approved, and asks nobody again.
+    after_approval: Annotated[Literal["editable"] | None, Constraint(exclude_if=is_absent)] = None
 
 
 class Transition(Strict):
@@ -98,6 +100,8 @@ class DeclaredAction(Strict):
     # A template. update: the fields to set; create: the fields of the new document.
     set: Mapping[Name, JsonValue] = {}
     entity_type: Name | None = None
+    # People may have it make documents again behind a decision, though nobody is asked again.
+    repeats: Annotated[Literal["allowed"] | None, Constraint(exclude_if=is_absent)] = None
 
 
 class Amendment(Strict):

@@ -7,6 +7,7 @@ from signet.core.contracts.contract import Contract, DeclaredAction, EditWindow
 from signet.core.contracts.expression_scope import type_of_field
 from signet.core.contracts.field_checks import check_distinct, check_fields, check_payload_fields
 from signet.core.contracts.fields import Field, RefField
+from signet.core.contracts.guarded_states import check_guarded_states
 from signet.core.contracts.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
 from signet.core.contracts.slot_checks import check_slots
 from signet.core.contracts.summary_checks import check_summary
@@ -36,6 +37,7 @@ def check_contract(contract: Contract) -> Iterator[Finding]:
     yield from check_fields(contract)
     yield from check_lifecycle(contract)
     yield from check_slots(contract)
+    yield from check_guarded_states(contract)
     yield from _check_amendment(contract)
     for name, action in contract.actions.items():
         yield from _check_action(contract, name, action)
@@ -85,6 +87,8 @@ def _check_action(contract: Contract, name: str, action: DeclaredAction) -> Iter
         yield make_finding(
             "ACTION_ENTITY_TYPE_UNUSED", point((*path, "entity_type")), action=name, kind=action.kind
         )
+    if action.kind == "update" and action.repeats is not None:
+        yield make_finding("ACTION_REPEATS_UNUSED", point((*path, "repeats")), action=name)
     yield from _check_set(contract, name, action)
     yield from _check_output(contract, name, action)
 

@@ -13,12 +13,14 @@ from signet.core.contracts.contract import (
     Slot,
     Transition,
 )
+from signet.core.contracts.weaker_fields import find_weaker_fields
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 
 def find_weakened(before: Contract, after: Contract) -> Iterator[Finding]:
     """Yield a finding for each thing that people are held to less by `after`."""
+    yield from find_weaker_fields(before.fields, after.fields, ("fields",))
     yield from _find_in_slots(before, after)
     yield from _find_in_duties(before, after)
     for permission, condition in before.conditions.items():
@@ -50,6 +52,8 @@ def _find_in_slots(before: Contract, after: Contract) -> Iterator[Finding]:
                 before=_describe_required(slot.requires),
                 after=_describe_required(required),
             )
+        elif new is None and slot.transition in after.transitions:
+            yield make_finding("SLOT_GONE", "/slots", slot=name)
         if new is not None:
             windows = _find_window(before, slot), _find_window(after, new)
             yield from _compare_windows(point(("slots", name, "edit")), f"slot '{name}'", *windows)
@@ -131,6 +135,9 @@ def _find_in_action(
     )
     if (old.kind, dict(old.set), old.entity_type) != (action.kind, dict(action.set), action.entity_type):
         yield make_finding("ACTION_CHANGED", place, action=name)
+    yield from find_weaker_fields(old.payload, action.payload, ("actions", name, "payload"))
+    if action.repeats is not None and old.repeats is None:
+        yield make_finding("REPEATS_ALLOWED", point(("actions", name, "repeats")), action=name)
 
 
 def _compare_conditions(place: str, subject: str, old: str | None, new: str | None) -> Iterator[Finding]:

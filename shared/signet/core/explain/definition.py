@@ -200,18 +200,27 @@ def _write_nothing_added() -> Chapter:
 
 def _write_policies(outline: Outline) -> Chapter:
     gates = outline.workflow.in_order("policy_gate")
+    repeated = _make_entries(*_describe_repeats(outline))
     if not gates:
-        return Chapter(
-            "What the policy gates guard",
-            _make_entries("The workflow runs no actions, so there are no policy gates."),
-        )
+        none = _make_entries("The workflow runs no actions, so there are no policy gates.")
+        return Chapter("What the policy gates guard", [*none, *repeated])
     lead = (
         "Before each action stands a policy gate. It checks whether the action may run for the person, the"
         " system or the service account that it runs as. No way leads around the gate; an action that is not"
         " allowed does not run."
     )
     guards = [Entry(partial(_describe_policy, outline, gate)) for gate in gates]
-    return Chapter("What the policy gates guard", [*_make_entries(lead), *guards])
+    return Chapter("What the policy gates guard", [*_make_entries(lead), *guards, *repeated])
+
+
+def _describe_repeats(outline: Outline) -> Iterator[str]:
+    """Describe the actions that make documents as often as people like, though people decided once."""
+    actions = outline.contract.actions if outline.contract is not None else {}
+    for name in (name for name, action in actions.items() if action.repeats is not None):
+        yield (
+            f"People with its permission may run the action {describe_name(name)} by hand behind an approval,"
+            " as often as they like. Each time it may make documents, and nobody is asked again."
+        )
 
 
 def _describe_policy(outline: Outline, gate: str) -> NumberedLine:

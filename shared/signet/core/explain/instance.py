@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.decided_pins import describe_decision
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.control.authorship import ControlAuthors
@@ -256,11 +257,11 @@ def _describe_pin(ref: str, pin: Mapping[str, Any]) -> str:
     if POINTED_BEHIND in pin and pin["version"] is None:
         pointed = f"{escape(ref)}: a step has pointed it to document {pin['document_id']}."
         return f"{pointed} Nobody has approved what that says."
-    approval, origin, version = pin.get("approval"), pin.get(INHERITED), pin["version"]
+    origin, version = pin.get(INHERITED), pin["version"]
     reads = describe_list(escape(name) for name in sorted(pin["values"])) or "nothing"
     as_of = f"as of version {version}" if version is not None else "which was not there"
     sentence = f"{escape(ref)}: {reads} of document {pin['document_id']} {as_of}"
-    sentence += f", by approval {approval}" if approval else ", by an approval of an older release"
+    sentence += f", by {describe_decision(pin)}"
     return sentence + (f" of document {origin}, which made this one." if origin else ".")
 
 

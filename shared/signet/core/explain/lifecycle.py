@@ -27,6 +27,8 @@ def _describe_state(outline: Outline, node_id: str) -> NumberedLine:
     state = outline.workflow.config_of(node_id)["state"]
     is_amendment = node_id == state_node(AMENDED)
     parts = [WINDOWS[outline.workflow.window_of(node_id)]]
+    if not is_amendment and outline.is_editable_behind(node_id):
+        parts.append("IT CHANGES WHAT PEOPLE HAVE APPROVED, and nobody is asked again.")
     if is_amendment:
         parts.insert(
             0, f'An amendment begins here, as a new document with the status "{describe_name(state)}".'

@@ -9,6 +9,7 @@ from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.contracts.contract import Contract
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.vocabulary import Vocabulary, describe_name, escape
+from signet.core.runtime.guarded_gates import list_states_behind
 
 WINDOWS = {
     "editable": "An edit changes the document itself.",
@@ -67,6 +68,12 @@ class Outline:
         config = node["config"]
         by_config = config.get("transition") or config.get("state") or config.get("slot")
         return f'"{describe_name(by_config)}"' if by_config else f'"{self.workflow.label_of(node_id)}"'
+
+    def is_editable_behind(self, node_id: str) -> bool:
+        """Return whether an edit in the state changes what people have approved."""
+        state = self.workflow.config_of(node_id)["state"]
+        is_editable = self.workflow.window_of(node_id) == "editable"
+        return is_editable and state in list_states_behind(self.workflow.content)
 
     def refer(self, node_id: str) -> str:
         number = self.numbers.get(node_id)

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import PeopleBehind, Seat, find_people_behind
 from signet.core.approvals.policy import Policy, parse_policy
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.guarded_states import list_editable_behind
 from signet.core.control.authorship import ControlAuthors, list_seated_authors
 from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
@@ -173,6 +175,8 @@ class ApprovalRequest:
     answered_by_hand: Sequence[AnswerByHand]
     # The permissions that a voter needs beside a seat.
     voters_need: Sequence[VoterNeed]
+    # The states behind the approval where people may edit the document, and nobody is asked again.
+    editable_behind: Sequence[str]
     # Whether the caller may decide now.
     standing: VoteStanding
     seats: Sequence[Seat]
@@ -225,7 +229,7 @@ def _read_view(
     requester_id, creator_id = record.requester_id, found.document.creator_id
     names = read_names(connection, tenant_id, people, (requester_id, creator_id))
     snapshot, control = json.loads(record.snapshot), _read_control(connection, tenant_id, record)
-
+    contract = _read_contract(reader, found)
     return ApprovalRequest(
         id=record.id,
         status=record.status,
@@ -265,7 +269,8 @@ def _read_view(
         erased_fields=found.request.erased_fields,
         rejected_before=[_show_rejection(row, names.name) for row in rejected],
         answered_by_hand=[_show_answer(row, names.name) for row in answers],
-        voters_need=_list_needs(reader, found),
+        voters_need=_list_needs(contract, found),
+        editable_behind=list_editable_behind(contract, record.node_id.split(":")[1]) if contract else [],
         standing=found.stand(person),
         last_approved=None,
         last_asked=None,
@@ -334,12 +339,14 @@ def _show_answer(row: AnswerRow, name: NamePerson) -> AnswerByHand:
     )
 
 
-def _list_needs(reader: VoteReader, found: ReadRequest) -> list[VoterNeed]:
+def _read_contract(reader: VoteReader, found: ReadRequest) -> Contract | None:
     document, read = found.document, reader.contracts.read
     contract = read(reader.connection, reader.tenant_id, document.entity_type, document.contract_version)
-    declared = contract.contract if contract is not None else None
-    words = Vocabulary(document.entity_type, declared)
-    needs = []
+    return contract.contract if contract is not None else None
+
+
+def _list_needs(declared: Contract | None, found: ReadRequest) -> list[VoterNeed]:
+    words, needs = Vocabulary(found.document.entity_type, declared), []
     for permission in found.request.voter_permissions or ():
         condition = declared.conditions.get(permission) if declared is not None else None
         needs.append(VoterNeed(permission, condition, condition and words.describe_condition(condition)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.compiler.artifact import parse_artifact
+from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
 from signet.core.validation.finding import Finding, make_finding
@@ -37,7 +37,7 @@ def archive(
 ) -> Archived:
     """Archive a definition whose effects the caller has accepted by their codes."""
     findings = find_effects(act.connection, act.caller.principal.tenant_id, definition)
-    _require_accepted(findings, accepted)
+    require_accepted(findings, accepted)
     _archive(act, definition, reason)
     return Archived(definition.id, definition.name, definition.version, findings)
 
@@ -49,7 +49,7 @@ def propose_archive(
     if definition.status != "published" or definition.is_default:
         raise _not_archivable()
     findings = find_effects(act.connection, act.caller.principal.tenant_id, definition)
-    _require_accepted(findings, accepted)
+    require_accepted(findings, accepted)
     body = {**describe(definition), "status": "archived", "findings": _to_json(findings)}
     change = ControlProposal(
         KIND, str(definition.id), "archive", body, definition.revision, PUBLISH, reason=reason
@@ -102,15 +102,18 @@ def _find_effects(connection: Connection, tenant_id: UUID, definition: Definitio
         "version": following.version,
     }
     yield make_finding("FALLS_BACK", "/", **named)
-    if _asks(connection, tenant_id, present) and not _asks(connection, tenant_id, following):
+    if asks_people(connection, tenant_id, present) and not asks_people(connection, tenant_id, following):
         yield make_finding("ASKS_NOBODY", "/", entity_type=definition.entity_type)
 
 
-def _asks(connection: Connection, tenant_id: UUID, workflow: WorkflowOfType) -> bool:
+def asks_people(connection: Connection, tenant_id: UUID, workflow: WorkflowOfType) -> bool:
     """Return whether a workflow has an approval anywhere."""
     compiled = store.read_compiled(connection, tenant_id, workflow.id, workflow.version)
-    nodes = parse_artifact(*compiled).content["nodes"] if compiled is not None else {}
-    return any(node["type"] == "approval" for node in nodes.values())
+    return compiled is not None and has_approvals(parse_artifact(*compiled))
+
+
+def has_approvals(artifact: Artifact) -> bool:
+    return any(node["type"] == "approval" for node in artifact.content["nodes"].values())
 
 
 def _list_archived(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> list[UUID]:
@@ -129,7 +132,7 @@ def _archive(act: AdminTransaction, definition: DefinitionRow, reason: str | Non
     act.note(("definition", str(definition.id)), "archive", {}, reason=reason)
 
 
-def _require_accepted(findings: Sequence[PlacedFinding], accepted: Collection[str]) -> None:
+def require_accepted(findings: Sequence[PlacedFinding], accepted: Collection[str]) -> None:
     missing = [finding for finding in findings if finding.code not in accepted]
     if missing:
         codes = ", ".join(finding.code for finding in findings)

@@ -174,13 +174,17 @@ class Definitions:
         expected_revision: int | None = None,
         *,
         replaces: str | None = None,
+        accepted: Collection[str] = (),
     ) -> Published:
-        """Publish a draft; `replaces` names the patch that new documents of its type run until now."""
+        """Publish a draft; `replaces` names the patch that new documents of its type run until now.
+
+        `accepted` are the codes of findings that a publication must accept.
+        """
         with self._acting(caller, PUBLISH) as act:
             draft = _require(act, definition_id)
             if expected_revision is not None:
                 require_revision(draft.revision, expected_revision)
-            return publication.publish_draft(act, draft, replaces=replaces)
+            return publication.publish_draft(act, draft, replaces=replaces, accepted=accepted)
 
     def archive(
         self,

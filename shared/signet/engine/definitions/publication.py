@@ -4,7 +4,7 @@ Each runs inside a transaction that `definitions` opens. Where the tenant wants 
 back and recompiling are proposed by one and confirmed by another.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,12 +14,21 @@ from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
 from signet.core.errors import Rejected
 from signet.core.tenants.responsible import join_responsible
+from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
-from signet.engine.definitions.archive import KIND, PUBLISH, apply_archive, describe
+from signet.engine.definitions.archive import (
+    KIND,
+    PUBLISH,
+    apply_archive,
+    asks_people,
+    describe,
+    has_approvals,
+    require_accepted,
+)
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     parse_body,
@@ -35,6 +44,7 @@ from signet.store.control.authorship import DraftName
 from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow, NewDefinition
+from signet.store.documents.write import find_workflow
 
 MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
 
@@ -103,10 +113,12 @@ def publish_draft(
     *,
     barred: Sequence[str] | None = None,
     replaces: str | None = None,
+    accepted: Collection[str] | None = None,
 ) -> Published:
     """Publish a draft; `barred` are those who may not where two people must, or else its authors.
 
-    `replaces` names the patch of the type that goes out of force by it.
+    `replaces` names the patch of the type that goes out of force by it. `accepted` are the codes of findings
+    that must be accepted; None accepts them all.
     """
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if draft.status != "draft":
@@ -122,6 +134,9 @@ def publish_draft(
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
     replaced = require_replaced(act, draft, replaces) if is_patch else None
+    dropped = place_findings(_find_dropped(connection, tenant_id, draft, artifact))
+    if accepted is not None:
+        require_accepted(dropped, accepted)
     store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else compiled))
     effective_id, version = draft.id, draft.version
     if is_patch:
@@ -131,7 +146,7 @@ def publish_draft(
         detail = {"replaces": replaced.name, "replaced_version": replaced.version}
         put_out_of_force(act, replaced, draft, artifact.content["contract"]["version"])
     note(act, draft.id, "publish", compiled_hash=artifact.hash, **detail)
-    return _show(act, effective_id, version, artifact, findings)
+    return _show(act, effective_id, version, artifact, (*findings, *dropped))
 
 
 def roll_back(
@@ -227,6 +242,17 @@ def _newest_version(act: AdminTransaction, definition: DefinitionRow) -> int:
 
 
 # --- what publishing is made of ---
+
+
+def _find_dropped(
+    connection: Connection, tenant_id: UUID, draft: DefinitionRow, artifact: Artifact
+) -> Iterator[Finding]:
+    """Find that a patch asks nobody, where new documents of its type ask people until now."""
+    if draft.definition_kind != "org_patch" or has_approvals(artifact):
+        return
+    present = find_workflow(connection, tenant_id, draft.entity_type, None)
+    if present is not None and asks_people(connection, tenant_id, present):
+        yield make_finding("ASKS_NOBODY", "/", entity_type=draft.entity_type)
 
 
 def _compile_again(

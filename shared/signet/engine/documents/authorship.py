@@ -101,17 +101,15 @@ def derive_caller(change: DocumentChange) -> Caller:
     return replace(change.caller, principal=replace(principal, behind=behind))
 
 
-def find_sources_of(
-    operation: Operation, context: MutationContext, reads: frozenset[FollowedField]
-) -> ResponsiblePersons:
+def find_sources_of(operation: Operation, context: MutationContext) -> ResponsiblePersons:
     """Find who stands behind what an operation reads: its action, and the condition of its permission.
 
     Each person who wrote what the steps before have read is an editor of the document. So all of its editors
     count where a value comes from a variable.
     """
     if not isinstance(operation, RunAction):
-        return find_sources(context, reads)
-    of_refs = find_sources(context, reads | operation.sources)
+        return find_sources(context, context.followed)
+    of_refs = find_sources(context, context.followed | operation.sources)
     if context.row is None or not operation.reads_variables:
         return of_refs
     return of_refs | context.row.editor_responsible

@@ -166,8 +166,8 @@ class RequestChange:
 
     opens: str | None = None
     ends: EndedRequest | None = None
-    # Of the opened request, as soon as its row is made.
-    id: UUID | None = None
+    pins: Pins | None = None  # of a request that decides
+    id: UUID | None = None  # of the opened request, as soon as its row is made
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
 from signet.core.approvals.eligibility import find_authors, separation_conflict
+from signet.core.approvals.pins import Pins, hash_pins
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
@@ -146,21 +147,13 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
 
 
 def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
-    """Find what the answer to an operation may read behind refs.
-
-    A request that decides may lead to anything that its contract lets expressions read.
-    """
-    read = list_read(caller, operation, loaded)
-    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
-        read |= loaded.readable_refs
-    return read
-
-
-def list_read(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
     """Find what the condition of its permission and its action read behind refs.
 
-    Of a step, the node before it has asked the condition.
+    Of a step, the node before it has asked the condition. A request that decides may lead to anything that
+    its contract lets expressions read.
     """
+    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
+        return loaded.readable_refs
     if isinstance(operation, ConcludeTransition | WithdrawRequest | Correct):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
@@ -291,12 +284,15 @@ def _request(
         return refused
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
-    if _decides(context.contract, operation):
-        denied = _separated(context, row)
-        if denied is not None:
-            return denied
-    change = audit_only_change(context, row, f"request:{operation.transition}", operation.reason)
-    change.request = RequestChange(opens=operation.transition)
+    pins = _read_pins(operation, context)
+    denied = _separated(context, row, pins) if pins is not None else None
+    if denied is not None:
+        return denied
+    detail = {"pins_hash": hash_pins(pins)} if pins else {}
+    change = audit_only_change(
+        context, row, f"request:{operation.transition}", operation.reason, detail=detail
+    )
+    change.request = RequestChange(opens=operation.transition, pins=pins)
     supersede_request(change, row, f"replaced by a request for {operation.transition}")
     if row.instance_id is None:
         # Settled or failed: a new instance begins in the document's state.
@@ -346,12 +342,18 @@ def _delete(operation: Delete, context: MutationContext, row: DocumentRow) -> Do
     return change
 
 
-def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
+def _read_pins(operation: RequestTransition, context: MutationContext) -> Pins | None:
+    """Return what may be read of other documents behind a request that decides; None where it does not."""
+    if not _decides(context.contract, operation):
+        return None
+    return context.refs.pins_of(RefQuery(context.contract, context.followed, context.data))
+
+
+def _separated(context: MutationContext, row: DocumentRow, pins: Pins) -> Rejected | None:
     """Refuse a request that decides, by a person who took part, also through a key of theirs.
 
     The person took part, too, who last changed a field that may be read of another document.
     """
-    pins = context.refs.pins_of(RefQuery(context.contract, context.followed, context.data))
     find_conflict = separation_conflict(context.contract, find_authors(row, pins))
     denials = map(find_conflict, sorted(context.caller.principal.responsible))
     return as_rejected(next((denial for denial in denials if denial is not None), None))

@@ -289,6 +289,7 @@ def make_request_row(change: DocumentChange, transition: str, request_id: UUID) 
         "actor_roles": list(principal.roles),
         "reason": change.note.reason,
         "trace_id": change.caller.trace_id,
+        "pins": change.request.pins if change.request is not None else None,
     }
 
 

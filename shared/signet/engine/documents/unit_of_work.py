@@ -60,7 +60,8 @@ from signet.engine.documents.commands import (
     Operation,
     Outcome,
 )
-from signet.engine.documents.decide import decide_operation, list_followed, list_read, make_document
+from signet.engine.documents.decide import decide_operation, list_followed, make_document
+from signet.engine.documents.done_by_decision import refuse_repeat
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
@@ -169,10 +170,6 @@ class DocumentUnitOfWork:
             self._open_amendments.get(row.id) if row else None,
         )
 
-    def read_refs(self, queries: Sequence[RefQuery]) -> None:
-        """Read the documents that many documents refer to, in one statement, before each is decided on."""
-        self.refs.load(queries)
-
     def run(
         self,
         caller: Caller,
@@ -181,7 +178,7 @@ class DocumentUnitOfWork:
         pipeline: PipelinedTransaction | None = None,
     ) -> list[Outcome]:
         """Decide on all operations, reserve their keys, apply the changes and write them."""
-        self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
+        self.refs.load([query for operation in operations for query in self._list_queries(caller, operation)])
         self.pins.read_for(operations, self._rows, self._find_contract)
         self._read_amendments(operations)
         decided = [self.decide(caller, operation) for operation in operations]
@@ -231,12 +228,10 @@ class DocumentUnitOfWork:
             return refuse_unknown(operation)
         if is_refusal(operation, change):
             return change
-        if moved := self._replace_original(operation, row, change):
-            return moved
-        reads = list_read(caller, operation, contract)
-        change.content_responsible |= find_sources_of(operation, context, reads)
+        change.content_responsible |= find_sources_of(operation, context)
         return (
-            self._make_documents(change)
+            self._replace_original(operation, row, change)
+            or self._make_documents(operation, context, change)
             or self._apply_rules(context, change)
             or find_responsible_overflow(change)
             or change
@@ -362,12 +357,16 @@ class DocumentUnitOfWork:
             return start.workflow is not None
         return True
 
-    def _make_documents(self, change: DocumentChange) -> Rejected | None:
+    def _make_documents(
+        self, operation: Operation, context: MutationContext, change: DocumentChange
+    ) -> Rejected | None:
         """Make the documents of an action, each under its own contract and rules; one refusal refuses all."""
-        for index, operation in enumerate(change.creates):
-            new = self._make_document(change, operation)
+        if change.creates and (done := refuse_repeat(self.connection, self.compiled, operation, context)):
+            return done
+        for index, create in enumerate(change.creates):
+            new = self._make_document(change, create)
             if isinstance(new, Rejected):
-                return refuse_created(index, operation.entity_type, new)
+                return refuse_created(index, create.entity_type, new)
             change.further.append(new)
         return None
 
@@ -386,7 +385,7 @@ class DocumentUnitOfWork:
             return new
         self._pin_workflow(new)
         new.is_approved = change.is_approved
-        new.note.made_by = {"document_id": str(change.document_id), "action": change.note.action}
+        new.note.made_by = {"document_id": origin, "action": change.note.action}
         rejected = self._apply_rules(context, new)
         if isinstance(new.instance, InstanceStart):
             new.instance.pins = inherit_pins(pins, origin, contract, new.after.data)

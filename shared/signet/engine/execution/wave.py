@@ -168,7 +168,7 @@ class _Wave:
 
     def load_references(self) -> None:
         """Read the documents that expressions of all instances refer to, in one statement."""
-        self._documents.read_refs([q for c in self._contexts.values() for q in c.list_ref_queries()])
+        self._documents.refs.load([q for c in self._contexts.values() for q in c.list_ref_queries()])
 
     def load_approvals(self) -> None:
         self._approvals.load([i for i, c in self._contexts.items() if c.execution.workflow.has_approvals])

@@ -252,7 +252,7 @@ class OperatorTransaction:
 
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
         """Make the input of a decision, with the documents that its expressions follow a ref to."""
-        self._documents.read_refs(list(context.list_ref_queries()))
+        self._documents.refs.load(list(context.list_ref_queries()))
         return context.decision_input(token)
 
     def add_editors(self, document_id: UUID, persons: ResponsiblePersons) -> None:

@@ -77,3 +77,12 @@ def find_transition_request(
     values = {"tenant_id": tenant_id, "request_id": request_id}
     with connection.cursor(row_factory=class_row(TransitionRequestRecord)) as cursor:
         return cursor.execute(_SQL.find_transition_request, values).fetchone()
+
+
+def read_request_pins(
+    connection: Connection, tenant_id: UUID, request_id: UUID
+) -> dict[str, dict[str, Any]] | None:
+    """Read what a request that decides has pinned; None where it is of an older release, or decides not."""
+    values = {"tenant_id": tenant_id, "request_id": request_id}
+    row: Any = connection.execute(_SQL.read_request_pins, values).fetchone()
+    return row[0] if row is not None else None

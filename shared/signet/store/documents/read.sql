@@ -27,3 +27,7 @@ SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reas
 FROM transition_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(request_id)s
+
+-- name: read_request_pins
+-- Read what a request that decides has pinned of other documents.
+SELECT pins FROM transition_requests WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s

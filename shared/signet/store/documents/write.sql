@@ -113,12 +113,12 @@ FROM json_to_recordset(%(rows)s::json) AS row (id uuid, document_id uuid, field 
 -- name: insert_requests
 -- Write transition requests.
 INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition, actor_id, actor_roles,
-                                 responsible, reason, trace_id, created_at)
+                                 responsible, reason, trace_id, pins, created_at)
 SELECT %(tenant_id)s, id, document_id, document_version, transition, actor_id, actor_roles, responsible, reason,
-       trace_id, %(now)s
+       trace_id, pins, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, document_id uuid, document_version bigint, transition text, actor_id text, actor_roles text[],
-    responsible bytea, reason text, trace_id text)
+    responsible bytea, reason text, trace_id text, pins jsonb)
 
 -- name: end_requests
 -- End transition requests that are still open.

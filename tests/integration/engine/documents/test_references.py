@@ -316,7 +316,7 @@ def test_a_wave_reads_the_refs_of_many_documents_at_once(alone: Company) -> None
         with opened(alone, *ids) as documents:
             rows = [documents.row(one) for one in ids]
             contract = documents.contract_of(rows[0])
-            documents.read_refs([RefQuery(contract, followed, row.data) for row in rows])
+            documents.refs.load([RefQuery(contract, followed, row.data) for row in rows])
             context = [documents.make_context(alone.caller(), contract, row, followed) for row in rows]
             return [one.env(one.data, status="draft", version=1)["refs"] for one in context]
 

@@ -5,6 +5,7 @@ import json
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.vocabulary import Vocabulary
+from tests.support.core.small_workflows import CONTRACT as CONTRACT_BODY
 from tests.support.core.small_workflows import PATCH, compile_patch, make_contract
 from tests.unit.core.explain.test_definition import CONTRACT, join, read
 
@@ -72,3 +73,22 @@ def test_the_terms_of_voters_and_whose_votes_count() -> None:
         describe_step("approval", complete.model_dump(mode="json", by_alias=True), Vocabulary("invoice"))
     )
     assert "permission invoice:post as well" in alone and "holds only if" not in alone
+
+
+def test_what_people_may_repeat_by_hand_is_said() -> None:
+    copy = {"kind": "create", "entity_type": "invoice", "set": {"number": "1"}}
+    often = {"copy_often": {**copy, "repeats": "allowed"}}
+    contract = make_contract(actions={**CONTRACT_BODY["actions"], "copy": copy, **often})
+    said = "run the action copy often by hand behind an approval, as often as they like."
+    for artifact in (compile_patch(PATCH, contract), compile_patch(None, contract)):
+        text = read(artifact, contract=contract)
+        assert said in text and text.count("by hand behind an approval") == 1
+
+
+def test_an_edit_behind_approvals_is_said_to_change_what_people_approved() -> None:
+    ask = {"approvals": {"nodes": [{"id": "ask", "type": "approval", "config": CLERK}]}}
+    said = "IT CHANGES WHAT PEOPLE HAVE APPROVED, and nobody is asked again."
+    for window, count in (("editable", 1), ("locked", 0)):
+        states = {**CONTRACT_BODY["states"], "active": {**CONTRACT_BODY["states"]["active"], "edit": window}}
+        contract = make_contract(states=states)
+        assert read(compile_patch({**PATCH, "slots": ask}, contract), contract=contract).count(said) == count

@@ -50,9 +50,13 @@ class Archiving(Strict):
 
 
 class Publishing(Strict):
-    """The name of the patch that goes out of force by it, where new documents run another one."""
+    """The name of the patch that goes out of force by it, where new documents run another one.
+
+    `accept` are the codes of findings that must be accepted: `ASKS_NOBODY`.
+    """
 
     replaces: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
+    accept: list[FindingCode] = Field(default_factory=list, max_length=20)
 
 
 NodeName = Annotated[str, Field(pattern=r"^[!-~]{1,300}$")]
@@ -177,9 +181,10 @@ def _add_acts(routes: Routes) -> None:
 
         One patch of a type is in force. Another one is published only where `replaces` names it.
         """
-        replaces = publishing.replaces if publishing is not None else None
-        seen = require_version(if_match)
-        return call.use.definitions.publish(call.caller, definition_id, seen, replaces=replaces)
+        asked, seen = publishing or Publishing(), require_version(if_match)
+        return call.use.definitions.publish(
+            call.caller, definition_id, seen, replaces=asked.replaces, accepted=asked.accept
+        )
 
     @routes.post(
         f"{DEFINITION}/archive",

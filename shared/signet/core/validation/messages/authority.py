@@ -61,6 +61,33 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "'{text}' says who decides, and {name} can be set by the person who asks.",
         "{way}",
     ),
+    "AFTER_APPROVAL_UNUSED": (
+        "error",
+        "'after_approval' lets people edit in '{state}', which is {window} for edits.",
+        "Remove it.",
+    ),
+    "EDITABLE_BEHIND_REQUIRED": (
+        "error",
+        "The contract requires approvals on the way to '{state}', and an edit there changes what was approved"
+        " without asking anybody.",
+        "Declare it amend_only or locked. To accept such edits, say after_approval: editable in that state.",
+    ),
+    "EDITABLE_BEHIND_APPROVAL": (
+        "warning",
+        "'{state}' is reached by approvals alone, and an edit there changes what was approved without asking"
+        " anybody.",
+        "Declare it amend_only or locked. To accept such edits, say after_approval: editable in that state.",
+    ),
+    "REJECTION_PASSES_REQUIRED": (
+        "error",
+        "A rejection of '{transition}' leads on to {reached}, where its slot requires approvals.",
+        "Let 'rejected_to' name a state before the approvals, or one that nothing leads on from.",
+    ),
+    "REJECTION_LEADS_ON": (
+        "warning",
+        "A rejection of '{transition}', or one that has expired, leads on to {reached}.",
+        "Let 'rejected_to' name a state before the approvals, unless that is wanted.",
+    ),
     "REQUIRED_AFTER_GATE": (
         "error",
         "The slot '{slot}' stands after the gate, which uses no approval that is given there.",
@@ -135,7 +162,7 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     "ASKS_NOBODY": (
         "warning",
         "New documents of '{entity_type}' will ask nobody: no approval is left.",
-        "Publish a patch with the approvals first, and archive this then.",
+        "Keep the approvals in a patch that is in force, unless that is wanted.",
     ),
     "PATCH_OUT_OF_FORCE": (
         "warning",

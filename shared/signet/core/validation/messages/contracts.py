@@ -267,6 +267,11 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
         "The action '{action}' of kind {kind} makes no document.",
         "Remove 'entity_type', or use kind: create.",
     ),
+    "ACTION_REPEATS_UNUSED": (
+        "error",
+        "The action '{action}' only sets fields: an edit window holds it, and nothing is done twice by it.",
+        "Remove 'repeats'.",
+    ),
     "DECIDING_AUTOMATIC": (
         "error",
         "'{transition}' is automatic: nobody asks for it, so nobody can be barred from deciding.",

@@ -10,6 +10,23 @@ WEAKENING: Mapping[str, tuple[str, str, str]] = {
         "The slot '{slot}' required {before}, and requires {after} now.",
         "Keep 'requires' as it was, or publish this only if that is wanted.",
     ),
+    "SLOT_GONE": (
+        "warning",
+        "The slot '{slot}' is gone, and with it the approvals that a patch asks for there.",
+        "Keep the slot, or publish this only if that is wanted.",
+    ),
+    "FIELD_GONE": ("warning", "The field '{field}' is gone, with what it held documents to.", _LOOK),
+    "FIELD_CHANGED": (
+        "warning",
+        "The field '{field}' was {before}, and is {after} now: what is there may mean something else.",
+        _LOOK,
+    ),
+    "FIELD_LOOSER": ("warning", "The field '{field}' {words}.", _LOOK),
+    "DEFAULT_CHANGED": (
+        "warning",
+        "The field '{field}' is {value!r} where nobody enters it.",
+        "See what is done with that value, or publish this only if that is wanted.",
+    ),
     "MAY_DECIDE_WIDER": (
         "warning",
         "People may decide about documents of their own now, as {parts}.",
@@ -41,5 +58,10 @@ WEAKENING: Mapping[str, tuple[str, str, str]] = {
         "See what people may ask for there, or publish this only if that is wanted.",
     ),
     "ACTION_ADDED": ("warning", "People and steps may run the action '{action}' now.", _LOOK),
+    "REPEATS_ALLOWED": (
+        "warning",
+        "People may run the action '{action}' again behind an approval now, and nobody is asked again.",
+        _LOOK,
+    ),
     "ACTION_CHANGED": ("warning", "The action '{action}' does something else now.", "Compare both versions."),
 }

@@ -23,6 +23,7 @@ from signet.engine.execution.nodes.approval_progress import move_request, next_m
 from signet.engine.execution.nodes.approval_proof import check_approvals, find_absent_requester
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.engine.execution.nodes.request_pins import pin_by_request
 from signet.store.approvals.requests import LiveRequest
 
 # The transaction that holds the original is about to end.
@@ -79,6 +80,8 @@ class LifecycleGateHandler:
                 return checked if isinstance(checked, Blocked) else ActionPlan(_VotesLapsed(checked))
             before = context.execution.projection.pins
             decision = replace(decision, pins=carry_pins(before, _join_pins(requests)))
+        if decision.outcome == "passed" and _is_decided_by_request(context, node):
+            decision = pin_by_request(context, node, decision)
         return self._plan_passage(context, node, decision)
 
     def _plan_passage(
@@ -170,6 +173,12 @@ def _name_end(context: InstanceContext, decision: Decision) -> str:
     if "expired" in ends and "rejected" not in ends:
         return "expired: nobody decided in time"
     return str(decision.outcome)
+
+
+def _is_decided_by_request(context: InstanceContext, node: WorkflowNode) -> bool:
+    row = context.document
+    duties = context.documents.contract_of(row).contract.separation_of_duties if row is not None else None
+    return duties is not None and node.config["transition"] in duties.deciding
 
 
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:

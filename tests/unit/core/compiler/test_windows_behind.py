@@ -1,0 +1,45 @@
+"""An edit behind approvals that asks nobody again is a finding at publication."""
+
+from copy import deepcopy
+from typing import Any
+
+from tests.support.core.valid_workflow import CONTRACT, compile_patch, read_envelope
+from tests.unit.core.compiler.test_free_ways import ASK, QUICK, SCRIPT
+
+CODE = "EDITABLE_BEHIND_APPROVAL"
+
+
+def found(active: dict[str, Any], asked: bool = True, **transitions: Any) -> list[str]:
+    document = deepcopy(CONTRACT)
+    document["states"]["active"] = {**document["states"]["active"], **active}
+    document["transitions"] |= transitions
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    slots = {"approval" if asked else "checks": ASK if asked else SCRIPT}
+    compilation = compile_patch({"patch": "own", "base": base, "slots": slots}, read_envelope(document))
+    assert compilation.artifact is not None, compilation.findings
+    return [each.place for each in compilation.findings if each.code == CODE]
+
+
+def test_a_status_behind_approvals_alone_that_people_may_edit_is_named() -> None:
+    assert found({"edit": "editable"}) == ["sys:state:active"]
+
+
+def test_the_contract_accepts_it_by_name() -> None:
+    assert found({"edit": "editable", "after_approval": "editable"}) == []
+
+
+def test_where_nobody_edits_or_nobody_is_asked_nothing_is_found() -> None:
+    assert found({}) == found({"edit": "editable"}, asked=False) == []
+    assert found({"edit": "editable"}, quick=QUICK) == []
+
+
+def test_a_rejection_that_leads_on_is_named_where_people_are_asked() -> None:
+    document = deepcopy(CONTRACT)
+    document["states"]["released"] = {"edit": "locked", "settled": True}
+    document["transitions"]["approve"]["rejected_to"] = "released"
+    document["transitions"]["finish"] = {"from": ["released"], "to": "active", "kind": "requested"}
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    for slots, wanted in (({"approval": ASK}, ["/transitions/approve/rejected_to"]), ({"checks": ASK}, [])):
+        compilation = compile_patch({"patch": "own", "base": base, "slots": slots}, read_envelope(document))
+        found = [each.place for each in compilation.findings if each.code == "REJECTION_LEADS_ON"]
+        assert found == wanted, compilation.findings
