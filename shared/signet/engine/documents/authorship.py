@@ -39,7 +39,9 @@ def join_editors(change: DocumentChange, stored: Mapping[str, Any]) -> Responsib
         return wrote
     is_edit = change.caller.instance_id is None and (change.after.is_deleted or _may_write_content(change))
     has_new_content = change.before.data != stored
-    return wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
+    joined = wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
+    # A full document can still be deleted.
+    return wrote if change.after.is_deleted and find_overflow(joined) else joined
 
 
 def _may_write_content(change: DocumentChange) -> bool:
