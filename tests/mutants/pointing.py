@@ -191,12 +191,12 @@ POINTING: Sequence[Mutation] = (
         (f"{DECIDERS}who_changed_what_lets_a_person_act_does_not_approve_what_they_make",),
     ),
     Mutation(
-        "a condition bars for good though nothing was written",
+        "who wrote the value that chose the way is forgotten",
         3,
         f"{SIGNET}/core/runtime/workflow.py",
-        "read if self._writes else frozenset()",
-        "read",
-        (f"{DECIDERS}a_condition_of_a_workflow_that_writes_nothing_bars_nobody_for_good",),
+        "own | self.read_by_conditions(contract, node)",
+        "frozenset()",
+        (f"{DECIDERS}who_wrote_the_value_that_chose_the_way_stays_barred",),
     ),
     Mutation(
         "a rule sets values in what a step makes behind the gate",

@@ -29,6 +29,7 @@ from tests.mutants.outbox import OUTBOX
 from tests.mutants.pinning import PINNING
 from tests.mutants.pointing import POINTING
 from tests.mutants.proving import PROVING
+from tests.mutants.reading import READING
 from tests.mutants.recording import RECORDING
 from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
@@ -60,6 +61,7 @@ MUTATIONS: Sequence[Mutation] = (
     *VIEWS_OF_AUTHORITY,
     *PINNING,
     *POINTING,
+    *READING,
     *CARRYING,
     *VOTING,
     *ACTORS,

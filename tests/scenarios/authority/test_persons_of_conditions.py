@@ -210,8 +210,10 @@ def test_a_condition_on_the_document_itself_bars_nobody_else(stage: WorkflowStag
     assert vote(stage, derived.id, "vlad") == APPROVED
 
 
-def test_a_condition_of_a_workflow_that_writes_nothing_bars_nobody_for_good(stage: WorkflowStage) -> None:
-    """The lawful way: nothing rests on the old tier any more, once mia has repaired it."""
+def test_who_wrote_the_value_that_chose_the_way_stays_barred(
+    stage: WorkflowStage,
+) -> None:
+    """Mia repairs the tier, and people are asked again. The way that vlad's tier has chosen stays."""
     vendor = stage.publish()
     plain = {"id": "other", "type": "condition", "config": {}}
     slots = {"checks": where(TIER_B, plain), "approval": {"nodes": [LOOK]}}
@@ -220,4 +222,5 @@ def test_a_condition_of_a_workflow_that_writes_nothing_bars_nobody_for_good(stag
     edit(stage, supplier, "mia", number="A")
     assert vote(stage, made.id, "vlad") == "APPROVAL_STALE"
     stage.drain()
-    assert vote(stage, made.id, "vlad") == APPROVED
+    assert vote(stage, made.id, "vlad") == DUTIES
+    assert vote(stage, made.id, "app2") == APPROVED

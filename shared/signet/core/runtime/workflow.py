@@ -198,21 +198,12 @@ class Workflow:
         return self.followed_by(contract, node) | by_action
 
     def deciding_fields_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what the conditions of a node and of the edges behind it read behind refs.
-
-        Nothing counts where the workflow writes nothing that could rest on it.
-        """
+        """Return what the conditions of a node and of the edges behind it read behind refs."""
         key = contract.hash, node.id
         if key not in self._deciding_fields:
             own = self.followed_by(contract, node) if node.type.name in _WITH_CONDITIONS else frozenset()
-            read = own | self.read_by_conditions(contract, node)
-            self._deciding_fields[key] = read if self._writes else frozenset()
+            self._deciding_fields[key] = own | self.read_by_conditions(contract, node)
         return self._deciding_fields[key]
-
-    @cached_property
-    def _writes(self) -> bool:
-        """Return whether a node changes the document, makes another one, or sets a variable."""
-        return bool(self.run_actions) or any(node.sets_variables for node in self.nodes.values())
 
     def reads_variables(self, node: WorkflowNode) -> bool:
         """Return whether the node takes a value from a variable. A function in Python may read every one."""

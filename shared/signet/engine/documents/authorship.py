@@ -21,6 +21,8 @@ from signet.store.documents.write import read_editors, write_editors
 # The name in `field_versions` that stands for each field without an entry of its own. A document of an
 # older release has none: there it is not known who changed such a field last.
 EVERY_OTHER_FIELD = "*"
+# The acts whose values a person sends.
+_TYPED = frozenset(("create", "update", "correct"))
 
 
 def list_editors(change: DocumentChange) -> list[str]:
@@ -35,9 +37,11 @@ def join_editors(change: DocumentChange, stored: Mapping[str, Any]) -> Responsib
     wrote = change.wrote_before | change.content_responsible
     if change.before is None:
         return wrote
-    is_edit = change.caller.instance_id is None and _may_write_content(change)
+    is_edit = change.caller.instance_id is None and (change.after.is_deleted or _may_write_content(change))
     has_new_content = change.before.data != stored
-    return wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
+    joined = wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote
+    # A full document can still be deleted.
+    return wrote if change.after.is_deleted and find_overflow(joined) else joined
 
 
 def _may_write_content(change: DocumentChange) -> bool:
@@ -73,8 +77,22 @@ def add_editors(
 
 
 def persons_of_version(change: DocumentChange) -> ResponsiblePersons:
-    """Return the persons behind a version; an amendment begins with everyone who wrote its original."""
-    return change.responsible | (change.wrote_before if change.amended_from is not None else NOBODY)
+    """Return the persons behind a version. Whoever reads the document has them as editors.
+
+    What a person types is theirs. Actions, rules, steps and gates write because of what the document said: so
+    everybody who wrote it is behind that. Where they are too many for a set, nobody is left out: of a version
+    without one, all who wrote the document count.
+    """
+    if _is_typed(change):
+        return change.responsible
+    before = change.before
+    return change.responsible | change.wrote_before | (before.creator_responsible if before else NOBODY)
+
+
+def _is_typed(change: DocumentChange) -> bool:
+    """Return whether the new version says what its caller sent, and nothing else that is new."""
+    is_plain = not (change.caller.instance_id or change.amended_from or change.is_set_by_rules)
+    return is_plain and change.note.action in _TYPED
 
 
 def derive_caller(change: DocumentChange) -> Caller:
@@ -86,20 +104,14 @@ def derive_caller(change: DocumentChange) -> Caller:
 
 
 def find_sources_of(operation: Operation, context: MutationContext) -> ResponsiblePersons:
-    """Find who stands behind the values that an action takes from other documents and from variables.
+    """Find who stands behind what an operation reads: its action, and the condition of its permission.
 
     Each person who wrote what the steps before have read is an editor of the document. So all of its editors
     count where a value comes from a variable.
     """
     if not isinstance(operation, RunAction):
-        return NOBODY
-    contract = context.contract
-    reads = contract.refs_of_actions[operation.action] | operation.sources
-    if context.caller.instance_id is None:
-        # Of a step, the node before it has asked the condition.
-        permission = contract.permission_of_action(operation.action)
-        reads |= contract.refs_of_conditions.get(permission, frozenset())
-    of_refs = find_sources(context, reads) if reads else NOBODY
+        return find_sources(context, context.followed)
+    of_refs = find_sources(context, context.followed | operation.sources)
     if context.row is None or not operation.reads_variables:
         return of_refs
     return of_refs | context.row.editor_responsible
@@ -107,6 +119,8 @@ def find_sources_of(operation: Operation, context: MutationContext) -> Responsib
 
 def find_sources(context: MutationContext, reads: frozenset[FollowedField]) -> ResponsiblePersons:
     """Find who last changed these fields of other documents: of the approved value, where that is read."""
+    if not reads:
+        return NOBODY
     held = {ref: pin for ref, pin in context.pins.items() if pin["document_id"] == context.data.get(ref)}
     approved = {ref for ref, name in reads if ref in held and name in held[ref]["values"]}
     current = frozenset((ref, name) for ref, name in reads if name not in held.get(ref, {}).get("values", ()))

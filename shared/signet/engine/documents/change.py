@@ -226,6 +226,7 @@ class DocumentChange:
     replaces: DocumentRow | None = None
     # The persons behind content that rules set or other documents gave: they count as editors.
     content_responsible: ResponsiblePersons = NOBODY
+    is_set_by_rules: bool = False
     # Evidence of the rules that ran, and the events that they emit.
     executions: list[Mapping[str, Any]] = field(default_factory=list)
     emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)

@@ -149,8 +149,11 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
 def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[FollowedField]:
     """Find what the condition of its permission and its action read behind refs.
 
-    A request that decides may lead to anything that its contract lets expressions read.
+    Of a step, the node before it has asked the condition. A request that decides may lead to anything that
+    its contract lets expressions read.
     """
+    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
+        return loaded.readable_refs
     if isinstance(operation, ConcludeTransition | WithdrawRequest | Correct):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[FollowedField]()
@@ -160,8 +163,6 @@ def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract
         followed = loaded.refs_of_conditions.get(permission, followed)
     if isinstance(operation, RunAction):
         followed |= loaded.refs_of_actions[operation.action]
-    if isinstance(operation, RequestTransition) and _decides(loaded, operation):
-        followed |= loaded.readable_refs
     return followed
 
 

@@ -79,7 +79,7 @@ class Refs:
         """Add a document that this transaction makes: it is written at the end, and seen from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
         self._made[document_id] = ReferencedDocument(
-            contract.contract.contract, status, 1, None, values, {}, responsible
+            contract.contract.contract, status, 1, False, None, values, {}, responsible
         )
 
     def list_made(self) -> Mapping[UUID, ReferencedDocument]:
@@ -122,13 +122,14 @@ class Refs:
         return any(decision.origin_id is not None for decision in given.get(document_id, ()))
 
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
-        referenced = self._find_document(wanted)
+        found, values = self._find_document(wanted), self._find(wanted)
+        shown = found if values is not None else None
         return {
             "document_id": str(wanted.document_id),
             "entity_type": wanted.entity_type,
-            "version": referenced.version if referenced is not None else None,
-            "hash": referenced.snapshot_hash if referenced is not None else None,
-            "values": self._find(wanted) or {},
+            "version": shown.version if shown is not None else None,
+            "hash": shown.snapshot_hash if shown is not None else None,
+            "values": values or {},
             "responsible": sorted(self._find_persons(wanted)),
         }
 
@@ -136,7 +137,10 @@ class Refs:
         return document_id in self._held or document_id in self._made
 
     def _find_persons(self, wanted: _Wanted) -> ResponsiblePersons:
-        """Return who last changed these fields; of a document that this transaction changes, its authors."""
+        """Return who last changed these fields; of a document that this transaction changes, its authors.
+
+        Who deletes a document changes what is read of it too.
+        """
         referenced, held = self._find_document(wanted), self._held.get(wanted.document_id)
         if held is not None and wanted not in self._read:
             read = read_referenced(self._connection, self._tenant_id, [wanted.document_id], wanted.reads)
@@ -157,7 +161,7 @@ class Refs:
 
     def _find(self, wanted: _Wanted) -> dict[str, Any] | None:
         referenced = self._find_document(wanted)
-        if referenced is None:
+        if referenced is None or referenced.is_deleted:
             return None
         values = {**referenced.values, STATUS: referenced.status}
         return {name: value for name in wanted.reads if not is_reference(value := values.get(name))}
@@ -230,11 +234,15 @@ def _parse_id(value: Any) -> UUID | None:
         return None
 
 
-def _make_referenced(row: DocumentRow) -> ReferencedDocument | None:
+def _make_referenced(row: DocumentRow) -> ReferencedDocument:
     """Make it of a locked document. Its versions are not read, so that all who wrote it count."""
-    if row.deleted_at is not None:
-        return None
-    wrote = row.creator_responsible | row.editor_responsible
     return ReferencedDocument(
-        row.entity_type, row.status, row.version, row.snapshot_hash, row.data, {}, wrote
+        row.entity_type,
+        row.status,
+        row.version,
+        row.deleted_at is not None,
+        row.snapshot_hash,
+        row.data,
+        {},
+        row.creator_responsible | row.editor_responsible,
     )

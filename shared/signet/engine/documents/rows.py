@@ -25,7 +25,7 @@ from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.position import Position
 from signet.core.runtime.projection import CONTROL, Actor
 from signet.core.runtime.tokens import begin
-from signet.core.tenants.responsible import ResponsiblePersons, join_responsible
+from signet.core.tenants.responsible import ResponsiblePersons, find_overflow, join_responsible
 from signet.engine.documents.added_change import AddedChange, StoredVersion
 from signet.engine.documents.amendments import is_edit_of_amendment
 from signet.engine.documents.authorship import (
@@ -105,10 +105,14 @@ class RowMaker:
             update = make_document_update(change, data, seen_version) | people
             self.batch.updated_documents[change.document_id] = update
         row = make_version_row(change, data, make_id())
-        row["responsible"] = self._keep(persons_of_version(change))
+        row["responsible"] = self._keep_version(persons_of_version(change))
         self.batch.versions.append(row)
         known = change.before.field_versions if change.before is not None else {}
         return StoredVersion(data, {**known, **changed}, editors, row["id"], row["hash"], personal)
+
+    def _keep_version(self, persons: ResponsiblePersons) -> str | None:
+        """Keep the persons behind a version. Of a version without a set, all who wrote the document count."""
+        return self._keep(persons) if find_overflow(persons) is None else None
 
     def _add_personal(self, change: DocumentChange) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with references for personal values, and the new values by reference.

@@ -40,7 +40,6 @@ from signet.engine.documents.commands import (
     Update,
     WithdrawRequest,
 )
-from signet.engine.documents.references import RefQuery
 from signet.ids import make_id
 from signet.store.database import Connection, Database
 from signet.store.definitions.rules import list_rules
@@ -147,7 +146,8 @@ def _apply_before(
                     approved = _list_approved(context, change, data)
                     if approved:
                         return _sets_approved(compiled.rule, approved)
-                    change.content_responsible |= _find_sources(compiled, context, change)
+                    change.content_responsible |= compiled.responsible
+                    change.is_set_by_rules = True
                 change.after.data = data
     return None
 
@@ -186,16 +186,6 @@ def _is_made_of_approved(context: MutationContext, change: DocumentChange) -> bo
     It costs a statement, where a rule would set a value in what a step of such a document writes.
     """
     return change.asks_nobody and context.refs.comes_of_approved(change.document_id)
-
-
-def _find_sources(
-    compiled: CompiledRule, context: MutationContext, change: DocumentChange
-) -> ResponsiblePersons:
-    """Return who saved the rule, and who last changed what it reads of other documents."""
-    if not compiled.followed:
-        return compiled.responsible
-    query = RefQuery(change.contract, compiled.followed, change.after.data)
-    return compiled.responsible | context.refs.persons_of(query)
 
 
 def _apply_after(

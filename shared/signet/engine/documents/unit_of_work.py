@@ -25,7 +25,12 @@ from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import advance
 from signet.engine.documents.amendments import Originals
-from signet.engine.documents.authorship import derive_caller, find_responsible_overflow, find_sources_of
+from signet.engine.documents.authorship import (
+    derive_caller,
+    find_responsible_overflow,
+    find_sources,
+    find_sources_of,
+)
 from signet.engine.documents.business_keys import reserve, reserve_keys
 from signet.engine.documents.change import (
     DocumentChange,
@@ -263,6 +268,7 @@ class DocumentUnitOfWork:
         if change.before is not None and change.caller.instance_id is not None:
             self.pins.point(change.contract, change.before, change.after.data, is_approved=change.is_approved)
         self._rows |= advance(self._maker.add(change), self.transaction.now)
+        self._count_deciders(change)
         for part in change.parts:
             if part.before is None:
                 after = part.after
@@ -274,6 +280,7 @@ class DocumentUnitOfWork:
     def _apply_last(self, change: DocumentChange) -> Applied:
         """Apply a change after which nothing of this transaction is decided."""
         self._maker.add(change)
+        self._count_deciders(change)
         return to_applied(change)
 
     def audit_id_of(self, change: DocumentChange) -> str:
@@ -394,6 +401,15 @@ class DocumentUnitOfWork:
         if not followed <= context.followed:
             context = replace(context, followed=context.followed | followed)
         refused = apply_rules(rules, context, change)
+        if refused is None:
+            # By what they have read they set values, or let the change pass.
+            changed = replace(context, data=change.after.data)
+            change.content_responsible |= find_sources(changed, followed)
         if refused is not None and refused.code == "RULE_REJECTED":
             self.rejected.append(change)
         return refused or check_size(change)
+
+    def _count_deciders(self, change: DocumentChange) -> None:
+        """Count as editors who wrote what a request has read. It makes no version that says so."""
+        if change.before is not None and not change.writes_document and change.content_responsible:
+            self.widen_editors(change.document_id, change.content_responsible)

@@ -109,9 +109,10 @@ class ReferencedDocument:
     entity_type: str
     status: str
     version: int
+    is_deleted: bool
     snapshot_hash: str | None
     values: Mapping[str, Any]
-    # By field, who changed it last; where that is not known, everyone who wrote the document.
+    # By field, who changed it last. Where that is not known, everyone who wrote the document: so if deleted.
     changed_by: Mapping[str, Sequence[str] | None]
     wrote: ResponsiblePersons
 

@@ -16,7 +16,8 @@ LIMIT 1
 
 -- name: read_referenced
 -- Read fields of the documents that are referred to, and who changed each last. They are not locked.
-SELECT d.id, d.entity_type, d.status, d.version,
+-- Of a deleted one nobody reads a value, and everybody who wrote or deleted it counts.
+SELECT d.id, d.entity_type, d.status, d.version, d.deleted_at IS NOT NULL,
        (SELECT v.hash FROM document_versions v
         WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version),
        coalesce((SELECT jsonb_object_agg(field, d.data -> field)
@@ -26,11 +27,12 @@ SELECT d.id, d.entity_type, d.status, d.version,
                  JOIN document_versions v
                    ON v.tenant_id = d.tenant_id AND v.document_id = d.id
                   AND v.version = coalesce(d.field_versions ->> field, d.field_versions ->> '*')::bigint
-                 JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible), '{}'),
+                 JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible
+                 WHERE d.deleted_at IS NULL), '{}'),
        ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
              WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible))
 FROM documents d
-WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL
+WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[])
 
 -- name: read_last_pins
 -- Read what the newest instance of each document holds of other documents.

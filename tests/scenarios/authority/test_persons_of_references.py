@@ -1,0 +1,148 @@
+"""Persons behind what a document reads of another one: who deleted it, who wrote what acts have copied."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.tenant_file import Member
+from signet.engine.documents.commands import Delete, RunAction
+from signet.store.tenants.tenants import save_members
+from tests.scenarios.authority.acts import edit, submit, vote
+from tests.scenarios.authority.test_persons_of_conditions import APPROVED, DUTIES, LOOK, TIER_B, where
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+
+PLAIN = {"id": "other", "type": "condition", "config": {}}
+TIERED = where(TIER_B, PLAIN)
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        people = ("vlad", "app2", "carl", "mia")
+        members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
+        yield made
+
+
+def contract_of(vendor: str, **changes: Any) -> dict[str, Any]:
+    reads = {"number": {"type": "string"}, "status": {"type": "string"}}
+    ref = {"type": "ref", "entity_type": vendor, "reads": reads}
+    return {**CONTRACT, "fields": {**CONTRACT["fields"], "vendor": ref}, **changes}
+
+
+def order_about(stage: WorkflowStage, supplier: Made, order: str) -> Made:
+    return stage.create(order, "carl", vendor=str(supplier.id), number="DE-A")
+
+
+def check_votes(stage: WorkflowStage, made: Made) -> None:
+    """Vlad does not decide about the order, and app2 does."""
+    assert vote(stage, made.id, "vlad") == DUTIES
+    assert vote(stage, made.id, "app2") == APPROVED
+
+
+def delete(stage: WorkflowStage, document: Made, user_id: str) -> None:
+    stage.mutate(Delete(document.id, stage.version_of(document.id)), user_id)
+
+
+def test_who_deletes_what_a_condition_reads_does_not_approve_what_it_let_past(stage: WorkflowStage) -> None:
+    vendor = stage.publish()
+    order = stage.publish(contract_of(vendor), checks=TIERED, approval={"nodes": [LOOK]})
+    supplier = stage.create(vendor, "mia", number="B")
+    made = order_about(stage, supplier, order)
+    delete(stage, supplier, "vlad")
+    submit(stage, made, "carl")
+    check_votes(stage, made)
+
+
+def test_to_delete_what_was_read_does_not_lift_the_own_bar(stage: WorkflowStage) -> None:
+    vendor = stage.publish()
+    order = stage.publish(contract_of(vendor), checks=TIERED, approval={"nodes": [LOOK]})
+    supplier = stage.create(vendor, "mia", number="A")
+    edit(stage, supplier, "vlad", number="B")
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "vlad") == DUTIES
+    delete(stage, supplier, "vlad")
+    assert vote(stage, made.id, "vlad") == "APPROVAL_STALE"
+    stage.drain()
+    check_votes(stage, made)
+
+
+def test_who_has_typed_another_field_alone_may_decide(stage: WorkflowStage) -> None:
+    """The lawful way: nothing reads the amount, and a person has typed each value."""
+    vendor = stage.publish()
+    order = stage.publish(contract_of(vendor), checks=TIERED, approval={"nodes": [LOOK]})
+    supplier = stage.create(vendor, "mia", number="B")
+    edit(stage, supplier, "vlad", amount=7)
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "vlad") == APPROVED
+
+
+@pytest.mark.parametrize("way", ["person", "step"])
+def test_who_wrote_what_an_action_copies_stands_behind_the_copy(stage: WorkflowStage, way: str) -> None:
+    """Vlad writes one field, and carl or a step of the vendor runs the action that copies it."""
+    copied = {"kind": "update", "set": {"number": "{entity.memo}"}}
+    fields = {**CONTRACT["fields"], "memo": {"type": "string"}}
+    run = {"id": "copy", "type": "action", "config": {"action": "copy", "run_as": "system"}}
+    slots: Mapping[str, Any] = {"checks": {"nodes": [run]}} if way == "step" else {}
+    vendor = stage.publish({**CONTRACT, "fields": fields, "actions": {"copy": copied}}, **slots)
+    order = stage.publish(contract_of(vendor), checks=TIERED, approval={"nodes": [LOOK]})
+    supplier = stage.create(vendor, "mia", number="A", memo="A")
+    edit(stage, supplier, "vlad", memo="B")
+    if way == "step":
+        submit(stage, supplier, "carl")
+    else:
+        stage.mutate(RunAction(supplier.id, stage.version_of(supplier.id), "copy", {}), "carl")
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "mia")
+    check_votes(stage, made)
+
+
+def test_who_wrote_what_a_gate_asked_stands_behind_the_status(stage: WorkflowStage) -> None:
+    submit_ = {**CONTRACT["transitions"]["submit"], "condition": "entity.number == 'B'"}
+    transitions = {**CONTRACT["transitions"], "submit": submit_}
+    vendor = stage.publish({**CONTRACT, "transitions": transitions})
+    of_status = where("entity.vendor.status == 'draft'", PLAIN)
+    order = stage.publish(contract_of(vendor), checks=of_status, approval={"nodes": [LOOK]})
+    supplier = stage.create(vendor, "mia", number="A")
+    edit(stage, supplier, "vlad", number="B")
+    submit(stage, supplier, "carl")
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "mia")
+    check_votes(stage, made)
+
+
+@pytest.mark.parametrize("on", ["create", "transition"])
+def test_who_wrote_what_a_rule_let_past_does_not_approve_it(stage: WorkflowStage, on: str) -> None:
+    """A rule rejects orders to vendors of another tier. It sets nothing, and no step reads the tier."""
+    vendor = stage.publish()
+    order = stage.publish(contract_of(vendor), approval={"nodes": [LOOK]})
+    stage.add_rule(order, "tiers", "entity.vendor.number != 'B'", on=on)
+    supplier = stage.create(vendor, "mia", number="A")
+    edit(stage, supplier, "vlad", number="B")
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "carl")
+    check_votes(stage, made)
+
+
+def test_who_wrote_what_lets_a_person_ask_does_not_approve_what_they_ask(stage: WorkflowStage) -> None:
+    """The permission to ask has a condition, and mia has repaired the value that it read."""
+    vendor = stage.publish()
+    contract = contract_of(vendor, conditions={"thing:submit": TIER_B})
+    contract["transitions"] = {
+        **CONTRACT["transitions"],
+        "submit": {**CONTRACT["transitions"]["submit"], "permission": "thing:submit"},
+    }
+    order = stage.publish(contract, approval={"nodes": [LOOK]})
+    supplier = stage.create(vendor, "mia", number="A")
+    edit(stage, supplier, "vlad", number="B")
+    made = order_about(stage, supplier, order)
+    stage.ask(made.id, "submit", "carl")
+    edit(stage, supplier, "mia", number="A")
+    edit(stage, supplier, "mia", number="B")
+    stage.drain()
+    check_votes(stage, made)
