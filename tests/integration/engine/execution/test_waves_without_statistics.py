@@ -13,9 +13,9 @@ from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Create, Operation, RequestTransition
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import act_as
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.support.core.approval_policies import role
+from tests.support.database.runtime_roles import IS_POOLED, as_role
 from tests.support.drained_waves import drain
 from tests.support.workflow_stage import CALL, CallAnswer, WorkflowStage, standing_stage
 
@@ -117,10 +117,12 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 def test_a_wave_reads_no_more_where_its_plans_are_older_than_the_rows(stage: WorkflowStage) -> None:
     if stage.standing.admin.info.server_version < LOOKS_UP_ARRAYS:
         pytest.skip("this server looks up no arrays before a table was analysed")
+    if IS_POOLED:
+        pytest.skip("one session plans before, and asks afterwards")
     url = stage.standing.admin_url
     with (
-        closing(Database(act_as(url, "signet_worker"), PoolSettings())) as worker,
-        closing(Database(act_as(url, "signet_api"), PoolSettings())) as api,
+        closing(Database(as_role(url, "signet_worker"), PoolSettings())) as worker,
+        closing(Database(as_role(url, "signet_api"), PoolSettings())) as api,
     ):
         lives = Lives(stage, worker, api)
         lives.live(DOCUMENTS)
