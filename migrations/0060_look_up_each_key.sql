@@ -10,6 +10,22 @@
 DROP INDEX approval_requests_by_step;
 ALTER INDEX approval_requests_of_step RENAME TO approval_requests_by_step;
 
+-- Read the pause of a whole instance; none is one that follows from held tokens. It is planned for paused instances alone.
+CREATE FUNCTION read_pause(paused_id uuid, reason text, tokens jsonb) RETURNS json
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, public, pg_temp
+AS $$
+BEGIN
+    IF tokens @? '$[*] ? (exists(@.hold))'
+       AND NOT tokens @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))' THEN
+        RETURN NULL;
+    END IF;
+    RETURN json_build_object('reason', reason, 'is_by_person', is_paused_by_person(paused_id));
+END
+$$;
+REVOKE EXECUTE ON FUNCTION read_pause(uuid, text, jsonb) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION read_pause(uuid, text, jsonb) TO signet_api, signet_worker;
+
 CREATE OR REPLACE FUNCTION lock_and_read_documents(document_ids uuid[], role_names text[])
     RETURNS TABLE (now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb,
                    documents json)
@@ -18,8 +34,6 @@ CREATE OR REPLACE FUNCTION lock_and_read_documents(document_ids uuid[], role_nam
     SET plan_cache_mode = 'force_generic_plan'
     SET enable_seqscan = 'off'
     SET enable_bitmapscan = 'off'
-    SET enable_hashjoin = 'off'
-    SET enable_mergejoin = 'off'
     AS $$
 #variable_conflict use_column
 BEGIN
@@ -51,13 +65,7 @@ BEGIN
                    i.id AS instance_id, i.version AS instance_version,
                    i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                    i.definition_version,
-                   -- A pause of the whole, and not one that follows from held tokens.
-                   CASE WHEN i.status = 'paused' AND NOT (
-                            i.active_tokens @? '$[*] ? (exists(@.hold))'
-                            AND NOT i.active_tokens
-                                    @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
-                        THEN json_build_object('reason', i.reason, 'is_by_person', is_paused_by_person(i.id))
-                   END AS pause,
+                   CASE WHEN i.status = 'paused' THEN read_pause(i.id, i.reason, i.active_tokens) END AS pause,
                    q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                    q.actor_roles AS requester_roles,
                    (SELECT s.persons FROM responsible_sets s
@@ -364,6 +372,48 @@ BEGIN
 END
 $$;
 
+-- Write receipts and steps. A step that names no set of persons has the usual one.
+CREATE FUNCTION write_steps(step_rows json, usual bytea, written_at timestamptz) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE
+    SET search_path = pg_catalog, public, pg_temp
+    SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+    written bigint;
+BEGIN
+    WITH step AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(step_rows) AS row (
+            id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
+            node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
+            idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text, responsible bytea)
+    ), receipt AS (
+        INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
+        SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
+        ON CONFLICT DO NOTHING
+        RETURNING step_execution_id
+    ), inserted AS (
+        INSERT INTO workflow_step_executions (
+            tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+            version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id,
+            responsible)
+        SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
+               step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
+               step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
+               CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id,
+               coalesce(step.responsible, usual)
+        FROM step JOIN receipt ON receipt.step_execution_id = step.id
+    )
+    SELECT count(*) INTO written FROM receipt;
+    RETURN written;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION write_steps(json, bytea, timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION write_steps(json, bytea, timestamptz) TO signet_worker, signet_api;
+
 -- down
 CREATE OR REPLACE FUNCTION vote_changes_since(since timestamptz, user_ids text[], roles text[], concerned text[], holders text[],
                                    seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[],
@@ -661,5 +711,7 @@ BEGIN
 END
 $$;
 
+DROP FUNCTION read_pause(uuid, text, jsonb);
+DROP FUNCTION write_steps(json, bytea, timestamptz);
 ALTER INDEX approval_requests_by_step RENAME TO approval_requests_of_step;
 CREATE UNIQUE INDEX approval_requests_by_step ON approval_requests (tenant_id, step_execution_id);

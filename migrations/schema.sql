@@ -1332,9 +1332,7 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $_$
+    AS $$
 #variable_conflict use_column
 BEGIN
     IF document_ids <> '{}' THEN
@@ -1365,13 +1363,7 @@ BEGIN
                    i.id AS instance_id, i.version AS instance_version,
                    i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                    i.definition_version,
-                   -- A pause of the whole, and not one that follows from held tokens.
-                   CASE WHEN i.status = 'paused' AND NOT (
-                            i.active_tokens @? '$[*] ? (exists(@.hold))'
-                            AND NOT i.active_tokens
-                                    @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
-                        THEN json_build_object('reason', i.reason, 'is_by_person', is_paused_by_person(i.id))
-                   END AS pause,
+                   CASE WHEN i.status = 'paused' THEN read_pause(i.id, i.reason, i.active_tokens) END AS pause,
                    q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                    q.actor_roles AS requester_roles,
                    (SELECT s.persons FROM responsible_sets s
@@ -1415,7 +1407,7 @@ BEGIN
     END IF;
     RETURN NEXT;
 END
-$_$;
+$$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
@@ -2085,6 +2077,21 @@ END
 $$;
 
 ALTER FUNCTION public.read_member(member_id text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) RETURNS json
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+BEGIN
+    IF tokens @? '$[*] ? (exists(@.hold))'
+       AND NOT tokens @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))' THEN
+        RETURN NULL;
+    END IF;
+    RETURN json_build_object('reason', reason, 'is_by_person', is_paused_by_person(paused_id));
+END
+$_$;
+
+ALTER FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) OWNER TO signet_owner;
 
 CREATE FUNCTION public.read_persons(set_hash bytea) RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT
@@ -3006,6 +3013,47 @@ END
 $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    written bigint;
+BEGIN
+    WITH step AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(step_rows) AS row (
+            id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
+            node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
+            idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text, responsible bytea)
+    ), receipt AS (
+        INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
+        SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
+        ON CONFLICT DO NOTHING
+        RETURNING step_execution_id
+    ), inserted AS (
+        INSERT INTO workflow_step_executions (
+            tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+            version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id,
+            responsible)
+        SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
+               step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
+               step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
+               CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id,
+               coalesce(step.responsible, usual)
+        FROM step JOIN receipt ON receipt.step_execution_id = step.id
+    )
+    SELECT count(*) INTO written FROM receipt;
+    RETURN written;
+END
+$$;
+
+ALTER FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE TABLE public.api_key_owners (
     tenant_id uuid NOT NULL,
@@ -5728,6 +5776,12 @@ GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_api;
 
 GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.read_persons(set_hash bytea) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.read_persons(set_hash bytea) TO signet_api;
@@ -5843,6 +5897,12 @@ REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp w
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.api_key_owners TO signet_api;
 

@@ -3,8 +3,9 @@
 SELECT * FROM open_wave(%(trigger_times)s, %(trigger_ids)s, %(claim_id)s)
 
 -- name: write_steps
--- Write the receipts and steps of a round. It answers how many of them were new.
-SELECT write_steps(%(steps)s, %(now)s)
+-- Write the receipts and steps of a round. It answers how many of them were new. Most name one set of persons, so that it
+-- is sent once.
+SELECT write_steps(%(steps)s, %(usual)s::bytea, %(now)s)
 
 -- name: end_wave
 -- Write all changes of a wave, in one round trip (decision 0010).

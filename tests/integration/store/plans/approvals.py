@@ -154,7 +154,7 @@ def voter_probes() -> Iterator[Probe]:
 def granting_probes() -> Iterator[Probe]:
     """Yield the queries about who gave eligibility, what depends on a member, and break-glass."""
     changes, proposals = "eligibility_changes", "break_glass_proposals"
-    asked = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"]}
+    asked: dict[str, Any] = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"]}
     recent = {"since": NEVER, "limit": 1000}
     yield Probe(f"{changes}_by_time", ELIGIBILITY["list_authors"], recent)
     # in barring_changes_since() and line_changes_since()
