@@ -1,8 +1,8 @@
 """HTTP API: events of API Gateway (payload format 2.0) in, answers out.
 
 A request first needs a readable event, a body within its limit, and a known route and method. Then come
-its token, the tenant's quota, the form of its body, and the route's parameters. The first check that fails
-answers the request.
+its token, its quotas, who may send a large body, the form of its body, and the route's parameters. The first
+check that fails answers the request.
 """
 
 import os
@@ -20,6 +20,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.api.auth.authentication import check_metrics_token
+from signet.api.http.bodies import check_large_body
 from signet.api.http.call import MAX_WAIT_SECONDS, Call
 from signet.api.http.message import (
     answer_preflight,
@@ -155,6 +156,7 @@ class _ServedRequest:
         self._context = cast(LambdaContext, context)
         self._headers: Mapping[str, str] = {}
         self._method = ""
+        self._size = 0
         self._left: Left | None = None
         self._entry: RouteEntry | None = None
         self._principal: Principal | None = None
@@ -188,7 +190,7 @@ class _ServedRequest:
         event = APIGatewayProxyEventV2(self._event, orjson.loads)
         self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
         self._method = event.http_method.upper()
-        check_size(event)
+        self._size = check_size(event)
         if self._method == "OPTIONS":
             methods = self._table.find_methods(event.path)
             accepted = list_accepted({name: entry.takes_merge_patch for name, entry in methods.items()})
@@ -232,8 +234,9 @@ class _ServedRequest:
 
     def _serve_found(self, route: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
         principal = self._principal = self._admit(route.entry)
-        check_body(event)
         declared = find_declared(self._resolver, route.entry)
+        check_large_body(self._size, declared, principal, self._dependencies.use.database)
+        check_body(event)
         check_content_type(event, declared)
         unwraps = is_merge_patch(event, declared)
         event = wrap_merge_patch(event) if unwraps else event

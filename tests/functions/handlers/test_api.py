@@ -21,6 +21,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import BaseModel
 
 from signet.api.application import Application
+from signet.api.http.bodies import LARGE_BODY_BYTES
 from signet.api.http.call import Call
 from signet.api.http.message import MAX_BODY_BYTES
 from signet.api.http.routing import Routes
@@ -223,14 +224,29 @@ def test_the_largest_body_and_one_byte_more() -> None:
     largest = '"' + "x" * (MAX_BODY_BYTES - 2) + '"'
     as_base64 = base64.b64encode(largest.encode()).decode()
     one_more = base64.b64encode(largest.encode() + b" ").decode()
-    check_problem(application(make_body_event(largest, False), None), 503, "REACHED")
-    check_problem(application(make_body_event(as_base64, True), None), 503, "REACHED")
+    for body, encoded in [(largest, False), (as_base64, True)]:
+        # It was parsed: a text is no vote.
+        answer = application(send_votes(make_body_event(body, encoded)), None)
+        check_problem(answer, 422, "REQUEST_INVALID")
     check_problem(application(make_body_event(largest + " ", False), None), 413, "BODY_TOO_LARGE")
     check_problem(application(make_body_event(one_more, True), None), 413, "BODY_TOO_LARGE")
     # The limit is of bytes, not of characters.
     check_problem(
         application(make_body_event("✓" * (MAX_BODY_BYTES // 2), False), None), 413, "BODY_TOO_LARGE"
     )
+
+
+def send_votes(event: dict[str, Any]) -> dict[str, Any]:
+    path = "/v1/approvals/decisions"
+    event["requestContext"]["http"] |= {"method": "POST", "path": path}
+    return {**event, "rawPath": path}
+
+
+def test_a_route_without_a_body_reads_no_large_one() -> None:
+    application = make_broken(Transient("REACHED", "the route"))
+    small = '"' + "x" * (LARGE_BODY_BYTES - 2) + '"'
+    check_problem(application(make_body_event(small, False), None), 503, "REACHED")
+    check_problem(application(make_body_event(small + " ", False), None), 400, "BODY_MALFORMED")
 
 
 def without(event: dict[str, Any], *path: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import Route
 
+from signet.api.http.bodies import bound_mistakes
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.idempotency import answer_once
 from signet.api.http.message import to_json, write_etag
@@ -69,6 +70,9 @@ class Declared:
     writes_nothing: bool = False
     # Of PATCH: whether a merge patch alone is taken as its body, too.
     takes_merge_patch: bool = False
+    # The permission without which a large body is not looked at, with a `*` for some type or act. None takes
+    # no large body.
+    large_bodies_want: str | None = None
 
     @property
     def takes_idempotency_key(self) -> bool:
@@ -164,7 +168,8 @@ class Routes:
         self, method: str, path: str, summary: str, shows: Mapping[int, Any], more: Mapping[str, Any]
     ) -> Callable[[Serve], Serve]:
         def declare(serve: Serve) -> Serve:
-            parameters = list(inspect.signature(serve).parameters.values())[1:]
+            signed = list(inspect.signature(serve).parameters.values())[1:]
+            parameters = [bound_mistakes(one) if _is_body(one) else one for one in signed]
             declared = Declared(
                 method,
                 path,
@@ -204,18 +209,21 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
     return names
 
 
-def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
+def _is_body(parameter: inspect.Parameter) -> bool:
     from aws_lambda_powertools.event_handler.openapi.params import Body  # pydantic, for the first route
 
+    return any(isinstance(mark, Body) for mark in getattr(parameter.annotation, "__metadata__", ()))
+
+
+def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
     from signet.api.http.parameters import IfMatch, IfMatchAtWill, IfMatchOfKnown
 
     kinds = [parameter.annotation for parameter in parameters]
-    marks = [mark for kind in kinds for mark in getattr(kind, "__metadata__", ())]
     return {
         "wants_version": IfMatch in kinds,
         "makes": IfMatchOfKnown in kinds,
         "takes_version": any(kind in (IfMatch, IfMatchOfKnown, IfMatchAtWill) for kind in kinds),
-        "takes_body": any(isinstance(mark, Body) for mark in marks),
+        "takes_body": any(_is_body(parameter) for parameter in parameters),
     }
 
 

@@ -21,7 +21,7 @@ from signet.engine.tenants.api_keys import ApiKeyRecord
 
 class NewKey(Strict):
     name: Annotated[Named, Field(description="The name that people read; several keys may have one name.")]
-    roles: Annotated[tuple[Named, ...], Field(strict=False, min_length=1, max_length=MAX_ROLES)]
+    roles: Annotated[list[Named], Field(min_length=1, max_length=MAX_ROLES)]
     expires_at: Annotated[
         AwareDatetime | None,
         Field(strict=False, description="The end of the key; by default it lives until it is revoked."),
@@ -62,7 +62,9 @@ def add_api_key_routes(routes: Routes) -> None:
 
         Its roles allow no more than the caller's own, by their token and as a member.
         """
-        created = call.use.api_keys.create(call.caller, new.name, new.roles, new.expires_at, new.reason)
+        created = call.use.api_keys.create(
+            call.caller, new.name, tuple(new.roles), new.expires_at, new.reason
+        )
         key = created.record
         shown = MadeApiKey(
             key.id,
