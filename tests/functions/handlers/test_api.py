@@ -86,7 +86,10 @@ def test_health(application: Application, tenant: TenantFile) -> None:
     answer = application(read_event("get_health.json", tenant.tenant_id), None)
     assert answer["statusCode"] == 200
     limits = {name: answer["headers"].pop(name) for name in ("ratelimit", "ratelimit-policy")}
-    assert limits == {"ratelimit": '"api:read";r=2999;t=0', "ratelimit-policy": '"api:read";q=3000;w=60'}
+    assert limits == {
+        "ratelimit": '"api:read";r=2999;t=0, "api:read:person";r=1499;t=0',
+        "ratelimit-policy": '"api:read";q=3000;w=60, "api:read:person";q=1500;w=60',
+    }
     assert answer["headers"] == {
         "content-type": "application/json",
         "cache-control": "no-store",

@@ -7,7 +7,7 @@ This module alone adds to each function: unknown query parameters, preconditions
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
@@ -23,6 +23,7 @@ from signet.api.http.problems import Places, place_error, reject_request
 from signet.core.errors import FieldError, SignetError
 
 JSON = "application/json"
+NO_WAIT = "wait=0"
 _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.25
 Serve = Callable[..., Any]
 
@@ -284,7 +285,8 @@ def _serve(
     if declared.method == "GET" and served.version is not None:
         check_read(call.headers, served.version)
     if served.follow is not None and call.wait_seconds > 0:
-        return _follow(served, call.wait_seconds)
+        with call.use.waits.holding_place(call.principal, call.wait_seconds) as has_place:
+            return replace(_follow(served, call.wait_seconds), could_wait=True) if has_place else served
     return served
 
 
@@ -333,7 +335,7 @@ def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response
     if served.location is not None:
         headers["location"] = served.location
     if declared.may_wait and call.wait_seconds > 0:
-        headers["preference-applied"] = f"wait={round(call.wait_seconds)}"
+        headers["preference-applied"] = f"wait={round(call.wait_seconds)}" if served.could_wait else NO_WAIT
     if declared.method == "GET" and _is_known(call, headers.get("etag")):
         return Response(status_code=304, headers=headers)
     if served.body is None:
