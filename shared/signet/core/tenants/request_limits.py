@@ -21,7 +21,7 @@ DEFAULT_LIMITS = RequestLimits()
 
 @dataclass(frozen=True, slots=True)
 class WaitLimits:
-    """How many requests wait at once."""
+    """The numbers of requests that wait at once."""
 
     person: int
     tenant: int

@@ -56,7 +56,7 @@ def require_quota(connection: Connection, tenant_id: UUID, name: str) -> None:
 
 
 def require_share(connection: Connection, tenant_id: UUID, share: Bucket) -> None:
-    """Take from somebody's share of a quota, and then from the quota."""
+    """Take from a share of a quota, and then from the quota."""
     _require(connection, tenant_id, share)
     _require(connection, tenant_id, bucket_of_tenant(share.quota))
 

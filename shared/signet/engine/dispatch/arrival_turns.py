@@ -18,7 +18,7 @@ class ArrivalTurns:
 
     def __init__(self, read_now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._read_now = read_now
-        # Of a tenant with a backlog: when somebody last looked at what had just come.
+        # Of a tenant with a backlog: the last look at what had just come.
         self._looked_at: dict[UUID, datetime] = {}
         self._had_turn: set[UUID] = set()
 

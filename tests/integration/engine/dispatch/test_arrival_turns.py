@@ -1,4 +1,4 @@
-"""What has just come behind a backlog has every second claim, and the backlog has the others."""
+"""Triggers that have just come behind a backlog have every second claim, and the backlog has the others."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -44,7 +44,7 @@ def test_another_persons_document_waits_for_one_wave_and_not_for_all(
     assert (count_done(admin, bulk), count_done(admin, other)) == (MAX_INSTANCES, 0)
     assert working.work(company.tenant_id)
     assert (count_done(admin, bulk), count_done(admin, other)) == (MAX_INSTANCES, 1)
-    # The backlog has its own turns, whatever else comes.
+    # The backlog has its own turns, though more comes.
     for more in range(2):
         make(company, f"mona{more}", 1)
         working.work(company.tenant_id)
