@@ -19,7 +19,7 @@ ROUND_TRIP_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
-class Load:
+class PersonLoad:
     """Requests for each connection, sent in turn: once each, or again and again."""
 
     connections: Sequence[Sequence[PlannedRequest]]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import inf
 
 from bench.fairness.client import PlannedRequest, ServerAddress, send
-from bench.fairness.load import Load
-from bench.fairness.rows import FLOOR_MS, ROWS, SECONDS, Row
-from bench.fairness.stage import Stage, running_stage
+from bench.fairness.load import PersonLoad
+from bench.fairness.rows import FLOOR_MS, ROWS, SECONDS, FairnessRow
+from bench.fairness.stage import RunningSignet, running_stage
 
 ALONE_SECONDS = 4.0
 WARM_UP = 20
@@ -54,7 +54,7 @@ def measure() -> Iterator[str]:
         raise BoundsMissed(f"{missed} of {len(ROWS)} bounds missed")
 
 
-def _measure(stage: Stage, row: Row) -> tuple[str, bool]:
+def _measure(stage: RunningSignet, row: FairnessRow) -> tuple[str, bool]:
     tenant = stage.make_tenant()
     planned = row.load(tenant)
     others = row.others(tenant)
@@ -89,7 +89,7 @@ def _sample(
     return Samples(took, refused)
 
 
-def _start(address: ServerAddress, load: Load) -> subprocess.Popen[bytes]:
+def _start(address: ServerAddress, load: PersonLoad) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.fairness.load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -106,7 +106,7 @@ def _end(process: subprocess.Popen[bytes]) -> str:
     return said
 
 
-def _describe(row: Row, alone: Samples, under: Samples, bound: float, *, is_held: bool) -> str:
+def _describe(row: FairnessRow, alone: Samples, under: Samples, bound: float, *, is_held: bool) -> str:
     ratio = under.percentile(95) / alone.percentile(95)
     return (
         f"{row.name:42} {alone.percentile(50):9.1f} {alone.percentile(95):7.1f} {under.percentile(50):9.1f}"

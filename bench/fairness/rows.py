@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from bench.fairness.client import PlannedRequest
-from bench.fairness.load import Load
+from bench.fairness.load import PersonLoad
 from bench.fairness.stage import TYPE, BenchedTenant
 from signet.local.gateway import MAX_CONNECTIONS
 
@@ -19,11 +19,11 @@ Others = Callable[[BenchedTenant], Iterator[PlannedRequest]]
 
 
 @dataclass(frozen=True)
-class Row:
+class FairnessRow:
     """A load, and what the others ask for; a sample is one of their requests."""
 
     name: str
-    load: Callable[[BenchedTenant], Load]
+    load: Callable[[BenchedTenant], PersonLoad]
     others: Others
     # The 95th percentile of the others is at most so many times that without the load, or the floor. With
     # None it is only shown. In any row, nobody else is refused.
@@ -51,39 +51,39 @@ def _ask(tenant: BenchedTenant, person: str, document: str, transition: str) -> 
     return tenant.plan(person, "clerk", "POST", f"{document}/requests", {"transition": transition}, headers)
 
 
-def _loop(tenant: BenchedTenant, request: PlannedRequest, connections: int) -> Load:
-    return Load([[request]] * connections, SECONDS)
+def _loop(tenant: BenchedTenant, request: PlannedRequest, connections: int) -> PersonLoad:
+    return PersonLoad([[request]] * connections, SECONDS)
 
 
-def _wait(tenant: BenchedTenant) -> Load:
+def _wait(tenant: BenchedTenant) -> PersonLoad:
     sleeping = {"approvers": [{"by": "user", "user": "sleepy"}]}
     tenant.publish(_patch("looking", [{"id": "look", "type": "approval", "config": sleeping}]))
     documents = tenant.make_documents("carl", WAITS)
-    return Load([[_ask(tenant, "carl", path, "look")] for path in documents], SECONDS, repeats=False)
+    return PersonLoad([[_ask(tenant, "carl", path, "look")] for path in documents], SECONDS, repeats=False)
 
 
-def _send_bulk(size: int, connections: int) -> Callable[[BenchedTenant], Load]:
-    def load(tenant: BenchedTenant) -> Load:
+def _send_bulk(size: int, connections: int) -> Callable[[BenchedTenant], PersonLoad]:
+    def load(tenant: BenchedTenant) -> PersonLoad:
         body = b'{"documents": [' + b",".join([b"{}"] * (size // 3)) + b"]}"
         return _loop(tenant, tenant.plan("nick", "none", "POST", "/v1/documents/bulk", body), connections)
 
     return load
 
 
-def _send_unknown(tenant: BenchedTenant) -> Load:
+def _send_unknown(tenant: BenchedTenant) -> PersonLoad:
     members = ",".join(f'"m{number:07}": 1' for number in range(1_200_000 // 14))
     request = tenant.plan("nick", "none", "POST", "/v1/documents", b"{" + members.encode() + b"}")
     return _loop(tenant, request, 1)
 
 
-def _simulate(tenant: BenchedTenant) -> Load:
+def _simulate(tenant: BenchedTenant) -> PersonLoad:
     config = {"channel": "in_app", "to": [{"by": "user", "user": "sleepy"}], "text": "{entity.txt}" * 833}
     place = tenant.make_draft(_patch("telling", [{"id": "tell", "type": "notification", "config": config}]))
     asked = {"document": {"number": "1", "txt": LARGE_TEXT}, "requests": ["tell"]}
     return _loop(tenant, tenant.plan("dora", "designer", "POST", f"{place}/simulate", asked), 1)
 
 
-def _tell(tenant: BenchedTenant) -> Load:
+def _tell(tenant: BenchedTenant) -> PersonLoad:
     config = {"event": "com.example.told", "payload": {"text": "{entity.txt}" * 750}}
     tenant.publish(_patch("telling", [{"id": "tell", "type": "webhook_out", "config": config}]))
     documents = tenant.make_documents("carl", 6, txt=LARGE_TEXT)
@@ -91,10 +91,10 @@ def _tell(tenant: BenchedTenant) -> Load:
         tenant.plan("carl", "clerk", "POST", f"{path}/requests", {"transition": "tell"}, {"if-match": '"1"'})
         for path in documents
     ]
-    return Load([[request] for request in asked], SECONDS, repeats=False)
+    return PersonLoad([[request] for request in asked], SECONDS, repeats=False)
 
 
-def _compile(tenant: BenchedTenant) -> Load:
+def _compile(tenant: BenchedTenant) -> PersonLoad:
     nodes = [{"id": f"c{number}", "type": "condition"} for number in range(300)]
     edges: list[Mapping[str, Any]] = []
     for number in range(300):
@@ -105,11 +105,11 @@ def _compile(tenant: BenchedTenant) -> Load:
     return _loop(tenant, tenant.plan("dora", "designer", "POST", f"{place}/compile"), 3)
 
 
-def _ask_who_one_is(tenant: BenchedTenant) -> Load:
+def _ask_who_one_is(tenant: BenchedTenant) -> PersonLoad:
     return _loop(tenant, tenant.plan("nick", "none", "GET", "/v1/me"), 4)
 
 
-def _make_many(tenant: BenchedTenant) -> Load:
+def _make_many(tenant: BenchedTenant) -> PersonLoad:
     """Make documents, whose workflows begin while the others ask."""
     requests = []
     for begin in range(0, BULK, 1_000):
@@ -117,7 +117,7 @@ def _make_many(tenant: BenchedTenant) -> Load:
             {"entity_type": TYPE, "data": {"number": f"b-{number}"}} for number in range(begin, begin + 1_000)
         ]
         requests.append(tenant.plan("carl", "clerk", "POST", "/v1/documents/bulk", {"documents": documents}))
-    return Load([requests], SECONDS, repeats=False)
+    return PersonLoad([requests], SECONDS, repeats=False)
 
 
 def _patch(
@@ -129,14 +129,14 @@ def _patch(
     return {"patch": "fair", "base": {"entity_type": TYPE, "envelope_version": 1}, "slots": {slot: inside}}
 
 
-ROWS: Sequence[Row] = (
-    Row(f"{WAITS} requests that wait for 10 s", _wait, look),
-    Row("bulk of 300 KB of {}, no rights", _send_bulk(300_000, 1), look),
-    Row("bulk of 1 MB of {}, no rights, 2 at once", _send_bulk(1_040_000, 2), look),
-    Row("1.2 MB of unknown members, no rights", _send_unknown, look),
-    Row("simulate a template of 833 × 30 kB", _simulate, look),
-    Row("6 documents with events of 750 × 30 kB", _tell, submit, pause_seconds=0.1),
-    Row("compile 300 conditions, 3 at once", _compile, look),
-    Row("GET /v1/me, 4 connections, no rights", _ask_who_one_is, look, None),
-    Row(f"bulk of {BULK:,} documents, then a submit", _make_many, submit, 4.0, 0.1, after_load=True),
+ROWS: Sequence[FairnessRow] = (
+    FairnessRow(f"{WAITS} requests that wait for 10 s", _wait, look),
+    FairnessRow("bulk of 300 KB of {}, no rights", _send_bulk(300_000, 1), look),
+    FairnessRow("bulk of 1 MB of {}, no rights, 2 at once", _send_bulk(1_040_000, 2), look),
+    FairnessRow("1.2 MB of unknown members, no rights", _send_unknown, look),
+    FairnessRow("simulate a template of 833 × 30 kB", _simulate, look),
+    FairnessRow("6 documents with events of 750 × 30 kB", _tell, submit, pause_seconds=0.1),
+    FairnessRow("compile 300 conditions, 3 at once", _compile, look),
+    FairnessRow("GET /v1/me, 4 connections, no rights", _ask_who_one_is, look, None),
+    FairnessRow(f"bulk of {BULK:,} documents, then a submit", _make_many, submit, 4.0, 0.1, after_load=True),
 )

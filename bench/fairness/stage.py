@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
-class Stage:
+class RunningSignet:
     address: ServerAddress
     secret: str
 
@@ -51,7 +51,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class BenchedTenant:
-    stage: Stage
+    stage: RunningSignet
     tenant_id: UUID
 
     def plan(
@@ -101,7 +101,7 @@ class BenchedTenant:
 
 
 @contextmanager
-def running_stage() -> Iterator[Stage]:
+def running_stage() -> Iterator[RunningSignet]:
     with tempfile.TemporaryDirectory(prefix="signet-bench-") as folder:
         Path(folder).chmod(0o711)
         state = Path(folder) / "state"
@@ -114,7 +114,7 @@ def running_stage() -> Iterator[Stage]:
             )
             try:
                 _wait_until_it_serves(process)
-                yield Stage(ServerAddress("127.0.0.1", port), read_development_secret(state))
+                yield RunningSignet(ServerAddress("127.0.0.1", port), read_development_secret(state))
             finally:
                 process.terminate()
                 process.communicate(timeout=PATIENCE_SECONDS)

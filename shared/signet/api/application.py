@@ -20,7 +20,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.api.auth.authentication import check_metrics_token
-from signet.api.http.bodies import check_large_body
+from signet.api.http.bodies import LARGE_BODY_BYTES, check_large_body
 from signet.api.http.call import MAX_WAIT_SECONDS, Call
 from signet.api.http.message import (
     answer_preflight,
@@ -238,7 +238,8 @@ class _ServedRequest:
     def _serve_found(self, route: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
         principal = self._principal = self._admit(route.entry)
         declared = find_declared(self._resolver, route.entry)
-        check_large_body(self._size, declared, principal, self._dependencies.use.database)
+        if self._size > LARGE_BODY_BYTES:
+            check_large_body(declared, principal, self._dependencies.use.database)
         check_body(event)
         check_content_type(event, declared)
         unwraps = is_merge_patch(event, declared)

@@ -21,7 +21,6 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import BaseModel
 
 from signet.api.application import Application
-from signet.api.http.bodies import LARGE_BODY_BYTES
 from signet.api.http.call import Call
 from signet.api.http.message import MAX_BODY_BYTES
 from signet.api.http.routing import Routes
@@ -243,13 +242,6 @@ def send_votes(event: dict[str, Any]) -> dict[str, Any]:
     path = "/v1/approvals/decisions"
     event["requestContext"]["http"] |= {"method": "POST", "path": path}
     return {**event, "rawPath": path}
-
-
-def test_a_route_without_a_body_reads_no_large_one() -> None:
-    application = make_broken(Transient("REACHED", "the route"))
-    small = '"' + "x" * (LARGE_BODY_BYTES - 2) + '"'
-    check_problem(application(make_body_event(small, False), None), 503, "REACHED")
-    check_problem(application(make_body_event(small + " ", False), None), 400, "BODY_MALFORMED")
 
 
 def without(event: dict[str, Any], *path: str) -> dict[str, Any]:

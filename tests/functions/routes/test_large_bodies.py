@@ -73,6 +73,13 @@ def test_other_routes_take_none(client: Client, route: Declared) -> None:
     assert (answered.status, answered.code) == (413, "BODY_TOO_LARGE")
 
 
+def test_a_route_without_a_body_reads_no_large_one(client: Client) -> None:
+    answered = client.get("/v1/health", body=UNPARSED)
+    assert (answered.status, answered.code) == (400, "BODY_MALFORMED")
+    assert "takes no body" in answered.body["detail"]
+    assert client.get("/v1/health", body="{" + " " * 10).body["detail"] != answered.body["detail"]
+
+
 def test_a_small_body_is_validated_first(nobody: Client) -> None:
     assert nobody.post("/v1/documents/bulk", {"documents": []}).code == "REQUEST_INVALID"
 

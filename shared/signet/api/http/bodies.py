@@ -29,12 +29,12 @@ class SizedRoute(Protocol):
     def large_bodies_want(self) -> str | None: ...
 
 
-def check_large_body(size: int, route: SizedRoute, principal: Principal | None, database: Database) -> None:
+def check_large_body(route: SizedRoute, principal: Principal | None, database: Database) -> None:
     """Refuse a large body that the route does not take, or takes from others only.
 
     The sender of a signed one is known by a signature over the whole body.
     """
-    if size <= LARGE_BODY_BYTES or route.is_signed:
+    if route.is_signed:
         return
     if not route.takes_body:
         raise Rejected("BODY_MALFORMED", "This route takes no body.")

@@ -88,6 +88,14 @@ def test_a_place_is_given_back_when_waiting_fails(
     assert count(admin) == 0
 
 
+def test_an_outage_of_the_counting_hides_no_answer(company: Company) -> None:
+    gone = Database("postgresql://signet@127.0.0.1:1/nothing", PoolSettings(wait_seconds=1))
+    waits = RequestWaits(gone, RequestLimits(max_waits=PLACES))
+    with waits.holding_place(person(company, "carl"), 10.0) as has_place:
+        assert not has_place
+    gone.close()
+
+
 def test_the_place_of_a_process_that_is_gone_expires(
     waits: RequestWaits, company: Company, held: ExitStack, admin: psycopg.Connection
 ) -> None:

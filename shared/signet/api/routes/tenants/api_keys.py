@@ -62,9 +62,7 @@ def add_api_key_routes(routes: Routes) -> None:
 
         Its roles allow no more than the caller's own, by their token and as a member.
         """
-        created = call.use.api_keys.create(
-            call.caller, new.name, tuple(new.roles), new.expires_at, new.reason
-        )
+        created = call.use.api_keys.create(call.caller, new.name, new.roles, new.expires_at, new.reason)
         key = created.record
         shown = MadeApiKey(
             key.id,
