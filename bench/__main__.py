@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from bench import api, cold_import, compiler, expressions, mutations, snapshots
 from bench.engine import measure as engine
+from bench.fairness import measure as fairness
 from bench.load import measure as load
 
 MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
@@ -16,6 +17,7 @@ MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "engine": ("Engine", engine.measure),
     "snapshots": ("Claims under an old snapshot", snapshots.measure),
     "load": ("The API by HTTP", load.measure),
+    "fairness": ("Fairness: one person's load, and the others", fairness.measure),
 }
 
 

@@ -385,6 +385,18 @@ $$;
 
 ALTER FUNCTION public.count_version_of_member() OWNER TO signet_owner;
 
+CREATE FUNCTION public.count_waits(at_most integer) RETURNS integer
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM (SELECT FROM request_waits w WHERE w.expires_at > now() LIMIT at_most) AS counted);
+END
+$$;
+
+ALTER FUNCTION public.count_waits(at_most integer) OWNER TO signet_dispatch;
+
 CREATE FUNCTION public.create_month_partitions(first date, months integer) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3647,6 +3659,18 @@ ALTER TABLE ONLY public.quota_meters FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters OWNER TO signet_owner;
 
+CREATE TABLE public.request_waits (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    waiter text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT request_waits_waiter_check CHECK ((char_length(waiter) <= 100))
+);
+
+ALTER TABLE ONLY public.request_waits FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.request_waits OWNER TO signet_owner;
+
 CREATE TABLE public.rule_executions (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -4262,6 +4286,9 @@ ALTER TABLE ONLY public.personal_values
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_pkey PRIMARY KEY (tenant_id, name);
 
+ALTER TABLE ONLY public.request_waits
+    ADD CONSTRAINT request_waits_pkey PRIMARY KEY (tenant_id, expires_at, id);
+
 ALTER TABLE ONLY public.responsible_sets
     ADD CONSTRAINT responsible_sets_pkey PRIMARY KEY (tenant_id, hash);
 
@@ -4449,6 +4476,8 @@ CREATE INDEX notifications_read ON public.notifications USING btree (tenant_id, 
 CREATE INDEX org_chart_by_manager ON public.org_chart USING btree (tenant_id, manager_id);
 
 CREATE INDEX personal_values_by_document ON public.personal_values USING btree (tenant_id, document_id);
+
+CREATE INDEX request_waits_expiry ON public.request_waits USING btree (expires_at);
 
 CREATE INDEX rule_executions_by_document ON public.rule_executions USING btree (tenant_id, document_id, id);
 
@@ -4959,6 +4988,9 @@ ALTER TABLE ONLY public.personal_values
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.request_waits
+    ADD CONSTRAINT request_waits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.responsible_sets
     ADD CONSTRAINT responsible_sets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -5051,6 +5083,8 @@ CREATE POLICY dispatch ON public.notifications FOR SELECT TO signet_dispatch USI
 
 CREATE POLICY dispatch ON public.quota_meters FOR SELECT TO signet_dispatch USING (true);
 
+CREATE POLICY dispatch ON public.request_waits FOR SELECT TO signet_dispatch USING (true);
+
 CREATE POLICY dispatch ON public.tenants FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.workflow_events_outbox FOR SELECT TO signet_dispatch USING (true);
@@ -5096,6 +5130,8 @@ ALTER TABLE public.org_chart ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.request_waits ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.responsible_sets ENABLE ROW LEVEL SECURITY;
 
@@ -5176,6 +5212,8 @@ CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.cu
 CREATE POLICY tenant_isolation ON public.personal_values USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.quota_meters USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.request_waits USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.responsible_sets USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -5486,6 +5524,10 @@ GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_
 REVOKE ALL ON FUNCTION public.count_version() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_version_of_member() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.count_waits(at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.count_waits(at_most integer) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.create_month_partitions(first date, months integer) FROM PUBLIC;
 
@@ -6340,6 +6382,10 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_api;
 GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
 GRANT SELECT(full_at) ON TABLE public.quota_meters TO signet_dispatch;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.request_waits TO signet_api;
+
+GRANT SELECT(expires_at) ON TABLE public.request_waits TO signet_dispatch;
 
 GRANT SELECT,INSERT ON TABLE public.rule_executions TO signet_api;
 

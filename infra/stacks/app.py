@@ -24,6 +24,8 @@ from infra.stacks.network import NetworkStack
 
 # API Gateway gives up after 30 seconds.
 _API_SECONDS = 29
+# Of the instances of the API that are reserved, one in four at most waits for a workflow.
+_WAITING_SHARE = 4
 _RELAY_SECONDS = 50
 # A sleeping database takes some 15 seconds to wake up. A function that gives up sooner never finds it awake,
 # because it sleeps again before the clock's next start. An answer of the API must still come in time.
@@ -186,6 +188,10 @@ class AppStack(SignetStack):
         }
         if settings.operator_role is not None:
             environment["SIGNET_OPERATOR_ROLE"] = settings.operator_role
+        reserved = settings.reserved_concurrency.get("api")
+        if reserved is not None:
+            # A request that waits keeps an instance of the function, which serves nobody else.
+            environment["SIGNET_MAX_WAITS"] = str(reserved // _WAITING_SHARE)
         if settings.cors_origins:
             environment["SIGNET_CORS_ORIGINS"] = ",".join(settings.cors_origins)
         api = self._add_function(

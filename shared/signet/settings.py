@@ -13,10 +13,12 @@ from urllib.parse import urlsplit
 
 from signet.aws_settings import AwsSettings, read_aws, read_region
 from signet.core.errors import Rejected
+from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.core.tenants.retention import LEAST_DAYS, MAX_RETENTION_DAYS, Retentions
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
+MAX_WAITS = 10_000
 MIN_TOKEN_CHARACTERS = 32
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
@@ -97,6 +99,7 @@ class Settings:
     aws: AwsSettings | None = None
     retentions: Retentions = field(default_factory=Retentions)
     leaving: DeliverySettings = field(default_factory=DeliverySettings)
+    limits: RequestLimits = field(default_factory=RequestLimits)
 
 
 class _Broken(ValueError):
@@ -233,6 +236,10 @@ LEAVING = (
     Variable("SIGNET_TEXT_MESSAGES", "text_messages", _optional(_SWITCH), "off"),
     Variable("SIGNET_WEBHOOK_ADDRESSES", "webhook_addresses", _ADDRESSES, (), only_in=["local", "dev"]),
 )
+LIMITS = (
+    Variable("SIGNET_PERSON_PERCENT", "person_percent", _number(1, 100), DEFAULT_LIMITS.person_percent),
+    Variable("SIGNET_MAX_WAITS", "max_waits", _number(0, MAX_WAITS), DEFAULT_LIMITS.max_waits),
+)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -245,6 +252,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         aws=read_aws(environ, mistakes),
         retentions=Retentions(**_read(RETENTIONS, environ, mistakes)),
         leaving=_read_leaving(environ, mistakes),
+        limits=RequestLimits(**_read(LIMITS, environ, mistakes)),
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))

@@ -4,6 +4,7 @@
 WORKED = frozenset(
     {
         "access.command_line",
+        "access.waits",
         "approvals.lost_approvers",
         "audit.export",
         "audit.trail",

@@ -18,9 +18,11 @@ from psycopg.conninfo import make_conninfo
 
 from signet.core.errors import SignetError
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.request_limits import DEFAULT_LIMITS
 from signet.core.tenants.retention import Retentions
 from signet.core.tenants.tenant_file import Member
 from signet.engine.access.command_line import read_command_line_caller
+from signet.engine.access.waits import RequestWaits
 from signet.engine.audit.export import export_bundle
 from signet.engine.audit.trail import list_seals
 from signet.engine.audit.verify import verify_tenant
@@ -248,6 +250,12 @@ def _verify(bench: WorkBench) -> None:
     list(find_stored_violations(database, CompiledCache(), bench.stage.tenant_id, limits))
 
 
+def _wait(bench: WorkBench) -> None:
+    waits = RequestWaits(bench.behind("signet_api"), DEFAULT_LIMITS)
+    with waits.holding_place(bench.stage.standing.company.caller().principal, 0.0):
+        bench.stage.standing.run("UPDATE request_waits SET expires_at = now()")
+
+
 # What a person waits for: they are told the code of the state.
 COMMANDS: Mapping[str, Act] = MappingProxyType(
     {
@@ -261,6 +269,7 @@ COMMANDS: Mapping[str, Act] = MappingProxyType(
         "rebuild": _rebuild,
         "requeue": _requeue,
         "rejection": WorkBench.create_against_a_rule,
+        "wait": _wait,
     }
 )
 

@@ -204,6 +204,13 @@ def test_whoever_may_find_the_database_asleep_waits_until_it_is_awake(
     assert variable not in full.variables_of(name)
 
 
+def test_waits_take_a_quarter_of_what_is_reserved_for_the_api(synthesize: Synthesize) -> None:
+    prod = synthesize("prod")
+    reserved = int(prod.function("api")["ReservedConcurrentExecutions"])
+    assert int(prod.variables_of("api")["SIGNET_MAX_WAITS"]) == reserved // 4
+    assert "SIGNET_MAX_WAITS" not in synthesize("dev").variables_of("api")
+
+
 def test_functions_switch_after_the_migration(synthesize: Synthesize) -> None:
     app = synthesize("dev").part("app")
     for name, logical_id in FUNCTIONS.items():

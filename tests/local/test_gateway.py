@@ -91,6 +91,21 @@ def test_connections_are_bounded(gateway: Gateway) -> None:
             client.close()
 
 
+def test_the_rest_of_a_burst_waits_for_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway_module, "BURST_SECONDS", 60.0)
+    with open_gateway("127.0.0.1", 0) as full:
+        full.start(lambda event, context: {"statusCode": 204})
+        clients = [socket.create_connection(address_of(full), timeout=10) for _ in range(MAX_CONNECTIONS)]
+        try:
+            with socket.create_connection(address_of(full), timeout=10) as client:
+                client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                clients.pop().close()
+                assert client.recv(65_536).startswith(b"HTTP/1.1 204 ")
+        finally:
+            for one in clients:
+                one.close()
+
+
 def test_an_idle_connection_ends(monkeypatch: pytest.MonkeyPatch, gateway: Gateway) -> None:
     monkeypatch.setattr(gateway_module._GatewayConnection, "timeout", 0.1)
     assert send_raw(gateway, b"GET / HTTP/1.1\r\n") == b""

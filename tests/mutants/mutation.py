@@ -6,6 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 
 DOWN = "\n-- down\n"
+# Of a rule that is none of the workflows' invariants.
+NO_INVARIANT = 0
 
 
 class MutantVerdict(StrEnum):

@@ -17,6 +17,7 @@ from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
+from tests.mutants.fairness import FAIRNESS
 from tests.mutants.going_back import GOING_BACK
 from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
@@ -77,4 +78,5 @@ MUTATIONS: Sequence[Mutation] = (
     *GOING_BACK,
     *GOING_ON,
     *ADVICE,
+    *FAIRNESS,
 )

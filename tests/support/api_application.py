@@ -5,6 +5,7 @@ from typing import cast
 from signet.api.application import Application, Dependencies, MoreRoutes
 from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import make_tokens
+from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.engine.access.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
@@ -18,8 +19,8 @@ SECRET = "the secret of the function tests, long"
 class NoQuotas:
     """Quotas that refuse nothing, for applications without a database."""
 
-    def take(self, tenant_id: object, name: str) -> None:
-        return None
+    def take(self, tenant_id: object, subject: str, name: str) -> tuple[()]:
+        return ()
 
 
 def wire(
@@ -31,9 +32,10 @@ def wire(
     secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,
+    limits: RequestLimits = DEFAULT_LIMITS,
 ) -> Application:
-    quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database), secrets, telemetry)
+    quotas = RequestQuotas(database, limits=limits) if isinstance(database, Database) else NoQuotas()
+    use = make_use_cases(cast(Database, database), secrets, telemetry, limits=limits)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
         make_authentication(use, tokens) if isinstance(database, Database) else Authentication(tokens.verify)

@@ -1,8 +1,8 @@
 """HTTP API: events of API Gateway (payload format 2.0) in, answers out.
 
 A request first needs a readable event, a body within its limit, and a known route and method. Then come
-its token, the tenant's quota, the form of its body, and the route's parameters. The first check that fails
-answers the request.
+its token, its quotas, who may send a large body, the form of its body, and the route's parameters. The first
+check that fails answers the request.
 """
 
 import os
@@ -20,6 +20,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.api.auth.authentication import check_metrics_token
+from signet.api.http.bodies import LARGE_BODY_BYTES, check_large_body
 from signet.api.http.call import MAX_WAIT_SECONDS, Call
 from signet.api.http.message import (
     answer_preflight,
@@ -38,7 +39,7 @@ from signet.api.http.message import (
     wrap_merge_patch,
 )
 from signet.api.http.problems import INTERNAL_ERROR, make_problem, translate_error
-from signet.api.http.routing import Resolver, Routes
+from signet.api.http.routing import NO_WAIT, Resolver, Routes
 from signet.api.routes.index import RouteEntry, make_index, read_index
 from signet.api.routes.table import MatchedRoute, RouteTable, find_declared, load_all_groups, write_allowed
 from signet.api.use_cases import UseCases
@@ -155,7 +156,8 @@ class _ServedRequest:
         self._context = cast(LambdaContext, context)
         self._headers: Mapping[str, str] = {}
         self._method = ""
-        self._left: Left | None = None
+        self._size = 0
+        self._left: Sequence[Left] = ()
         self._entry: RouteEntry | None = None
         self._principal: Principal | None = None
         self._trace_id = ""
@@ -170,7 +172,7 @@ class _ServedRequest:
         except Exception as error:
             answer = _problem_answer(error, request_id)
             self._errors.append(error)
-        if self._left is not None:
+        if self._left:
             answer["headers"] = {**answer["headers"], **_make_quota_headers(self._left)}
         delivered = deliver(
             answer,
@@ -179,7 +181,8 @@ class _ServedRequest:
             origins=self._dependencies.origins,
             build=self._dependencies.build,
         )
-        self._report(delivered["statusCode"], request_id, time.perf_counter() - began)
+        applied = delivered["headers"].get("preference-applied")
+        self._report(delivered["statusCode"], request_id, time.perf_counter() - began, applied)
         return delivered
 
     def serve(self) -> dict[str, Any]:
@@ -188,7 +191,7 @@ class _ServedRequest:
         event = APIGatewayProxyEventV2(self._event, orjson.loads)
         self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
         self._method = event.http_method.upper()
-        check_size(event)
+        self._size = check_size(event)
         if self._method == "OPTIONS":
             methods = self._table.find_methods(event.path)
             accepted = list_accepted({name: entry.takes_merge_patch for name, entry in methods.items()})
@@ -206,7 +209,7 @@ class _ServedRequest:
                 self._describe(span, route.entry, answer["statusCode"])
             return answer
 
-    def _report(self, status: int, request_id: str, seconds: float) -> None:
+    def _report(self, status: int, request_id: str, seconds: float, applied: str | None) -> None:
         entry, error = self._entry, self._errors[0] if self._errors else None
         report = RequestReport(
             request_id,
@@ -220,6 +223,8 @@ class _ServedRequest:
             self._principal.tenant_id if self._principal else None,
             getattr(self._context, "aws_request_id", None),
             error if status >= _FIRST_UNEXPECTED_STATUS else None,
+            _find_limit(error),
+            None if applied is None else applied != NO_WAIT,
         )
         self._dependencies.use.telemetry.request_ended(report)
 
@@ -232,8 +237,10 @@ class _ServedRequest:
 
     def _serve_found(self, route: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
         principal = self._principal = self._admit(route.entry)
-        check_body(event)
         declared = find_declared(self._resolver, route.entry)
+        if self._size > LARGE_BODY_BYTES:
+            check_large_body(declared, principal, self._dependencies.use.database)
+        check_body(event)
         check_content_type(event, declared)
         unwraps = is_merge_patch(event, declared)
         event = wrap_merge_patch(event) if unwraps else event
@@ -266,9 +273,8 @@ class _ServedRequest:
         )
         if entry.is_for_operators and principal.is_operator:
             return principal
-        self._left = self._dependencies.quotas.take(
-            principal.tenant_id, READS if entry.method == "GET" else WRITES
-        )
+        name = READS if entry.method == "GET" else WRITES
+        self._left = self._dependencies.quotas.take(principal.tenant_id, principal.subject, name)
         return principal
 
     def _make_call(self, principal: Principal | None, body: bytes) -> Call:
@@ -294,6 +300,12 @@ def code_of(error: Exception) -> str:
     return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
 
 
+def _find_limit(error: Exception | None) -> str | None:
+    """Find whose limit it is, of a request that a quota refused."""
+    found = error.details.get("limit_of") if isinstance(error, SignetError) else None
+    return str(found) if found else None
+
+
 def _make_own_event() -> dict[str, Any]:
     """Make an event as API Gateway would send it, for the reference."""
     http = {"method": "GET", "path": "/openapi.json"}
@@ -311,12 +323,10 @@ def _parse_wait(prefer: str | None) -> float:
     return min(float(match[1]), MAX_WAIT_SECONDS) if match else 0.0
 
 
-def _make_quota_headers(left: Left) -> dict[str, str]:
-    quota = left.quota
-    return {
-        "ratelimit-policy": f'"{quota.name}";q={quota.capacity};w={quota.refill_seconds}',
-        "ratelimit": f'"{quota.name}";r={left.count};t={max(round(left.full_seconds), 0)}',
-    }
+def _make_quota_headers(lefts: Sequence[Left]) -> dict[str, str]:
+    policies = [f'"{one.quota.name}";q={one.quota.capacity};w={one.quota.refill_seconds}' for one in lefts]
+    rests = [f'"{one.quota.name}";r={one.count};t={max(round(one.full_seconds), 0)}' for one in lefts]
+    return {"ratelimit-policy": ", ".join(policies), "ratelimit": ", ".join(rests)}
 
 
 def _problem_response(resolver: Resolver, error: Exception) -> Response[str]:

@@ -6,11 +6,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from signet.api.lazy import LazyAttribute, T
+from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Database
 
 if TYPE_CHECKING:
+    from signet.engine.access.waits import RequestWaits
     from signet.engine.approvals.chains import ApprovalChains
     from signet.engine.approvals.delegations import Delegations
     from signet.engine.approvals.inbox import Approvals
@@ -79,6 +81,10 @@ class UseCase(LazyAttribute[T]):
 class UseCases:
     _compiled: "UseCase[CompiledCache]" = UseCase("signet.engine.cache:CompiledCache", parts=[])
 
+    waits: "UseCase[RequestWaits]" = UseCase(
+        "signet.engine.access.waits:RequestWaits", parts=["database", "limits"]
+    )
+
     @LazyAttribute
     def documents(self) -> "Documents":
         from signet.engine.documents.mutate import Documents
@@ -137,7 +143,8 @@ class UseCases:
     )
     templates: "UseCase[Templates]" = UseCase("signet.engine.definitions.templates:Templates")
     inbound_events: "UseCase[InboundEvents]" = UseCase(
-        "signet.engine.integrations.inbound_events:InboundEvents", parts=["database", "_secrets"]
+        "signet.engine.integrations.inbound_events:InboundEvents",
+        parts=["database", "_secrets", "limits"],
     )
 
     @LazyAttribute
@@ -206,14 +213,16 @@ class UseCases:
         secrets: ReadSecret,
         make_check: Callable[[], CheckUrl],
         telemetry: Telemetry,
+        limits: RequestLimits = DEFAULT_LIMITS,
     ) -> None:
         self.database = database
+        self.limits = limits
         self.telemetry = telemetry
         self._secrets = secrets
         self._make_check = make_check
 
     def unwatched(self) -> "UseCases":
-        return UseCases(self.database, self._secrets, self._make_check, SILENT)
+        return UseCases(self.database, self._secrets, self._make_check, SILENT, self.limits)
 
     def make_all(self) -> None:
         for name, part in vars(type(self)).items():

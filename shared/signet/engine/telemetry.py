@@ -49,6 +49,10 @@ class RequestReport:
     function_request_id: str | None = None
     # An error that no code of ours stands for.
     error: Exception | None = None
+    # Of a request that a quota refused: whose limit it was, `person` or `tenant`.
+    limit_of: str | None = None
+    # Of a request that prefers to wait for its outcome: whether there was a place for it.
+    could_wait: bool | None = None
 
 
 @dataclass(slots=True)

@@ -38,6 +38,7 @@ Handler = Callable[[dict[str, Any], Any], object]
 
 MAX_CONNECTIONS = 64
 MAX_BACKLOG = 128
+BURST_SECONDS = 1.0
 MAX_BODY_BYTES = 6 * 1_048_576
 MAX_HEADER_BYTES = 10_240
 MAX_DRAINED_BYTES = 16 * 1_048_576
@@ -129,6 +130,8 @@ class _GatewayServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._connections: set[socket.socket] = set()
         self._changed = threading.Condition()
         self._serving = self._ended = False
+        # The last place may have been taken a moment ago. Until then nobody is refused.
+        self._full_until = 0.0
         super().__init__((address, port), _GatewayConnection)
 
     def serve(self) -> None:
@@ -153,15 +156,20 @@ class _GatewayServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._changed:
-            admitted = len(self._connections) < MAX_CONNECTIONS
+            # The rest of a burst waits in the backlog until a place is free, but not for long.
+            admitted = self._changed.wait_for(self._has_place, max(self._full_until - time.monotonic(), 0.0))
             if admitted:
                 self._connections.add(request)
+                self._full_until = time.monotonic() + BURST_SECONDS
         if admitted:
             super().process_request(request, client_address)
             return
         with suppress(OSError):
             request.sendall(_as_bytes(_refusal(HTTPStatus.SERVICE_UNAVAILABLE), closing=True, bodiless=False))
         self.shutdown_request(request)
+
+    def _has_place(self) -> bool:
+        return len(self._connections) < MAX_CONNECTIONS
 
     def shutdown_request(self, request: Any) -> None:
         super().shutdown_request(request)

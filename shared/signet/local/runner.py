@@ -20,7 +20,7 @@ from signet.engine.access.command_line import read_command_line_caller
 from signet.engine.tenants.install import read_principal
 from signet.engine.tenants.tenant_files import install_tenant_file
 from signet.local.development_token import read_development_secret
-from signet.local.gateway import Handler, open_gateway
+from signet.local.gateway import MAX_CONNECTIONS, Handler, open_gateway
 from signet.local.housekeeping_loop import running_housekeeping
 from signet.local.member_token import DATABASE_NAME, OPERATOR_ROLE, RUNTIME_ROLE, write_member_token
 from signet.local.postgres import PostgresServer, running_postgres
@@ -207,6 +207,7 @@ def _load_handler(runtime: Runtime) -> Handler:
             "SIGNET_ENVIRONMENT": "local",
             "SIGNET_DATABASE_URL": runtime.database_url,
             "SIGNET_DATABASE_POOL_SIZE": str(POOL_SIZE),
+            "SIGNET_MAX_WAITS": str(MAX_CONNECTIONS // 4),
             "SIGNET_DEVELOPMENT_SECRET": runtime.development_secret,
             "SIGNET_OPERATOR_ROLE": OPERATOR_ROLE,
             # A line for each request and wave is too much for a terminal, unless it is asked for.

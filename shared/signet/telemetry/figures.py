@@ -83,6 +83,16 @@ class Figures:
         self._request_seconds = _Histogram(
             "signet_request_seconds", "How long a request took.", ("method", "route"), SECONDS
         )
+        self._quota_refusals = _Counter(
+            "signet_quota_refusals_total",
+            "Requests that a quota refused, by whose limit it was.",
+            ("limit_of",),
+        )
+        self._request_waits = _Counter(
+            "signet_request_waits_total",
+            "Requests that preferred to wait: they waited, or no place was left.",
+            ("outcome",),
+        )
         self._wave_size = _Histogram("signet_wave_instances", "Instances that a wave moved.", (), SIZES)
         self._wave_seconds = _Histogram("signet_wave_seconds", "How long a wave took.", (), SECONDS)
         self._waits = _Histogram(
@@ -128,6 +138,10 @@ class Figures:
         with self._lock:
             self._requests.add(1, report.method, report.route, str(report.status))
             self._request_seconds.add(report.seconds, report.method, report.route)
+            if report.limit_of is not None:
+                self._quota_refusals.add(1, report.limit_of)
+            if report.could_wait is not None:
+                self._request_waits.add(1, "waited" if report.could_wait else "no_place")
 
     def add_wave(self, report: WaveReport) -> None:
         with self._lock:
@@ -181,13 +195,8 @@ class Figures:
             shown = [
                 figure.show()
                 for figure in (
-                    *(
-                        self._requests,
-                        self._request_seconds,
-                        self._wave_size,
-                        self._wave_seconds,
-                        self._waits,
-                    ),
+                    *(self._requests, self._request_seconds, self._quota_refusals, self._request_waits),
+                    *(self._wave_size, self._wave_seconds, self._waits),
                     *(self._steps, self._step_seconds, self._effects, self._outcomes, self._given_back),
                     *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),

@@ -56,6 +56,8 @@ class Log:
             "code": report.code,
             "duration_ms": round(report.seconds * 1_000, 3),
             "function_request_id": report.function_request_id,
+            "limit_of": report.limit_of,
+            "could_wait": report.could_wait,
         }
         if report.status < _FIRST_UNEXPECTED_STATUS:
             self._write(logging.INFO, "request", fields)

@@ -46,6 +46,12 @@ class Metrics:
             {"route": f"{report.method} {report.route}"},
             {"status": report.status, "correlation_id": report.request_id, "trace_id": report.trace_id},
         )
+        beside = {"tenant_id": str(report.tenant_id), "trace_id": report.trace_id}
+        if report.limit_of is not None:
+            refused = {"QuotaRefusals": (MetricUnit.Count, [1.0])}
+            self._write(refused, {"limit_of": report.limit_of}, beside)
+        if report.could_wait is False:
+            self._write({"WaitsRefused": (MetricUnit.Count, [1.0])}, {}, beside)
 
     def write_wave(self, report: WaveReport) -> None:
         values: dict[str, tuple[MetricUnit, Sequence[float]]] = {

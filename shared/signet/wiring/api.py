@@ -9,6 +9,7 @@ from signet.api.auth.tokens import Tokens, load_verifying, make_tokens
 from signet.api.use_cases import CheckUrl, UseCases
 from signet.core.tenants.api_key import KEY_TOKEN_PREFIX
 from signet.core.tenants.principal import VerifiedToken
+from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.engine.access.admission import AdmissionCheck
 from signet.engine.access.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
@@ -26,6 +27,7 @@ def make_use_cases(
     secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     webhook_addresses: Collection[str] = (),
+    limits: RequestLimits = DEFAULT_LIMITS,
 ) -> UseCases:
     def make_check() -> CheckUrl:
         from signet.outbound.webhook import AllowedAddresses, check_url
@@ -33,7 +35,7 @@ def make_use_cases(
         addresses = frozenset(webhook_addresses)
         return lambda url, hosts: check_url(url, AllowedAddresses(addresses, hosts))
 
-    return UseCases(database, secrets, make_check, telemetry)
+    return UseCases(database, secrets, make_check, telemetry, limits)
 
 
 def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
@@ -47,12 +49,13 @@ def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
 
 def make_ports(settings: Settings, telemetry: Telemetry) -> Dependencies:
     database = make_database(settings, make_wake(settings), STATEMENT_SECONDS)
-    use = make_use_cases(database, make_secrets(settings), telemetry, settings.leaving.webhook_addresses)
+    addresses, limits = settings.leaving.webhook_addresses, settings.limits
+    use = make_use_cases(database, make_secrets(settings), telemetry, addresses, limits)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Dependencies(
         use=use,
         authenticate=make_authentication(use, tokens),
-        quotas=RequestQuotas(database),
+        quotas=RequestQuotas(database, limits=limits),
         origins=settings.cors_origins,
         metrics_token=settings.metrics_token,
         build=settings.build,

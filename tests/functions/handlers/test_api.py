@@ -85,7 +85,10 @@ def test_health(application: Application, tenant: TenantFile) -> None:
     answer = application(read_event("get_health.json", tenant.tenant_id), None)
     assert answer["statusCode"] == 200
     limits = {name: answer["headers"].pop(name) for name in ("ratelimit", "ratelimit-policy")}
-    assert limits == {"ratelimit": '"api:read";r=2999;t=0', "ratelimit-policy": '"api:read";q=3000;w=60'}
+    assert limits == {
+        "ratelimit": '"api:read";r=2999;t=0, "api:read:person";r=1499;t=0',
+        "ratelimit-policy": '"api:read";q=3000;w=60, "api:read:person";q=1500;w=60',
+    }
     assert answer["headers"] == {
         "content-type": "application/json",
         "cache-control": "no-store",
@@ -223,14 +226,22 @@ def test_the_largest_body_and_one_byte_more() -> None:
     largest = '"' + "x" * (MAX_BODY_BYTES - 2) + '"'
     as_base64 = base64.b64encode(largest.encode()).decode()
     one_more = base64.b64encode(largest.encode() + b" ").decode()
-    check_problem(application(make_body_event(largest, False), None), 503, "REACHED")
-    check_problem(application(make_body_event(as_base64, True), None), 503, "REACHED")
+    for body, encoded in [(largest, False), (as_base64, True)]:
+        # It was parsed: a text is no vote.
+        answer = application(send_votes(make_body_event(body, encoded)), None)
+        check_problem(answer, 422, "REQUEST_INVALID")
     check_problem(application(make_body_event(largest + " ", False), None), 413, "BODY_TOO_LARGE")
     check_problem(application(make_body_event(one_more, True), None), 413, "BODY_TOO_LARGE")
     # The limit is of bytes, not of characters.
     check_problem(
         application(make_body_event("✓" * (MAX_BODY_BYTES // 2), False), None), 413, "BODY_TOO_LARGE"
     )
+
+
+def send_votes(event: dict[str, Any]) -> dict[str, Any]:
+    path = "/v1/approvals/decisions"
+    event["requestContext"]["http"] |= {"method": "POST", "path": path}
+    return {**event, "rawPath": path}
 
 
 def without(event: dict[str, Any], *path: str) -> dict[str, Any]:

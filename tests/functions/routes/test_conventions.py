@@ -9,6 +9,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from signet.core.tenants.request_limits import RequestLimits
 from signet.store.database import Database
 from tests.support.api_application import wire
 from tests.support.company import INVOICE, Company
@@ -119,6 +120,26 @@ def test_waiting_ends_with_what_came_of_it_or_with_time(client: Client) -> None:
     assert (short.status, short.headers["preference-applied"]) == (202, "wait=1")
 
 
+def test_who_has_no_place_to_wait_is_answered_at_once(
+    client: Client, database: Database, admin: psycopg.Connection[Any]
+) -> None:
+    place = client.post("/v1/documents", new()).headers["location"]
+    none = Client(wire(database, limits=RequestLimits(max_waits=0)), client.tenant_id)
+    asked = none.post(f"{place}/requests", {"transition": "submit"}, if_match='"1"', prefer="wait=10")
+    assert (asked.status, asked.headers["preference-applied"]) == (202, "wait=0")
+    # Nothing else is different.
+    assert client.get(asked.headers["location"]).body["status"] == "open"
+    assert admin.execute("SELECT count(*) FROM request_waits").fetchone() == (0,)
+
+
+def test_a_repeated_answer_waits_for_nothing(client: Client) -> None:
+    place = client.post("/v1/documents", new()).headers["location"]
+    path, wanted = f"{place}/requests", {"transition": "submit"}
+    client.post(path, wanted, if_match='"1"', idempotency_key="a-key")
+    again = client.post(path, wanted, if_match='"1"', idempotency_key="a-key", prefer="wait=10")
+    assert (again.status, again.headers["preference-applied"]) == (202, "wait=0")
+
+
 def test_an_answer_is_small_for_who_can_read_that(client: Client) -> None:
     plain = client.get("/openapi.json")
     small = client.application(
@@ -160,10 +181,13 @@ def test_a_quota_that_is_used_up_says_when_to_come_back(
 ) -> None:
     admin.execute("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 1, 3600)", (client.tenant_id,))
     first = client.get("/v1/health")
-    assert first.headers["ratelimit-policy"] == '"api:read";q=1;w=3600'
+    assert first.headers["ratelimit-policy"] == '"api:read";q=1;w=3600, "api:read:person";q=1;w=3600'
     assert first.headers["ratelimit"].startswith('"api:read";r=0;')
     refused = client.get("/v1/health")
     assert (refused.status, refused.code) == (429, "QUOTA_EXCEEDED")
+    assert refused.body["limit_of"] == "person"
+    fiona = Client(client.application, client.tenant_id, subject="fiona")
+    assert fiona.get("/v1/health").body["limit_of"] == "tenant"
     assert 3_500 < int(refused.headers["retry-after"]) <= 3_600
     assert client.post("/v1/documents", new()).status == 201
 

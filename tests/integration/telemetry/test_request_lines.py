@@ -10,6 +10,7 @@ import pytest
 
 from signet.api.application import Application
 from signet.api.http.routing import Routes
+from signet.core.tenants.request_limits import RequestLimits
 from signet.engine.telemetry import RequestReport
 from signet.store.database import Database
 from signet.telemetry.fan_out import TelemetryFanOut
@@ -114,6 +115,38 @@ def test_what_was_refused_has_its_code(client: Client, stream: io.StringIO) -> N
     ]
     assert {line["level"] for line in lines} == {"INFO"}
     assert "BREW" not in stream.getvalue()
+
+
+def test_what_a_quota_refused_says_whose_limit_it_was(
+    client: Client, stream: io.StringIO, admin: psycopg.Connection[Any]
+) -> None:
+    admin.execute("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 1, 3600)", [client.tenant_id])
+    for _ in range(2):
+        client.get("/v1/health")
+    lines = read_lines(stream)
+    assert [line.get("limit_of") for line in lines if line.get("message") == "request"] == [None, "person"]
+    (refused,) = [line for line in lines if "QuotaRefusals" in line]
+    assert (refused["QuotaRefusals"], refused["limit_of"]) == ([1.0], "person")
+
+
+def test_a_wait_without_a_place_is_counted(company: Company, database: Database, stream: io.StringIO) -> None:
+    watching = watch(stream)
+    seen = []
+    for max_waits in (0, 4):
+        application = wire(database, telemetry=watching, limits=RequestLimits(max_waits=max_waits))
+        client = Client(application, company.tenant_id)
+        data = {**INVOICE, "number": f"W-{max_waits}"}
+        made = client.post("/v1/documents", {"entity_type": "invoice", "data": data})
+        path = f"{made.headers['location']}/requests"
+        seen.append(client.post(path, {"transition": "submit"}, if_match='"1"', prefer="wait=1").status)
+    assert seen == [202, 202]
+    lines = read_lines(stream)
+    waits = [line["could_wait"] for line in lines if line.get("could_wait") is not None]
+    assert waits == [False, True]
+    assert [line["WaitsRefused"] for line in lines if "WaitsRefused" in line] == [[1.0]]
+    figures = {figure.name: figure.samples for figure in watching.list_figures()}
+    outcomes = [(labels["outcome"], count) for _, labels, count in figures["signet_request_waits_total"]]
+    assert outcomes == [("no_place", 1), ("waited", 1)]
 
 
 def test_nothing_that_was_sent_reaches_a_line(client: Client, stream: io.StringIO) -> None:

@@ -81,6 +81,7 @@ def fill(standing: CompanyWithWorkers) -> None:
     standing.run("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 10, 60)", tenant)
     standing.run("INSERT INTO audit_anchors VALUES (%s, 1)", tenant)
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
+    standing.run("INSERT INTO request_waits VALUES (%s, gen_random_uuid(), 'somebody', now())", tenant)
     fill_approvals(standing)
     fill_endpoints(standing)
     fill_machines(standing)

@@ -56,6 +56,8 @@ class HttpAnswer:
     follow: "Callable[[], HttpAnswer | None] | None" = None
     # The body is sent as it is.
     is_text: bool = False
+    # Whether a caller who prefers to wait could: there are few places for it.
+    could_wait: bool = False
 
 
 class VersionedRecord(Protocol):

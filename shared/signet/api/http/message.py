@@ -61,7 +61,8 @@ def check_form(event: object) -> None:
         )
 
 
-def check_size(event: APIGatewayProxyEventV2) -> None:
+def check_size(event: APIGatewayProxyEventV2) -> int:
+    """Return the bytes of the body, which are no more than any route takes."""
     body = event.body or ""
     if event.is_base64_encoded:
         # Four characters are three bytes, less the padding.
@@ -70,6 +71,7 @@ def check_size(event: APIGatewayProxyEventV2) -> None:
         size = len(body.encode(errors="surrogatepass"))
     if size > MAX_BODY_BYTES:
         raise Rejected("BODY_TOO_LARGE", f"A request body has at most {MAX_BODY_BYTES} bytes.")
+    return size
 
 
 def check_body(event: APIGatewayProxyEventV2) -> None:

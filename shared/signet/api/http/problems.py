@@ -44,7 +44,7 @@ Names = Mapping[str, str]
 _PARAMETERS = get_args(Parameter)
 _FORM = "The request does not have the form that this route needs."
 # Details that the caller needs in order to go on.
-_EXTENSIONS = ("current_version", "outcome", "request_id", "index", "report")
+_EXTENSIONS = ("current_version", "outcome", "request_id", "index", "report", "limit_of")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ This module alone adds to each function: unknown query parameters, preconditions
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import Route
 
+from signet.api.http.bodies import bound_mistakes
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.idempotency import answer_once
 from signet.api.http.message import to_json, write_etag
@@ -22,6 +23,7 @@ from signet.api.http.problems import Places, place_error, reject_request
 from signet.core.errors import FieldError, SignetError
 
 JSON = "application/json"
+NO_WAIT = "wait=0"
 _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.25
 Serve = Callable[..., Any]
 
@@ -69,6 +71,9 @@ class Declared:
     writes_nothing: bool = False
     # Of PATCH: whether a merge patch alone is taken as its body, too.
     takes_merge_patch: bool = False
+    # The permission without which a large body is not looked at, with a `*` for some type or act. None takes
+    # no large body.
+    large_bodies_want: str | None = None
 
     @property
     def takes_idempotency_key(self) -> bool:
@@ -164,7 +169,8 @@ class Routes:
         self, method: str, path: str, summary: str, shows: Mapping[int, Any], more: Mapping[str, Any]
     ) -> Callable[[Serve], Serve]:
         def declare(serve: Serve) -> Serve:
-            parameters = list(inspect.signature(serve).parameters.values())[1:]
+            signed = list(inspect.signature(serve).parameters.values())[1:]
+            parameters = [bound_mistakes(one) if _is_body(one) else one for one in signed]
             declared = Declared(
                 method,
                 path,
@@ -204,18 +210,21 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
     return names
 
 
-def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
+def _is_body(parameter: inspect.Parameter) -> bool:
     from aws_lambda_powertools.event_handler.openapi.params import Body  # pydantic, for the first route
 
+    return any(isinstance(mark, Body) for mark in getattr(parameter.annotation, "__metadata__", ()))
+
+
+def _describe_parameters(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
     from signet.api.http.parameters import IfMatch, IfMatchAtWill, IfMatchOfKnown
 
     kinds = [parameter.annotation for parameter in parameters]
-    marks = [mark for kind in kinds for mark in getattr(kind, "__metadata__", ())]
     return {
         "wants_version": IfMatch in kinds,
         "makes": IfMatchOfKnown in kinds,
         "takes_version": any(kind in (IfMatch, IfMatchOfKnown, IfMatchAtWill) for kind in kinds),
-        "takes_body": any(isinstance(mark, Body) for mark in marks),
+        "takes_body": any(_is_body(parameter) for parameter in parameters),
     }
 
 
@@ -276,7 +285,8 @@ def _serve(
     if declared.method == "GET" and served.version is not None:
         check_read(call.headers, served.version)
     if served.follow is not None and call.wait_seconds > 0:
-        return _follow(served, call.wait_seconds)
+        with call.use.waits.holding_place(call.principal, call.wait_seconds) as has_place:
+            return replace(_follow(served, call.wait_seconds), could_wait=True) if has_place else served
     return served
 
 
@@ -325,7 +335,7 @@ def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response
     if served.location is not None:
         headers["location"] = served.location
     if declared.may_wait and call.wait_seconds > 0:
-        headers["preference-applied"] = f"wait={round(call.wait_seconds)}"
+        headers["preference-applied"] = f"wait={round(call.wait_seconds)}" if served.could_wait else NO_WAIT
     if declared.method == "GET" and _is_known(call, headers.get("etag")):
         return Response(status_code=304, headers=headers)
     if served.body is None:

@@ -216,6 +216,11 @@ _PROBLEM: Mapping[str, Any] = {
         "outcome": {"type": "string", "description": "What became of the request that was refused."},
         "request_id": {"type": "string", "format": "uuid", "description": "The request that was refused."},
         "report": {"$ref": "#/components/schemas/MoveReport"},
+        "limit_of": {
+            "type": "string",
+            "enum": ["person", "tenant"],
+            "description": "Of `QUOTA_EXCEEDED`: whose limit it is, the caller's own share or all of it.",
+        },
         "errors": {
             "type": "array",
             "items": {

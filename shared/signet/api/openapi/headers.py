@@ -19,8 +19,11 @@ def _header(description: str, *, is_required: bool = True, pattern: str | None =
 HEADERS: Mapping[str, Any] = {
     "X-Request-Id": _header("The id of the request, as it is logged."),
     "X-Signet-Build": _header("The build that answers."),
-    "RateLimit-Policy": _header("The quota of such requests, and its seconds.", is_required=False),
-    "RateLimit": _header("What is left of the quota.", is_required=False),
+    "RateLimit-Policy": _header(
+        "The tenant's quota of such requests, and the caller's share of it.",
+        is_required=False,
+    ),
+    "RateLimit": _header("What is left of the quota, and of the share.", is_required=False),
     "ETag": _header(f"The version, such as {write_etag(3)}.", pattern='^"[0-9]{1,10}"$'),
     "Location": _header("The path of what was made, or of what says how it goes on."),
     "Preference-Applied": _header("The time that was waited for.", is_required=False),

@@ -49,3 +49,26 @@ def list_granting(wanted: str) -> frozenset[str]:
     entity, _, act = wanted.partition(":")
     granting = {wanted, f"{entity}:*", "*:*"}
     return frozenset(granting if entity in OWN_RESOURCES else granting | {f"*:{act}"})
+
+
+def grants_some(permissions: Iterable[str], pattern: str) -> bool:
+    """Return whether a permission grants anything of the pattern.
+
+    A `*` in front of a pattern stands for some entity type, and one behind for some act.
+
+    >>> grants_some(["invoice:create"], "*:create"), grants_some(["invoice:read"], "*:create")
+    (True, False)
+    """
+    return any(_meets(permission, pattern) for permission in permissions)
+
+
+def _meets(permission: str, pattern: str) -> bool:
+    entity, _, act = permission.partition(":")
+    wanted, _, wanted_act = pattern.partition(":")
+    if permission == "*:*":
+        return True
+    is_of_documents = entity not in OWN_RESOURCES
+    meets_entity = entity == wanted or (
+        wanted not in OWN_RESOURCES and is_of_documents and "*" in (entity, wanted)
+    )
+    return meets_entity and (act == wanted_act or "*" in (act, wanted_act))

@@ -72,6 +72,7 @@ WebhookHosts = Annotated[
     tuple[HostPattern, ...],
     Field(
         strict=False,
+        fail_fast=True,
         max_length=MAX_WEBHOOK_HOSTS,
         description="The only hosts that workflows may call; by default all of the public internet.",
     ),

@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 MAX_MISTAKES = 200
+# More are told as one: listing them takes longer than finding them.
+MAX_LISTED_MISTAKES = 2_000
 UNKNOWN = ("FIELD_INVALID", "is not valid")
 _TEXT = ("FIELD_TYPE", "wants a text")
 _WHOLE = ("FIELD_TYPE", "wants a whole number")
@@ -90,6 +92,10 @@ def describe_mistakes(errors: Sequence[Mapping[str, Any]], document: Any) -> tup
     """Describe pydantic's errors about a document, each once and at its place there."""
     found = dict.fromkeys(_describe(error, document) for error in _leave_out_echoes(errors))
     return tuple(found)[:MAX_MISTAKES]
+
+
+def describe_too_many(count: int) -> str:
+    return f"has {count} mistakes, which are too many to list"
 
 
 def describe_mistake(error: Mapping[str, Any]) -> tuple[str, str]:

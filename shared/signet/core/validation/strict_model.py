@@ -8,7 +8,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from signet.core.validation.finding import Finding, make_finding
-from signet.core.validation.model_errors import MAX_MISTAKES, describe_mistakes
+from signet.core.validation.model_errors import (
+    MAX_LISTED_MISTAKES,
+    MAX_MISTAKES,
+    describe_mistakes,
+    describe_too_many,
+)
 from signet.core.validation.text import NAME_PATTERN
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
@@ -105,6 +110,9 @@ def parse_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Findi
     try:
         return model.model_validate_json(text), ()
     except ValidationError as error:
+        if error.error_count() > MAX_LISTED_MISTAKES:
+            problem = describe_too_many(error.error_count())
+            return None, (make_finding("FIELD_INVALID", "/", problem=problem),)
         mistakes = describe_mistakes(error.errors(include_url=False, include_input=False), document)
         return None, tuple(make_finding("FIELD_INVALID", point(m.path), problem=m.sentence) for m in mistakes)
 

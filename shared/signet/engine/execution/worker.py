@@ -7,11 +7,13 @@ what was claimed is given back without an attempt. Only a worker that does not c
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
+from signet.engine.dispatch.arrival_turns import ArrivalTurns
 from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -45,6 +47,7 @@ class Worker:
         self._compiled = compiled
         self._contracts = documents.contracts
         self._bounds = ClaimBounds()
+        self._arrivals = ArrivalTurns()
         self._unsettled = UnsettledClaims(database)
         self._waves = Waves(database, documents, compiled, clock)
 
@@ -77,8 +80,17 @@ class Worker:
             self._run(replace(claimed, triggers=others))
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
+        """Claim the oldest triggers, or in turn those that have just come behind a backlog."""
+        arrived_since = self._arrivals.take(tenant_id)
+        claimed = self._claim_since(tenant_id, arrived_since) if arrived_since is not None else None
+        if claimed is not None:
+            return claimed
+        claimed = self._claim_since(tenant_id, self._bounds.find(tenant_id))
+        self._arrivals.note(tenant_id, is_full=claimed is not None and len(claimed.triggers) == MAX_INSTANCES)
+        return claimed
+
+    def _claim_since(self, tenant_id: UUID, since: datetime) -> Claim | None:
         claim_id, triggers = make_id(), list[ClaimedTrigger]()
-        since = self._bounds.find(tenant_id)
         due = claim_due(
             EVENTS,
             at_most=MAX_INSTANCES,

@@ -18,11 +18,12 @@ from signet.core.integrations.inbound_events import check_key, check_message_id,
 from signet.core.integrations.webhook_signatures import is_own, parse_secret, reject_signature, verify
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
-from signet.core.tenants.quotas import WRITES
+from signet.core.tenants.quotas import QUOTAS, WRITES, bucket_of_person
+from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import AdminTransaction, administering
-from signet.engine.access.quotas import require_quota
+from signet.engine.access.quotas import require_share
 from signet.engine.access.read import LAST, bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
@@ -67,9 +68,12 @@ class InboundMessage:
 class InboundEvents:
     """The events that come in from outside. One in each process."""
 
-    def __init__(self, database: Database, secrets: ReadSecret) -> None:
+    def __init__(
+        self, database: Database, secrets: ReadSecret, limits: RequestLimits = DEFAULT_LIMITS
+    ) -> None:
         self._database = database
         self._secrets = secrets
+        self._limits = limits
 
     def send(self, caller: Caller, key: str, message_id: str | None, payload: Any) -> TakenEvent:
         """Take an event of a sender with a token; ids of messages are known again for each sender."""
@@ -111,7 +115,8 @@ class InboundEvents:
             make_id(), key, message.content, source, message_id, message.trace_id, frozenset(sender.persons)
         )
         with self._database.transaction(tenant_id) as connection:
-            require_quota(connection, tenant_id, WRITES)
+            percent = self._limits.person_percent
+            require_share(connection, tenant_id, bucket_of_person(QUOTAS[WRITES], source, percent))
             return _take(connection, tenant_id, new)
 
     def _read_secrets(self, tenant_id: UUID, endpoint: str, names: Sequence[str]) -> list[bytes]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.errors import Rejected
-from signet.core.tenants.quotas import Quota
+from signet.core.tenants.quotas import Bucket, Quota
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -34,13 +34,15 @@ class Level:
         return max(self.full_seconds + needed - self.refill_seconds, 0.0)
 
 
-def take_quota(connection: Connection, tenant_id: UUID, quota: Quota, cost: int) -> Level:
+def take_quota(connection: Connection, tenant_id: UUID, bucket: Bucket, cost: int) -> Level:
     """Take the cost as a whole or not at all; the row stays locked until the transaction's end."""
     values = {
         "tenant_id": tenant_id,
-        "name": quota.name,
-        "capacity": quota.capacity,
-        "refill_seconds": quota.refill_seconds,
+        "name": bucket.quota.name,
+        "capacity": bucket.quota.capacity,
+        "refill_seconds": bucket.quota.refill_seconds,
+        "meter": bucket.meter,
+        "percent": bucket.percent,
         "cost": cost,
     }
     with connection.cursor(row_factory=class_row(Level)) as cursor:

@@ -1,18 +1,20 @@
 -- name: take_quota
--- Take from a quota. Its bucket is one moment (GCRA): when it is full again. No row comes back of a tenant that is
--- not there, or suspended. The clock's time counts and not the transaction's, so that waiting for the row does not
--- count as time before.
-WITH granted AS MATERIALIZED (
-    SELECT coalesce(t.capacity, %(capacity)s::integer) AS capacity,
-           make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision) AS refill,
-           make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision
-                                 * %(cost)s::integer / coalesce(t.capacity, %(capacity)s::integer)) AS cost
+-- Take from a quota, or from a share of it. A bucket is one moment (GCRA): when it is full again. No row comes back of
+-- a tenant that is not there, or suspended. The clock's time counts and not the transaction's, so that waiting for the
+-- row does not count as time before.
+WITH size AS (
+    SELECT greatest(coalesce(t.capacity, %(capacity)s::integer) * %(percent)s::integer / 100, 1) AS capacity,
+           coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision AS seconds
     FROM tenants x
     LEFT JOIN tenant_quotas t ON t.tenant_id = x.tenant_id AND t.name = %(name)s
     WHERE x.tenant_id = %(tenant_id)s AND x.status = 'active'
+), granted AS MATERIALIZED (
+    SELECT capacity, make_interval(secs => seconds) AS refill,
+           make_interval(secs => seconds * %(cost)s::integer / capacity) AS cost
+    FROM size
 ), taken AS (
     INSERT INTO quota_meters AS m (tenant_id, name, full_at)
-    SELECT %(tenant_id)s, %(name)s, clock_timestamp() + cost FROM granted WHERE cost <= refill
+    SELECT %(tenant_id)s, %(meter)s, clock_timestamp() + cost FROM granted WHERE cost <= refill
     ON CONFLICT (tenant_id, name) DO UPDATE
     SET full_at = greatest(m.full_at, clock_timestamp()) + (SELECT cost FROM granted)
     WHERE greatest(m.full_at, clock_timestamp()) + (SELECT cost FROM granted)
@@ -24,7 +26,7 @@ SELECT granted.capacity,
        (SELECT full_at FROM taken) IS NOT NULL AS is_taken,
        extract(epoch FROM coalesce(
            (SELECT full_at FROM taken),
-           (SELECT full_at FROM quota_meters WHERE tenant_id = %(tenant_id)s AND name = %(name)s),
+           (SELECT full_at FROM quota_meters WHERE tenant_id = %(tenant_id)s AND name = %(meter)s),
            clock_timestamp()) - clock_timestamp())::double precision AS full_seconds
 FROM granted
 

@@ -244,6 +244,16 @@ def test_signed_events_are_measured_like_others(client: Client, admin: Admin) ->
 # --- endpoints ---
 
 
+def test_a_sender_has_a_share_of_the_tenants_quota(client: Client, admin: Admin) -> None:
+    admin.execute("DELETE FROM quota_meters")
+    admin.execute("INSERT INTO tenant_quotas VALUES (%s, 'api:write', 2, 3600)", [client.tenant_id])
+    assert send_signed(client).status == 202
+    refused = send_signed(client)
+    assert (refused.code, refused.body["limit_of"]) == ("QUOTA_EXCEEDED", "person")
+    # The rest is for others.
+    assert client.post("/v1/events", {"key": "erp:other", "payload": {}}).status == 202
+
+
 def test_endpoints_are_made_shown_and_replaced(client: Client, admin: Admin) -> None:
     shown = client.get("/v1/inbound_endpoints/bank")
     assert (shown.status, shown.headers["etag"]) == (200, '"1"')

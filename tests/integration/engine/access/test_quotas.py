@@ -1,13 +1,15 @@
 """Quotas of a tenant: counted in the database, granted by an operator."""
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 import psycopg
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenants.quotas import QUOTAS, READS, Quota
-from signet.engine.access.quotas import MAX_LEASED, RequestQuotas, require_quota, set_quota
+from signet.core.tenants.quotas import QUOTAS, READS, Quota, bucket_of_tenant
+from signet.core.tenants.request_limits import RequestLimits
+from signet.engine.access.quotas import LEASE_SECONDS, MAX_LEASED, RequestQuotas, require_quota, set_quota
 from signet.store.database import Database, PoolSettings
 from signet.store.tenants.quotas import take_quota
 from tests.support.company import Company
@@ -31,7 +33,7 @@ def take(company: Company, name: str = PAUSE) -> None:
 
 def take_at_once(company: Company, cost: int) -> bool:
     with company.database.transaction(company.tenant_id) as connection:
-        return take_quota(connection, company.tenant_id, QUOTAS[PAUSE], cost).is_taken
+        return take_quota(connection, company.tenant_id, bucket_of_tenant(QUOTAS[PAUSE]), cost).is_taken
 
 
 def test_what_was_granted_can_be_had_and_no_more(owner: Database, company: Company) -> None:
@@ -88,18 +90,85 @@ def test_a_quota_that_does_not_exist_is_refused(owner: Database, company: Compan
     assert raised.value.code == "QUOTA_UNKNOWN"
 
 
+def use_up(process: RequestQuotas, company: Company, subject: str) -> int:
+    """Take requests until one is refused; return how many there were."""
+    taken = 0
+    with pytest.raises(Rejected) as raised:
+        while taken < 10_000:
+            process.take(company.tenant_id, subject, READS)
+            taken += 1
+    assert raised.value.code == "QUOTA_EXCEEDED"
+    return taken
+
+
+def find_limit(process: RequestQuotas, company: Company, subject: str) -> Rejected:
+    with pytest.raises(Rejected) as raised:
+        process.take(company.tenant_id, subject, READS)
+    return raised.value
+
+
+def test_a_person_takes_their_share_and_leaves_the_rest(owner: Database, company: Company) -> None:
+    grant(owner, company, READS, 100)
+    process = RequestQuotas(company.database, lambda: 0.0)
+    assert use_up(process, company, "carl") == 50
+    refused = find_limit(process, company, "carl")
+    assert refused.details["limit_of"] == "person"
+    assert "your share" in refused.message
+    # A key is as a person.
+    assert use_up(process, company, f"key:{uuid4()}") == 50
+    last = find_limit(process, company, "fiona")
+    assert last.details["limit_of"] == "tenant"
+    assert "the tenant" in last.message
+
+
+def test_what_is_refused_to_a_person_takes_nothing_of_the_tenants(
+    owner: Database, company: Company, admin: psycopg.Connection
+) -> None:
+    grant(owner, company, READS, 100)
+    process = RequestQuotas(company.database, lambda: 0.0)
+    use_up(process, company, "carl")
+    before = admin.execute("SELECT full_at FROM quota_meters WHERE name = %s", (READS,)).fetchone()
+    other = RequestQuotas(company.database, lambda: 0.0)
+    for _ in range(3):
+        find_limit(other, company, "carl")
+    after = admin.execute("SELECT full_at FROM quota_meters WHERE name = %s", (READS,)).fetchone()
+    assert before == after
+
+
+def test_the_share_is_a_setting(owner: Database, company: Company) -> None:
+    grant(owner, company, READS, 100)
+    process = RequestQuotas(company.database, lambda: 0.0, limits=RequestLimits(person_percent=10))
+    assert use_up(process, company, "carl") == 10
+    assert use_up(process, company, "fiona") == 10
+
+
+def test_a_share_is_never_nothing(owner: Database, company: Company) -> None:
+    grant(owner, company, READS, 1)
+    assert use_up(RequestQuotas(company.database, lambda: 0.0), company, "carl") == 1
+
+
+def test_a_person_is_told_when_their_share_has_room_again(owner: Database, company: Company) -> None:
+    grant(owner, company, READS, 100)
+    process = RequestQuotas(company.database, lambda: 0.0)
+    use_up(process, company, "carl")
+    # One of fifty a day.
+    seconds = int(str(find_limit(process, company, "carl").details["retry_after_seconds"]))
+    assert 1_700 <= seconds <= 1_729
+
+
+def test_the_meter_of_a_person_does_not_tell_their_name(company: Company, admin: psycopg.Connection) -> None:
+    RequestQuotas(company.database, lambda: 0.0).take(company.tenant_id, "carl", READS)
+    names = sorted(str(row[0]) for row in admin.execute("SELECT name FROM quota_meters"))
+    assert [name.partition("/")[0] for name in names] == [READS, READS]
+    assert not any("carl" in name for name in names)
+
+
 def test_requests_are_taken_ahead_and_never_more_than_granted(owner: Database, company: Company) -> None:
     grant(owner, company, READS, 100)
-    processes = [RequestQuotas(company.database, lambda: 0.0) for _ in range(2)]
-    assert processes[0].take(company.tenant_id, READS).count == 99
-    taken = 1
-    for process in processes:
-        with pytest.raises(Rejected) as raised:
-            while taken <= 101:
-                process.take(company.tenant_id, READS)
-                taken += 1
-        assert raised.value.code == "QUOTA_EXCEEDED"
-    assert taken == 100
+    alone = RequestLimits(person_percent=100)
+    processes = [RequestQuotas(company.database, lambda: 0.0, limits=alone) for _ in range(2)]
+    # What the first has taken ahead, it uses.
+    assert sum(use_up(process, company, "carl") for process in processes) == 100
 
 
 def test_who_is_refused_does_not_ask_the_database_again_before_time(
@@ -108,26 +177,40 @@ def test_who_is_refused_does_not_ask_the_database_again_before_time(
     grant(owner, company, READS, 1)
     moment = [0.0]
     process = RequestQuotas(company.database, lambda: moment[0])
-    process.take(company.tenant_id, READS)
-    for _ in range(2):
-        with pytest.raises(Rejected):
-            process.take(company.tenant_id, READS)
+    assert use_up(process, company, "carl") == 1
     admin.execute("UPDATE quota_meters SET full_at = now()")
-    with pytest.raises(Rejected):
-        process.take(company.tenant_id, READS)
+    find_limit(process, company, "carl")
     moment[0] += 86_401
-    assert process.take(company.tenant_id, READS).count == 0
+    assert [left.count for left in process.take(company.tenant_id, "carl", READS)] == [0, 0]
 
 
-def test_most_requests_need_no_round_trip(company: Company, admin: psycopg.Connection) -> None:
+def read_meters(admin: psycopg.Connection) -> Sequence[object]:
+    return admin.execute("SELECT name, full_at FROM quota_meters ORDER BY name").fetchall()
+
+
+def test_most_requests_of_a_loop_need_no_round_trip(company: Company, admin: psycopg.Connection) -> None:
     process = RequestQuotas(company.database, lambda: 0.0)
-    process.take(company.tenant_id, READS)
-    (first,) = admin.execute("SELECT full_at FROM quota_meters").fetchone() or (None,)
-    for _ in range(MAX_LEASED - 1):
-        process.take(company.tenant_id, READS)
-    assert admin.execute("SELECT full_at FROM quota_meters").fetchone() == (first,)
-    process.take(company.tenant_id, READS)
-    assert admin.execute("SELECT full_at FROM quota_meters").fetchone() != (first,)
+    trips, before = 0, read_meters(admin)
+    for _ in range(10 * MAX_LEASED):
+        process.take(company.tenant_id, "carl", READS)
+        trips, before = trips + (before != read_meters(admin)), read_meters(admin)
+    # 1, 2, 4, 8, 16, and then as many as there may be.
+    assert trips == 5 + -(-(10 * MAX_LEASED - 31) // MAX_LEASED)
+
+
+def test_a_process_that_seldom_sees_a_person_takes_one_at_a_time(owner: Database, company: Company) -> None:
+    grant(owner, company, READS, 100)
+    moment = [0.0]
+    processes = [RequestQuotas(company.database, lambda: moment[0]) for _ in range(5)]
+    taken = 0
+    for _ in range(10):
+        for process in processes:
+            process.take(company.tenant_id, "carl", READS)
+            taken += 1
+        moment[0] += LEASE_SECONDS
+    # Their leases have ended ten times over, and nothing was lost.
+    assert taken == 50
+    assert find_limit(processes[0], company, "carl").details["limit_of"] == "person"
 
 
 def test_another_tenants_use_is_not_seen(owner: Database, company: Company) -> None:

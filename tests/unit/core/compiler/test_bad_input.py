@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from signet.core.approvals.policy import Chain
 from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.node_types import AUTHOR_NODE_TYPES
@@ -17,6 +18,7 @@ from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch
 from signet.core.compiler.soundness import MAX_SHOWN_PATH
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
+from signet.core.validation.model_errors import MAX_LISTED_MISTAKES
 from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS, Strict, parse_strictly
 from tests.support.core.valid_workflow import PATCH, compile_patch, read_envelope
 from tests.support.generated.strategies import fuzz, make, numbers, seeds
@@ -309,3 +311,12 @@ def test_long_texts(length: int) -> None:
     patch = deepcopy(PATCH)
     patch["slots"]["approval"]["edges"][1]["condition"] = "entity.grand_total == 1 || " * 70 + "entity.posted"
     assert "EXPRESSION_INVALID" in codes(compile_soon(patch))
+
+
+def test_too_many_mistakes_are_told_as_one() -> None:
+    document = {"name": "a", **{f"m{number}": 1 for number in range(MAX_LISTED_MISTAKES + 1)}}
+    parsed, findings = parse_strictly(Chain, document)
+    assert parsed is None
+    (finding,) = findings
+    assert (finding.code, finding.place) == ("FIELD_INVALID", "/")
+    assert "too many to list" in finding.sentence

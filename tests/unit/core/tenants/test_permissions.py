@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from signet.core.contracts.reader import RESERVED_CONTRACTS, parse_contract
-from signet.core.tenants.permissions import OWN_RESOURCES, grants
+from signet.core.tenants.permissions import OWN_RESOURCES, grants, grants_some
 
 ROOT = Path(__file__).parents[4]
 # Rooms that come next ask for these permissions; nothing asks for them yet.
@@ -28,6 +28,34 @@ def test_it_covers_every_entity_type() -> None:
     assert not grants(["*:edit"], "invoice:approve")
     assert not grants(["*:edit"], "*:*") and not grants(["*:edit"], "invoice:*")
     assert grants(["*:edit"], "*:edit"), "a role with it can be given by those who have it"
+
+
+@pytest.mark.parametrize(
+    ("held", "pattern", "is_granted"),
+    [
+        ("invoice:create", "*:create", True),
+        ("invoice:*", "*:create", True),
+        ("*:create", "*:create", True),
+        ("*:*", "*:create", True),
+        ("invoice:read", "*:create", False),
+        ("*:edit", "*:create", False),
+        ("member:*", "*:create", False),
+        ("*:*", "contract:edit", True),
+        ("contract:*", "contract:edit", True),
+        ("contract:edit", "contract:edit", True),
+        ("*:edit", "contract:edit", False),
+        ("invoice:edit", "contract:edit", False),
+        ("invoice:read", "*:*", True),
+        ("*:read", "*:*", True),
+        ("member:read", "*:*", False),
+        ("workflow:skip", "workflow:*", True),
+        ("*:skip", "workflow:*", False),
+        ("invoice:create", "order:create", False),
+    ],
+)
+def test_some_permission_of_a_pattern(held: str, pattern: str, is_granted: bool) -> None:
+    assert grants_some(["quota:read", held], pattern) is is_granted
+    assert not grants_some([], pattern)
 
 
 def list_own_permissions() -> set[str]:

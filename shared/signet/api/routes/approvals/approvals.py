@@ -6,6 +6,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AfterValidator, Field
 
+from signet.api.http.bodies import ANYBODY
 from signet.api.http.bulk_outcomes import BulkOutcomes, show_outcome, show_outcomes
 from signet.api.http.call import Call
 from signet.api.http.cursors import Page, make_page, parse_position
@@ -36,9 +37,7 @@ class NewRequestDecision(NewDecision):
 
 
 class NewDecisions(Strict):
-    decisions: Annotated[
-        tuple[NewRequestDecision, ...], Field(strict=False, min_length=1, max_length=MAX_DECISIONS)
-    ]
+    decisions: Annotated[list[NewRequestDecision], Field(min_length=1, max_length=MAX_DECISIONS)]
 
 
 def add_approval_routes(routes: Routes) -> None:
@@ -85,7 +84,12 @@ def add_approval_routes(routes: Routes) -> None:
     def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> VoteResult:
         return call.use.approvals.decide(call.caller, approval_id, new.vote, new.reason)
 
-    @routes.post("/v1/approvals/decisions", "Decide many, each on its own", BulkOutcomes[VoteResult])
+    @routes.post(
+        "/v1/approvals/decisions",
+        "Decide many, each on its own",
+        BulkOutcomes[VoteResult],
+        large_bodies_want=ANYBODY,
+    )
     def decide_approvals(call: Call, new: Annotated[NewDecisions, Body()]) -> BulkOutcomes[VoteResult]:
         ballots = [Ballot(decision.request_id, decision.vote, decision.reason) for decision in new.decisions]
         outcomes = call.use.approvals.decide_many(call.caller, ballots)

@@ -42,6 +42,7 @@ def add_approval_chain_routes(routes: Routes) -> None:
         ChainVersion,
         status=201,
         body_model=Chain,
+        large_bodies_want="approval:manage",
     )
     def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """Save a draft, or answer the newest version if that says the same."""

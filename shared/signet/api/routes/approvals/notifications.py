@@ -19,8 +19,8 @@ Unread = Annotated[bool, Query(description="Only notifications that nobody has m
 
 class ReadNotifications(Strict):
     ids: Annotated[
-        tuple[Annotated[Id, Field(strict=False)], ...],
-        Field(strict=False, min_length=1, max_length=MAX_PAGE),
+        list[Annotated[Id, Field(strict=False)]],
+        Field(min_length=1, max_length=MAX_PAGE),
     ]
 
 

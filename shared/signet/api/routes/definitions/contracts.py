@@ -35,6 +35,7 @@ def add_contract_routes(routes: Routes) -> None:
         status=201,
         is_versioned=True,
         body_model=Contract,
+        large_bodies_want="contract:edit",
     )
     def create_contract(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """Save a draft of the version that the document names; all its findings are answered at once."""
@@ -42,7 +43,14 @@ def add_contract_routes(routes: Routes) -> None:
         location = f"/v1/contracts/{record.entity_type}/versions/{record.version}"
         return HttpAnswer(record, 201, record.revision, location)
 
-    @routes.put(VERSION, "Replace a draft", ContractDraft, is_versioned=True, body_model=Contract)
+    @routes.put(
+        VERSION,
+        "Replace a draft",
+        ContractDraft,
+        is_versioned=True,
+        body_model=Contract,
+        large_bodies_want="contract:edit",
+    )
     def replace_contract(
         call: Call,
         entity_type: PathName,

@@ -136,6 +136,7 @@ def _add_drafts(routes: Routes) -> None:
         status=201,
         is_versioned=True,
         body_model=Patch | Automation,
+        large_bodies_want="definition:edit",
     )
     def create_definition(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """Save a draft of the next version of its name; only publishing refuses a wrong one."""
@@ -143,7 +144,14 @@ def _add_drafts(routes: Routes) -> None:
         record = call.use.definitions.create(call.caller, kind, document)
         return HttpAnswer(record, 201, record.revision, f"/v1/definitions/{record.id}")
 
-    @routes.put(DEFINITION, "Replace a draft", Draft, is_versioned=True, body_model=Patch | Automation)
+    @routes.put(
+        DEFINITION,
+        "Replace a draft",
+        Draft,
+        is_versioned=True,
+        body_model=Patch | Automation,
+        large_bodies_want="definition:edit",
+    )
     def replace_definition(
         call: Call,
         definition_id: PathId,
@@ -159,7 +167,13 @@ def _add_drafts(routes: Routes) -> None:
         call.use.definitions.delete(call.caller, definition_id, require_version(if_match))
         return HttpAnswer(status=204)
 
-    @routes.put(f"{DEFINITION}/canvas", "Set the places of its nodes in an editor", Canvas, is_versioned=True)
+    @routes.put(
+        f"{DEFINITION}/canvas",
+        "Set the places of its nodes in an editor",
+        Canvas,
+        is_versioned=True,
+        large_bodies_want="definition:edit",
+    )
     def put_canvas(
         call: Call, definition_id: PathId, canvas: Annotated[NewCanvas, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:

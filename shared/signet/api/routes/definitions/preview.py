@@ -38,10 +38,9 @@ class NewSimulation(Strict):
         Field(strict=False, ge=FIRST, le=LAST, description="The time at the start; by default now."),
     ] = None
     birth: Literal["created", "amended"] = "created"
-    requests: Annotated[
-        tuple[Named, ...],
-        Field(strict=False, max_length=MAX_REQUESTS, description="Transitions to ask for, in order."),
-    ] = ()
+    requests: list[Named] = Field(
+        default=[], max_length=MAX_REQUESTS, description="Transitions to ask for, in order."
+    )
     approvals: Annotated[
         Mapping[Text, Literal["approved", "rejected", "expired"]],
         Field(max_length=MAX_NAMED, description=ByNode),
@@ -67,8 +66,8 @@ class NewSimulation(Strict):
     ] = {}
     payload: Annotated[Any, Field(description="The payload of an automation's trigger.")] = None
     user_id: Annotated[str, Field(min_length=1, max_length=200)] = "simulated"
-    roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
-    permissions: Annotated[tuple[Permission, ...], Field(strict=False, max_length=MAX_NAMED)] = ("*:*",)
+    roles: list[Named] = Field(default=[], max_length=MAX_ROLES)
+    permissions: list[Permission] = Field(default=["*:*"], max_length=MAX_NAMED)
     max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] = MAX_STEPS
 
 
@@ -104,7 +103,11 @@ def add_trial_routes(routes: Routes) -> None:
         return call.use.publication_impact.read(call.principal, definition_id)
 
     @routes.post(
-        f"{DEFINITION}/simulate", "Run it in memory over one document", SimulationReport, writes_nothing=True
+        f"{DEFINITION}/simulate",
+        "Run it in memory over one document",
+        SimulationReport,
+        writes_nothing=True,
+        large_bodies_want="definition:read",
     )
     def simulate_definition(
         call: Call, definition_id: PathId, new: Annotated[NewSimulation, Body()]

@@ -57,6 +57,7 @@ def add_rule_routes(routes: Routes) -> None:
         also={201: RuleRecord, 202: ControlChange},
         is_versioned=True,
         body_model=RuleBody,
+        large_bodies_want="rule:edit",
     )
     def save_rule(
         call: Call,

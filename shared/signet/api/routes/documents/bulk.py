@@ -1,6 +1,5 @@
 """Routes that make many documents in one request, each with its own outcome."""
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
@@ -20,13 +19,15 @@ class NewDocuments(Strict):
         Literal["all", "each"],
         Field(description="`all`: if one is rejected, none is made. `each`: all others are made."),
     ] = "all"
-    documents: Annotated[Sequence[DocumentRequest], Field(min_length=1, max_length=MAX_BATCH)]
+    documents: Annotated[list[DocumentRequest], Field(min_length=1, max_length=MAX_BATCH)]
 
 
 def add_bulk_document_routes(routes: Routes) -> None:
     """Declare the route that makes many documents."""
 
-    @routes.post("/v1/documents/bulk", "Make many documents", BulkOutcomes[Applied])
+    @routes.post(
+        "/v1/documents/bulk", "Make many documents", BulkOutcomes[Applied], large_bodies_want="*:create"
+    )
     def create_documents(call: Call, new: Annotated[NewDocuments, Body()]) -> BulkOutcomes[Applied]:
         """Make many documents; the status is 200 even if some or all of them are rejected.
 

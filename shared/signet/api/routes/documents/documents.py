@@ -73,6 +73,7 @@ def _add_making(routes: Routes) -> None:
         is_versioned=True,
         places={"document": "/data"},
         names={"ENTITY_TYPE_UNKNOWN": "/entity_type"},
+        large_bodies_want="*:create",
     )
     def create_document(call: Call, new: Annotated[DocumentRequest, Body()]) -> HttpAnswer:
         """Create a document; its workflow begins with it."""
@@ -93,6 +94,7 @@ def _add_edits(routes: Routes) -> None:
         is_versioned=True,
         places={"document": "/patch"},
         takes_merge_patch=True,
+        large_bodies_want="*:edit",
     )
     def change_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
@@ -112,6 +114,7 @@ def _add_edits(routes: Routes) -> None:
         also={201: Applied},
         is_versioned=True,
         places={"document": "/data"},
+        large_bodies_want="*:edit",
     )
     def replace_document(
         call: Call,
@@ -147,6 +150,7 @@ def add_document_acts(routes: Routes) -> None:
         Applied,
         is_versioned=True,
         places={"payload": "/payload"},
+        large_bodies_want="*:*",
     )
     def run_action(
         call: Call,
@@ -165,6 +169,7 @@ def add_document_acts(routes: Routes) -> None:
         status=201,
         is_versioned=True,
         places={"document": "/patch"},
+        large_bodies_want="*:*",
     )
     def amend_document(
         call: Call, document_id: PathId, change: Annotated[AmendmentPatch, Body()], if_match: IfMatch = None

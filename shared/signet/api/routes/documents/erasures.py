@@ -16,9 +16,8 @@ from signet.engine.documents.erase import Erasure
 
 class NewErasure(Strict):
     fields: Annotated[
-        tuple[Named, ...] | None,
+        list[Named] | None,
         Field(
-            strict=False,
             min_length=1,
             max_length=MAX_FIELDS,
             description="Personal fields of the contract; by default all of them.",

@@ -95,6 +95,7 @@ def add_restart_routes(routes: Routes) -> None:
         Correction,
         is_versioned=True,
         places={"document": "/patch"},
+        large_bodies_want="workflow:correct",
     )
     def correct_document(
         call: Call, document_id: PathId, asked: Annotated[NewCorrection, Body()], if_match: IfMatch = None

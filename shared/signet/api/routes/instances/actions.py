@@ -91,9 +91,7 @@ class BulkActs(Strict):
     reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
     then: Annotated[Sequel | None, Field(description="Of `cancel` and `fail`: what follows.")] = None
     dry_run: DryRun = False
-    items: Annotated[
-        tuple[InstanceAndVersion, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)
-    ]
+    items: Annotated[list[InstanceAndVersion], Field(min_length=1, max_length=MAX_IN_BULK)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +178,11 @@ def add_token_acts(routes: Routes) -> None:
         )
         return show_act(state, version, asked)
 
-    @post("advance", "End one wait of an instance for a time, an event, an answer or a delivery")
+    @post(
+        "advance",
+        "End one wait of an instance for a time, an event, an answer or a delivery",
+        large_bodies_want="workflow:advance",
+    )
     def advance_instance(
         call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
@@ -225,7 +227,10 @@ def show_act(state: InstanceState, seen: int, asked: OperatorAct) -> HttpAnswer:
 
 
 def declare_act(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
-    def post(act: str, summary: str, shows: type = InstanceState) -> Callable[[Serve], Serve]:
-        return routes.post(f"/v1/instances/<instance_id>/{act}", summary, shows, is_versioned=True)
+    def post(
+        act: str, summary: str, shows: type = InstanceState, *, large_bodies_want: str | None = None
+    ) -> Callable[[Serve], Serve]:
+        path = f"/v1/instances/<instance_id>/{act}"
+        return routes.post(path, summary, shows, is_versioned=True, large_bodies_want=large_bodies_want)
 
     return post

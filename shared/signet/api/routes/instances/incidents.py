@@ -161,7 +161,7 @@ def add_repair_routes(routes: Routes) -> None:
     """Add the acts that repair what is held."""
     post = declare_act(routes)
 
-    @post("skip", "Skip a node that failed or cannot act")
+    @post("skip", "Skip a node that failed or cannot act", large_bodies_want="workflow:skip")
     def skip_instance_node(
         call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:

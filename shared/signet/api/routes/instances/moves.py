@@ -54,7 +54,7 @@ class SeenToMove(Strict):
 
 
 class NewMoves(NewMove):
-    items: Annotated[tuple[SeenToMove, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)]
+    items: Annotated[list[SeenToMove], Field(min_length=1, max_length=MAX_IN_BULK)]
 
 
 @dataclass(frozen=True, slots=True)

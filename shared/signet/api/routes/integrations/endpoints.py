@@ -28,9 +28,8 @@ class EndpointContent(Strict):
         ),
     ]
     secrets: Annotated[
-        tuple[Name, ...],
+        list[Name],
         Field(
-            strict=False,
             min_length=1,
             max_length=2,
             description="Names of the tenant's secrets, the newest first; while one is replaced, both sign.",
@@ -39,7 +38,7 @@ class EndpointContent(Strict):
     status: Literal["active", "disabled"] = "active"
 
     def to_terms(self) -> EndpointTerms:
-        return EndpointTerms(self.url, self.secrets, self.status)
+        return EndpointTerms(self.url, tuple(self.secrets), self.status)
 
 
 class NewOutboundEndpoint(EndpointContent):

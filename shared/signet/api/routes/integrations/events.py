@@ -40,7 +40,9 @@ class EventRequest(Strict):
 
 
 def add_event_routes(routes: Routes) -> None:
-    @routes.post("/v1/events", "Send an event", TakenEvent, status=202)
+    @routes.post(
+        "/v1/events", "Send an event", TakenEvent, status=202, large_bodies_want="inbound_event:send"
+    )
     def send_event(call: Call, new: Annotated[EventRequest, Body()]) -> HttpAnswer:
         """Send an event, which is kept for seven days for the first workflow that waits for its key."""
         event = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)

@@ -30,9 +30,8 @@ class InboundEndpointContent(Strict):
         ),
     ] = None
     secrets: Annotated[
-        tuple[Name, ...],
+        list[Name],
         Field(
-            strict=False,
             min_length=1,
             max_length=MAX_SECRETS,
             description="Names of the tenant's secrets; while one is replaced, either is accepted.",
@@ -41,7 +40,7 @@ class InboundEndpointContent(Strict):
     status: Literal["active", "disabled"] = "active"
 
     def to_terms(self) -> InboundEndpointTerms:
-        return InboundEndpointTerms(self.key_prefix, self.key_pointer, self.secrets, self.status)
+        return InboundEndpointTerms(self.key_prefix, self.key_pointer, tuple(self.secrets), self.status)
 
 
 class NewInboundEndpoint(InboundEndpointContent):

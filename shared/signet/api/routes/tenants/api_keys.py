@@ -21,7 +21,7 @@ from signet.engine.tenants.api_keys import ApiKeyRecord
 
 class NewKey(Strict):
     name: Annotated[Named, Field(description="The name that people read; several keys may have one name.")]
-    roles: Annotated[tuple[Named, ...], Field(strict=False, min_length=1, max_length=MAX_ROLES)]
+    roles: Annotated[list[Named], Field(min_length=1, max_length=MAX_ROLES)]
     expires_at: Annotated[
         AwareDatetime | None,
         Field(strict=False, description="The end of the key; by default it lives until it is revoked."),

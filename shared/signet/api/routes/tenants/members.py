@@ -36,7 +36,7 @@ class MemberContent(Strict):
     display_name: DisplayName
     email: Email | None = None
     phone: Phone | None = None
-    roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
+    roles: list[Named] = Field(default=[], max_length=MAX_ROLES)
     status: Annotated[
         MemberStatus, Field(description="A disabled member is let in nowhere and decides nothing.")
     ] = "active"

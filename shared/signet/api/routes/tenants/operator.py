@@ -5,6 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from pydantic import Field
 
+from signet.api.http.bodies import OPERATORS
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import PathId, Reason
 from signet.api.http.routing import Routes
@@ -34,7 +35,13 @@ def add_operator_routes(routes: Routes) -> None:
     def get_any_tenant(call: Call, tenant_id: PathId) -> HttpAnswer:
         return show_record(call.use.tenant_operator.read(call.caller, tenant_id))
 
-    @routes.put("/v1/tenants/<tenant_id>", "Install a tenant", Tenant, is_for_operators=True)
+    @routes.put(
+        "/v1/tenants/<tenant_id>",
+        "Install a tenant",
+        Tenant,
+        is_for_operators=True,
+        large_bodies_want=OPERATORS,
+    )
     def install_tenant(
         call: Call, tenant_id: PathId, content: Annotated[TenantContent, Body()]
     ) -> HttpAnswer:

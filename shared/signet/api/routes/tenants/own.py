@@ -75,6 +75,7 @@ def add_tenant_routes(routes: Routes) -> None:
         Tenant,
         also={202: ControlChange},
         is_versioned=True,
+        large_bodies_want="tenant:edit",
     )
     def change_tenant(
         call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None

@@ -18,9 +18,8 @@ from signet.engine.tenants.roles import ShownRole
 
 class RoleContent(Strict):
     permissions: Annotated[
-        tuple[Permission, ...],
+        list[Permission],
         Field(
-            strict=False,
             max_length=MAX_PERMISSIONS,
             description="Permissions such as invoice:approve or invoice:*.",
         ),
@@ -45,6 +44,7 @@ def add_role_routes(routes: Routes) -> None:
         ShownRole,
         also={201: ShownRole, 202: ControlChange},
         is_versioned=True,
+        large_bodies_want="role:edit",
     )
     def put_role(
         call: Call,
@@ -58,7 +58,7 @@ def add_role_routes(routes: Routes) -> None:
         role that they hold. Where the tenant wants two people, 202 answers what a service account would gain:
         another person confirms it.
         """
-        saved = call.use.roles.save(call.caller, role, content.permissions, parse_version(if_match))
+        saved = call.use.roles.save(call.caller, role, tuple(content.permissions), parse_version(if_match))
         if isinstance(saved, ControlChange):
             return show_proposed(saved)
         return show_put(saved.role, f"/v1/roles/{role}", is_new=saved.is_new)

@@ -30,7 +30,7 @@ ACCOUNT = "/v1/service_accounts/<account_id>"
 
 class ServiceAccountContent(Strict):
     label: DisplayName
-    roles: Annotated[tuple[Named, ...], Field(strict=False, min_length=1, max_length=MAX_ROLES)]
+    roles: Annotated[list[Named], Field(min_length=1, max_length=MAX_ROLES)]
     owner_id: Annotated[UserId, Field(description="An active member. Without them, its steps pause.")]
     status: Annotated[
         AccountStatus, Field(description="The steps of a disabled account pause until it is active again.")

@@ -1,0 +1,99 @@
+"""Faults in fairness: one person takes what serves everybody. It is no invariant of workflows."""
+
+from tests.mutants.mutation import NO_INVARIANT, Mutation
+
+QUOTAS = "tests/integration/engine/access/test_quotas.py::test_"
+WAITS = "tests/integration/engine/access/test_waits.py::test_"
+SQL = "shared/signet/store/tenants/waits.sql"
+
+FAIRNESS = (
+    Mutation(
+        "a person takes all of the tenant's requests",
+        NO_INVARIANT,
+        "shared/signet/engine/access/quotas.py",
+        "        person = bucket_of_person(quota, subject, self._percent)\n",
+        "        person = bucket_of_tenant(quota)\n",
+        (f"{QUOTAS}a_person_takes_their_share_and_leaves_the_rest", f"{QUOTAS}the_share_is_a_setting"),
+    ),
+    Mutation(
+        "all persons share one bucket",
+        NO_INVARIANT,
+        "shared/signet/core/tenants/quotas.py",
+        'subject.encode(errors="surrogatepass")',
+        'b""',
+        (
+            f"{QUOTAS}a_person_takes_their_share_and_leaves_the_rest",
+            f"{WAITS}a_person_has_a_quarter",
+            "tests/unit/core/tenants/test_request_limits.py::test_each_person_has_a_bucket_beside_the_tenants",
+        ),
+    ),
+    Mutation(
+        "one signing sender takes all of the tenant's requests",
+        NO_INVARIANT,
+        "shared/signet/engine/access/quotas.py",
+        "    _require(connection, tenant_id, share)\n",
+        "",
+        (
+            "tests/functions/routes/integrations/test_events.py::test_a_sender_has_a_share_of_the_tenants_quota",
+        ),
+    ),
+    Mutation(
+        "a person waits in every place of the tenant",
+        NO_INVARIANT,
+        SQL,
+        "of_person < %(person)s::integer",
+        "true",
+        (f"{WAITS}a_person_has_a_quarter", f"{WAITS}a_key_counts_by_itself"),
+    ),
+    Mutation(
+        "a tenant waits in every place",
+        NO_INVARIANT,
+        SQL,
+        "of_tenant < %(tenant)s::integer",
+        "true",
+        (f"{WAITS}a_tenant_has_half",),
+    ),
+    Mutation(
+        "all tenants together wait without a bound",
+        NO_INVARIANT,
+        SQL,
+        "count_waits(%(in_all)s::integer) < %(in_all)s::integer",
+        "true",
+        (f"{WAITS}all_tenants_together_have_so_many",),
+    ),
+    Mutation(
+        "two take the last place to wait in",
+        NO_INVARIANT,
+        "shared/signet/store/tenants/waits.py",
+        "    connection.execute(_SQL.lock_waits)\n",
+        "",
+        ("tests/concurrency/test_waits.py::test_the_second_waits_for_the_first_and_finds_no_place",),
+    ),
+    Mutation(
+        "a place is kept after the wait",
+        NO_INVARIANT,
+        "shared/signet/engine/access/waits.py",
+        "                end_wait(connection, place)\n",
+        "                pass\n",
+        (f"{WAITS}a_place_that_is_given_back_is_free", f"{WAITS}a_place_is_given_back_when_waiting_fails"),
+    ),
+    Mutation(
+        "who may do nothing has a large body parsed",
+        NO_INVARIANT,
+        "shared/signet/api/http/bodies.py",
+        "        _require_some(wanted, principal, database)\n",
+        "        pass\n",
+        ("tests/functions/routes/test_large_bodies.py::test_who_may_not_is_told_before_the_body_is_parsed",),
+    ),
+    Mutation(
+        "what has just come waits for the whole backlog",
+        NO_INVARIANT,
+        "shared/signet/engine/execution/worker.py",
+        "        arrived_since = self._arrivals.take(tenant_id)\n",
+        "        arrived_since = None\n",
+        (
+            "tests/integration/engine/dispatch/test_arrival_turns.py"
+            "::test_another_persons_document_waits_for_one_wave_and_not_for_all",
+        ),
+    ),
+)
