@@ -10,6 +10,7 @@ from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.benches import BENCHES
+from tests.mutants.bounding import BOUNDING
 from tests.mutants.carrying import CARRYING
 from tests.mutants.compiling import COMPILING
 from tests.mutants.correcting import CORRECTING
@@ -43,6 +44,7 @@ MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
     *COMPILING,
     *OUTBOX,
+    *BOUNDING,
     *ENGINE,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,

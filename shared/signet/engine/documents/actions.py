@@ -13,6 +13,7 @@ from signet.core.contracts.contract import DeclaredAction
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.errors import Failed, Rejected
+from signet.core.expressions.render import refuse_too_large
 from signet.engine.documents.change import (
     DocumentChange,
     MutationContext,
@@ -76,6 +77,8 @@ def _update(
     payload: Mapping[str, Any],
 ) -> ChangeOrRefusal:
     values = _render(operation, context, row, payload)
+    if isinstance(values, Rejected):
+        return values
     data, mistakes = validate_fields(context.contract.contract.fields, {**context.data, **values})
     if data is None:
         return reject_fields(mistakes)
@@ -92,9 +95,11 @@ def _create(
     action: DeclaredAction,
     payload: Mapping[str, Any],
     make_id: MakeId,
-) -> DocumentChange:
-    change, document_id = _note(operation, context, row), make_id()
+) -> ChangeOrRefusal:
     values = _render(operation, context, row, payload)
+    if isinstance(values, Rejected):
+        return values
+    change, document_id = _note(operation, context, row), make_id()
     change.creates = [Create(action.entity_type or "", values, document_id, operation.reason)]
     change.output = {"document_id": str(document_id), "version": 1}
     return change
@@ -131,10 +136,13 @@ def _ask_function(
 
 def _render(
     operation: RunAction, context: MutationContext, row: DocumentRow, payload: Mapping[str, Any]
-) -> Mapping[str, Any]:
+) -> Mapping[str, Any] | Rejected:
     env = context.env(context.data, status=row.status, version=row.version)
     env |= {"payload": payload, "context": operation.context}
-    values: Mapping[str, Any] = context.contract.actions[operation.action](env)[0]
+    rendered = context.contract.actions[operation.action](env)
+    if isinstance(rendered, Rejected):
+        return refuse_too_large(f"what the action '{operation.action}' sets: ")
+    values: Mapping[str, Any] = rendered[0]
     return values
 
 
