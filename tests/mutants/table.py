@@ -21,6 +21,7 @@ from tests.mutants.engine import ENGINE
 from tests.mutants.going_back import GOING_BACK
 from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
+from tests.mutants.heavy import HEAVY
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.lines import LINES
@@ -45,6 +46,7 @@ MUTATIONS: Sequence[Mutation] = (
     *COMPILING,
     *OUTBOX,
     *BOUNDING,
+    *HEAVY,
     *ENGINE,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,

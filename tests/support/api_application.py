@@ -6,6 +6,7 @@ from signet.api.application import Application, Dependencies, MoreRoutes
 from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import make_tokens
 from signet.engine.access.quotas import RequestQuotas
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.store.database import Database
@@ -31,9 +32,10 @@ def wire(
     secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,
+    heavy_calls: HeavyCalls = IN_PLACE,
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database), secrets, telemetry)
+    use = make_use_cases(cast(Database, database), secrets, telemetry, heavy_calls=heavy_calls)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
         make_authentication(use, tokens) if isinstance(database, Database) else Authentication(tokens.verify)

@@ -113,6 +113,8 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "FILTER_INVALID": ErrorKind.MALFORMED,
         "FINDINGS_NOT_ACCEPTED": ErrorKind.CONFLICT,
         "FOUR_EYES_REQUIRED": ErrorKind.FORBIDDEN,
+        "HEAVY_CALL_RUNNING": ErrorKind.TOO_MANY,
+        "HEAVY_CALL_TOO_LARGE": ErrorKind.TOO_LARGE,
         "IDEMPOTENCY_KEY_REUSED": ErrorKind.INVALID,
         "INCIDENT_CLOSED": ErrorKind.CONFLICT,
         "INCIDENT_NOT_FOUND": ErrorKind.NOT_FOUND,

@@ -9,7 +9,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.envelope import START
+from signet.core.errors import FieldError
 from signet.core.runtime.decisions import Decision, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, apply_document_changes
 from signet.core.runtime.execution import InstanceExecution
@@ -17,6 +19,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Projection, Step, start_projection
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
+from signet.core.simulation.script_check import find_wrong_answers
 from signet.core.simulation.world import (
     SimulatedRequest,
     SimulatedStep,
@@ -69,6 +72,15 @@ def simulate(
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
             break
     return _sum_up(world, max_steps)
+
+
+def simulate_artifact(
+    artifact: Artifact, document: Mapping[str, Any], script: WorldScript, now: datetime, max_steps: int
+) -> Simulation | list[FieldError]:
+    """Load the workflow and run it, or return the answers of the script that no receiver could give."""
+    workflow = Workflow(artifact)
+    mistakes = find_wrong_answers(workflow, script.outputs)
+    return mistakes or simulate(workflow, document, script, now, max_steps=max_steps)
 
 
 def _find_end(world: SimulatedWorld, max_steps: int) -> str | None:
