@@ -15,7 +15,7 @@ from signet.core.errors import SignetError
 
 DONE, REFUSED, TOO_LARGE, BROKEN = "done", "refused", "too large", "broken"
 # The process lets those go first whose requests are short.
-NICENESS = 5
+NICENESS = 10
 
 
 def main() -> None:

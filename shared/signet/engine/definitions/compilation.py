@@ -61,20 +61,19 @@ class Subject:
     body: Patch | Automation
     contract: Contract | None
     settings: TenantSettings
-    calls: HeavyCalls
-    is_large: bool
+    # Where it is compiled: here, or where heavy calls run.
+    place: HeavyCalls
 
-    def compile(self, connection: Connection, tenant_id: UUID) -> Compilation:
-        """Compile it by itself; a large one in its tenant's turn."""
+    def compile(self) -> Compilation:
+        """Compile it by itself."""
         if isinstance(self.body, Patch) and self.contract is None:
             name = self.body.base.entity_type
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{name}'")
-        place = choose_place(self.calls, connection, tenant_id, is_large=self.is_large)
-        return place.call(compile_body, self.body, self.contract, self.settings)
+        return self.place.call(compile_body, self.body, self.contract, self.settings)
 
     def compile_for(self, connection: Connection, tenant_id: UUID) -> Compilation:
         """Compile it as it would be published: what it names must exist in the tenant."""
-        compilation = check_compilation(connection, tenant_id, self.compile(connection, tenant_id))
+        compilation = check_compilation(connection, tenant_id, self.compile())
         compilation = check_accounts(connection, tenant_id, compilation)
         beside = (*self._check_replaced(connection, tenant_id), *self._check_loaded(compilation))
         return Compilation(compilation.artifact, sort_findings((*compilation.findings, *beside)))
@@ -120,17 +119,18 @@ def read_subject(
         )
     settings = read_settings(connection, tenant_id)
     document = definition.body_patches_json or {}
+    # Before anything is made of the text, so that a call that is refused costs little.
+    is_large = not fits(document, LARGE_DOCUMENT_BYTES)
+    place = choose_place(calls, connection, tenant_id, is_large=is_large)
     if definition.definition_kind == "automation":
         automation = parse_body(Automation, document)
         contract = find_newest_contract(connection, tenant_id, automation.entity_type)
-        is_large = not fits(document, LARGE_DOCUMENT_BYTES)
-        return Subject(automation, contract, settings, calls, is_large)
+        return Subject(automation, contract, settings, place)
     patch = parse_body(Patch, document)
     contract = find_newest_contract(connection, tenant_id, patch.base.entity_type)
-    is_large = not fits(document, LARGE_DOCUMENT_BYTES) or (
-        contract is not None and is_large_contract(contract)
-    )
-    return Subject(patch, contract, settings, calls, is_large)
+    if not is_large and contract is not None and is_large_contract(contract):
+        place = choose_place(calls, connection, tenant_id, is_large=True)
+    return Subject(patch, contract, settings, place)
 
 
 def is_large_contract(contract: Contract) -> bool:

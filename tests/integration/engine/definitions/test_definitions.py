@@ -131,7 +131,7 @@ def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin
 def compile_definition(company: Company, definition_id: UUID) -> Compilation:
     with company.database.transaction(company.tenant_id) as connection:
         definition = require_definition(connection, company.tenant_id, definition_id)
-        return read_subject(connection, company.tenant_id, definition).compile(connection, company.tenant_id)
+        return read_subject(connection, company.tenant_id, definition).compile()
 
 
 def test_compiling_a_draft_tells_all_findings_and_writes_nothing(company: Company, admin: Admin) -> None:

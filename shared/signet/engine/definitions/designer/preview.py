@@ -247,7 +247,7 @@ def read_workflow(read: ReadTransaction, definition: DefinitionRow, calls: Heavy
     if stored is not None:
         return stored
     subject = read_subject(connection, tenant_id, definition, calls)
-    return subject.require_artifact(subject.compile(connection, tenant_id))[0]
+    return subject.require_artifact(subject.compile())[0]
 
 
 def read_contract_of(read: ReadTransaction, artifact: Artifact) -> Contract | None:
