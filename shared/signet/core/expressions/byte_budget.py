@@ -11,6 +11,8 @@ import orjson
 # Integers of more bits are not written to be counted. A digit has more than three bits.
 _COUNTED_BITS = 64
 _NO_LIMIT = 2**62
+# The kinds that most values are of: they are told by their type alone, which is quicker.
+_SCALARS = frozenset((bool, int, float, type(None)))
 
 
 class BudgetSpent(Exception):
@@ -39,13 +41,26 @@ class ByteBudget:
 
     def take_value(self, value: Any) -> None:
         """Take a whole value. A loop, not recursion: it may be nested deeper than Python's stack."""
+        kind = type(value)
+        if kind is str:
+            self.take(2)
+            self.take_text(value)
+        elif kind in _SCALARS:
+            self.take(_count_scalar(value))
+        else:
+            self._take_nested(value)
+
+    def _take_nested(self, value: Any) -> None:
         values = [value]
         while values:
             current = values.pop()
-            if isinstance(current, str):
+            kind = type(current)
+            if kind in _SCALARS:
+                self.take(_count_scalar(current))
+            elif isinstance(current, str):
                 self.take(2)
                 self.take_text(current)
-            elif isinstance(current, Mapping):
+            elif kind is dict or isinstance(current, Mapping):
                 self.take(max(2 * len(current) + 1, 2))
                 values.extend(current)
                 values.extend(current.values())

@@ -32,6 +32,7 @@ REFS = "refs"
 
 # Of one value that evidence shows.
 MAX_SHOWN_BYTES = 4_096
+_SHORT_CHARACTERS = MAX_SHOWN_BYTES // 6 - 1
 _SMALL = frozenset((bool, int, float, type(None)))
 _new_tuple = tuple.__new__
 
@@ -98,8 +99,8 @@ def compile_variables(names: Sequence[Name]) -> Callable[[Environment], dict[str
 
 def _show(value: Any) -> Any:
     """Return the value as evidence shows it: nothing of it but its size, where it is too large."""
-    # A character takes at most six bytes.
-    if isinstance(value, str) and len(value) * 6 + 2 <= MAX_SHOWN_BYTES:
+    # Most texts are short, and a character takes at most six bytes.
+    if type(value) is str and len(value) <= _SHORT_CHARACTERS:
         return value
     return value if fits(value, MAX_SHOWN_BYTES) else {"omitted": f"more than {MAX_SHOWN_BYTES} bytes"}
 
