@@ -19,6 +19,7 @@ from signet.core.tenants.retention import LEAST_DAYS, MAX_RETENTION_DAYS, Retent
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
 MAX_WAITS = 10_000
+MAX_HEAVY_PROCESSES = 16
 MIN_TOKEN_CHARACTERS = 32
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
@@ -74,6 +75,8 @@ class Settings:
     development_secret: str | None
     # How long to wait for a connection: a database that sleeps needs some 15 seconds to wake up.
     database_wait_seconds: int = 5
+    # Processes of their own for calls about large definitions; on AWS each request has one already.
+    heavy_processes: int = 0
     # The modules with users' Python.
     extensions: tuple[str, ...] = ()
     # Origins of the web pages that may call the API from a browser.
@@ -209,6 +212,7 @@ PROCESS = (
         "SIGNET_DATABASE_POOL_LIFETIME_SECONDS", "database_pool_lifetime_seconds", _number(10, 86_400), 900
     ),
     Variable("SIGNET_DATABASE_WAIT_SECONDS", "database_wait_seconds", _number(1, 60), 5),
+    Variable("SIGNET_HEAVY_PROCESSES", "heavy_processes", _number(0, MAX_HEAVY_PROCESSES), 0),
     Variable("SIGNET_OPERATOR_ROLE", "operator_role", _ROLE),
     Variable("SIGNET_SECRETS_FOLDER", "secrets_folder"),
     Variable("SIGNET_DATABASE_AUTH", "database_auth", _AUTH, "url"),

@@ -284,3 +284,28 @@ def test_health_says_when_the_threads_last_looked(start: Start, folder: Path) ->
     threads = {thread["name"]: thread["seconds_ago"] for thread in call(greeting)["threads"]}
     assert set(threads) == {"signet-worker", "signet-janitor"} and min(threads.values()) >= 0
     assert end(process, signal.SIGTERM) == "stopping\n"
+
+
+def list_children(process: subprocess.Popen[str]) -> set[int]:
+    """List the processes for heavy calls that the server has started."""
+    path = Path(f"/proc/{process.pid}/task")
+    children = {int(pid) for task in path.iterdir() for pid in (task / "children").read_text().split()}
+    return {pid for pid in children if b"heavy_process" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+@linux_only
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_for_heavy_calls_end_with_the_server(
+    start: Start, state: Path, number: signal.Signals
+) -> None:
+    process = start(state)
+    greeting, token = read_greeting(process), make_token(state, "sam")
+    nodes = [{"id": "note", "type": "script", "config": {"set": {"a": "1"}}}]
+    automation = {"automation": "nightly", "trigger": {"on": "manual"}, "nodes": nodes}
+    made = send(greeting, "POST", "/v1/definitions", token, automation)
+    run = send(greeting, "POST", f"/v1/definitions/{made['id']}/simulate", token, {})
+    assert run["status"] == "completed"
+    children = list_children(process)
+    assert len(children) == 1
+    end(process, number)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children))

@@ -24,8 +24,8 @@ PROVING: Sequence[Mutation] = (
         "a value that a rule sets has no author",
         3,
         f"{SIGNET}/engine/documents/rules.py",
-        "                    change.content_responsible |= _find_sources(compiled, context, change)",
-        "                    pass",
+        "        change.content_responsible |= _find_sources(compiled, context, change)",
+        "        pass",
         (f"{THROUGH}the_author_of_a_rule_does_not_approve_what_it_set",),
     ),
     Mutation(

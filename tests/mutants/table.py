@@ -10,6 +10,7 @@ from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.benches import BENCHES
+from tests.mutants.bounding import BOUNDING
 from tests.mutants.carrying import CARRYING
 from tests.mutants.compiling import COMPILING
 from tests.mutants.correcting import CORRECTING
@@ -21,6 +22,7 @@ from tests.mutants.fairness import FAIRNESS
 from tests.mutants.going_back import GOING_BACK
 from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
+from tests.mutants.heavy import HEAVY
 from tests.mutants.holding import HOLDING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.lines import LINES
@@ -45,6 +47,8 @@ MUTATIONS: Sequence[Mutation] = (
     *DEFINITIONS,
     *COMPILING,
     *OUTBOX,
+    *BOUNDING,
+    *HEAVY,
     *ENGINE,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,

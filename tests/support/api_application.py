@@ -7,6 +7,7 @@ from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import make_tokens
 from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.engine.access.quotas import RequestQuotas
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.store.database import Database
@@ -33,9 +34,10 @@ def wire(
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,
     limits: RequestLimits = DEFAULT_LIMITS,
+    heavy_calls: HeavyCalls = IN_PLACE,
 ) -> Application:
     quotas = RequestQuotas(database, limits=limits) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database), secrets, telemetry, limits=limits)
+    use = make_use_cases(cast(Database, database), secrets, telemetry, limits=limits, heavy_calls=heavy_calls)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
         make_authentication(use, tokens) if isinstance(database, Database) else Authentication(tokens.verify)

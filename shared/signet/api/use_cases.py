@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from signet.api.lazy import LazyAttribute, T
 from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Database
@@ -124,7 +125,9 @@ class UseCases:
         "signet.engine.documents.queries.timeline:DocumentLife",
         parts=["database", "documents.caches.contracts"],
     )
-    definitions: "UseCase[Definitions]" = UseCase("signet.engine.definitions.definitions:Definitions")
+    definitions: "UseCase[Definitions]" = UseCase(
+        "signet.engine.definitions.definitions:Definitions", parts=["database", "heavy_calls"]
+    )
     definitions_read: "UseCase[DefinitionsRead]" = UseCase(
         "signet.engine.definitions.queries:DefinitionsRead"
     )
@@ -133,13 +136,13 @@ class UseCases:
         "signet.engine.definitions.designer.expressions:Expressions"
     )
     definition_preview: "UseCase[DefinitionPreview]" = UseCase(
-        "signet.engine.definitions.designer.preview:DefinitionPreview"
+        "signet.engine.definitions.designer.preview:DefinitionPreview", parts=["database", "heavy_calls"]
     )
     definition_simulation: "UseCase[DefinitionSimulation]" = UseCase(
-        "signet.engine.definitions.designer.simulate:DefinitionSimulation"
+        "signet.engine.definitions.designer.simulate:DefinitionSimulation", parts=["database", "heavy_calls"]
     )
     publication_impact: "UseCase[PublicationImpact]" = UseCase(
-        "signet.engine.definitions.designer.impact:PublicationImpact"
+        "signet.engine.definitions.designer.impact:PublicationImpact", parts=["database", "heavy_calls"]
     )
     templates: "UseCase[Templates]" = UseCase("signet.engine.definitions.templates:Templates")
     inbound_events: "UseCase[InboundEvents]" = UseCase(
@@ -214,15 +217,18 @@ class UseCases:
         make_check: Callable[[], CheckUrl],
         telemetry: Telemetry,
         limits: RequestLimits = DEFAULT_LIMITS,
+        heavy_calls: HeavyCalls = IN_PLACE,
     ) -> None:
         self.database = database
         self.limits = limits
+        self.heavy_calls = heavy_calls
         self.telemetry = telemetry
         self._secrets = secrets
         self._make_check = make_check
 
     def unwatched(self) -> "UseCases":
-        return UseCases(self.database, self._secrets, self._make_check, SILENT, self.limits)
+        parts = self._secrets, self._make_check, SILENT, self.limits, self.heavy_calls
+        return UseCases(self.database, *parts)
 
     def make_all(self) -> None:
         for name, part in vars(type(self)).items():

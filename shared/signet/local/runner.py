@@ -37,7 +37,7 @@ from signet.store.schema.server import (
     may_come,
     use_database,
 )
-from signet.wiring.api import get_application
+from signet.wiring.api import get_application, get_heavy_calls
 from signet.wiring.effects import get_effects
 from signet.wiring.engine import make_worker
 from signet.wiring.housekeeping import make_housekeeping
@@ -45,6 +45,8 @@ from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, get_telemetry
 
 WORKER_ROLE, JANITOR_ROLE = "signet_worker", "signet_janitor"
 POOL_SIZE = 8
+# For calls about large definitions, beside the threads of the API.
+HEAVY_PROCESSES = 2
 # How often a server of our own is looked after, and how often one that is away is asked for at the start.
 TEND_SECONDS, SERVER_TRIES = 1.0, 60
 # Waits for the end of everything, for so many seconds, and says whether it is there.
@@ -91,6 +93,7 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
                 with suppress(OSError):  # the terminal may be gone
                     print("stopping", flush=True)
                 # All at once, so that together they take no longer than the slowest.
+                _stop_heavy_calls()
                 engine.set()
                 housekeeping.set()
                 gateway.stop()
@@ -208,6 +211,7 @@ def _load_handler(runtime: Runtime) -> Handler:
             "SIGNET_DATABASE_URL": runtime.database_url,
             "SIGNET_DATABASE_POOL_SIZE": str(POOL_SIZE),
             "SIGNET_MAX_WAITS": str(MAX_CONNECTIONS // 4),
+            "SIGNET_HEAVY_PROCESSES": os.environ.get("SIGNET_HEAVY_PROCESSES", str(HEAVY_PROCESSES)),
             "SIGNET_DEVELOPMENT_SECRET": runtime.development_secret,
             "SIGNET_OPERATOR_ROLE": OPERATOR_ROLE,
             # A line for each request and wave is too much for a terminal, unless it is asked for.
@@ -224,6 +228,12 @@ def _load_handler(runtime: Runtime) -> Handler:
     with suppress(OSError):  # a checkout that nobody may write to has no page
         renew_page()
     return handler
+
+
+def _stop_heavy_calls() -> None:
+    calls = get_heavy_calls()
+    if calls is not None:
+        calls.stop()
 
 
 def _greet(url: str, runtime: Runtime, tenants: Sequence[InstalledTenant]) -> None:

@@ -87,6 +87,9 @@ class TelemetryFanOut:
         if self._metrics is not None:
             self._metrics.write_given_back(queue, count)
 
+    def heavy_call_ended(self, outcome: str, seconds: float) -> None:
+        self._figures.add_heavy_call(outcome, seconds)
+
     def looked(self, thread: str) -> None:
         self._figures.add_look(thread)
 

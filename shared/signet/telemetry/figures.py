@@ -129,6 +129,12 @@ class Figures:
             ("queue", "code"),
         )
 
+        self._heavy_seconds = _Histogram(
+            "signet_heavy_call_seconds",
+            "How long a call about a large definition took in a process of its own.",
+            ("outcome",),
+            SECONDS,
+        )
         self._thread_failures = _Counter(
             "signet_thread_failures_total", "Looks of a background thread that failed.", ("thread", "code")
         )
@@ -175,6 +181,10 @@ class Figures:
         with self._lock:
             self._given_back.add(count, queue, code)
 
+    def add_heavy_call(self, outcome: str, seconds: float) -> None:
+        with self._lock:
+            self._heavy_seconds.add(seconds, outcome)
+
     def add_look(self, thread: str) -> None:
         self._looks[thread] = time.time()
 
@@ -201,6 +211,7 @@ class Figures:
                     *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),
                     *(self._task_runs, self._task_rows, self._thread_failures),
+                    self._heavy_seconds,
                 )
             ]
         looks = [("", {"thread": thread}, at) for thread, at in dict(self._looks).items()]

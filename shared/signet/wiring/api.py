@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from functools import cache
+from typing import TYPE_CHECKING
 
 from signet.api.application import Application, Dependencies
 from signet.api.auth.authentication import Authentication
@@ -12,11 +13,15 @@ from signet.core.tenants.principal import VerifiedToken
 from signet.core.tenants.request_limits import DEFAULT_LIMITS, RequestLimits
 from signet.engine.access.admission import AdmissionCheck
 from signet.engine.access.quotas import RequestQuotas
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.settings import Settings
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
+
+if TYPE_CHECKING:
+    from signet.wiring.heavy_processes import HeavyProcesses
 
 # API Gateway gives up after 30 seconds. Until then there is an answer, also where the database has none.
 STATEMENT_SECONDS = 20.0
@@ -28,6 +33,7 @@ def make_use_cases(
     telemetry: Telemetry = SILENT,
     webhook_addresses: Collection[str] = (),
     limits: RequestLimits = DEFAULT_LIMITS,
+    heavy_calls: HeavyCalls = IN_PLACE,
 ) -> UseCases:
     def make_check() -> CheckUrl:
         from signet.outbound.webhook import AllowedAddresses, check_url
@@ -35,7 +41,7 @@ def make_use_cases(
         addresses = frozenset(webhook_addresses)
         return lambda url, hosts: check_url(url, AllowedAddresses(addresses, hosts))
 
-    return UseCases(database, secrets, make_check, telemetry, limits)
+    return UseCases(database, secrets, make_check, telemetry, limits, heavy_calls)
 
 
 def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
@@ -47,10 +53,11 @@ def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
     return Authentication(verify, AdmissionCheck(use.database).check)
 
 
-def make_ports(settings: Settings, telemetry: Telemetry) -> Dependencies:
+def make_ports(settings: Settings, telemetry: Telemetry, heavy_calls: HeavyCalls = IN_PLACE) -> Dependencies:
     database = make_database(settings, make_wake(settings), STATEMENT_SECONDS)
     addresses, limits = settings.leaving.webhook_addresses, settings.limits
-    use = make_use_cases(database, make_secrets(settings), telemetry, addresses, limits)
+    secrets = make_secrets(settings)
+    use = make_use_cases(database, secrets, telemetry, addresses, limits, heavy_calls)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Dependencies(
         use=use,
@@ -70,7 +77,18 @@ def get_application() -> Application:
         from signet.authoring.extensions import load_extensions
 
         load_extensions(settings.extensions)
-    return Application(make_ports(settings, get_telemetry()))
+    return Application(make_ports(settings, get_telemetry(), get_heavy_calls() or IN_PLACE))
+
+
+@cache
+def get_heavy_calls() -> "HeavyProcesses | None":
+    """Return the processes for heavy calls; where a process serves one request at a time, there are none."""
+    count = get_settings().heavy_processes
+    if not count:
+        return None
+    from signet.wiring.heavy_processes import HeavyProcesses
+
+    return HeavyProcesses(count, get_telemetry())
 
 
 def load_everything() -> None:

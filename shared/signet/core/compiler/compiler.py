@@ -52,6 +52,7 @@ from signet.core.contracts.expression_scope import (
     type_of_fields,
     type_of_settings,
 )
+from signet.core.errors import Defect
 from signet.core.expressions import Type
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.tenants.tenant_file import TenantSettings
@@ -103,6 +104,17 @@ def compile_effective(
     if mistakes:
         return Compilation(None, sort_findings(mistakes))
     return _compile(make_effective_source(expected, patch, settings))
+
+
+def compile_body(
+    body: Patch | Automation | None, contract: Contract | None, settings: TenantSettings
+) -> Compilation:
+    """Compile a patch for its contract, an automation, or the bare envelope of a contract."""
+    if isinstance(body, Automation):
+        return compile_automation(body, contract, settings)
+    if contract is None:
+        raise Defect("CONTRACT_ABSENT", "nothing can be compiled without its contract")
+    return compile_effective(make_envelope(contract), body, settings)
 
 
 def make_effective_source(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:

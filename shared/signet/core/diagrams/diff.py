@@ -158,6 +158,11 @@ class Diff:
         }
 
 
+def describe_differences(before: Content, after: Content) -> dict[str, Any]:
+    """Return the differences as JSON."""
+    return diff_artifacts(before, after).to_json()
+
+
 def diff_artifacts(before: Content, after: Content) -> Diff:
     old, new = WorkflowReading(before), WorkflowReading(after)
     nodes = _Groups()

@@ -78,6 +78,17 @@ def explain(
     return tuple(_write_section(number, chapter) for number, chapter in enumerate(chapters, 1))
 
 
+def explain_in_text(
+    artifact: Artifact,
+    contract: Contract | None,
+    control: ControlAuthors,
+    machines: Mapping[str, MachineLabel],
+    *,
+    is_draft: bool,
+) -> str:
+    return "\n".join(write_explanation(explain(artifact, contract, control, machines, is_draft=is_draft)))
+
+
 def write_explanation(sections: tuple[Section, ...]) -> list[str]:
     return list(_write_lines(sections))
 

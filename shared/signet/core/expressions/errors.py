@@ -68,6 +68,7 @@ MESSAGES: Mapping[str, str] = MappingProxyType(
         # Templates
         "TEMPLATE_TOO_DEEP": "the template is nested more than {limit} deep",
         "TEMPLATE_TOO_LARGE": "the template has more than {limit} values",
+        "RESULT_TOO_LARGE": "the template gives {count} bytes before it reads anything, at most {limit}",
         "TEXT_TOO_LONG": "the text has {count} characters, at most {limit}",
         "TEXT_FORBIDDEN": "the character {character} may not stand in a template",
         "NOT_JSON": "a value of type {type} is not JSON",

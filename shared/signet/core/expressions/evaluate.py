@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from signet.core.expressions.byte_budget import fits
 from signet.core.expressions.fast_comparison import UNREADABLE, Environment, Reader, fuse_comparison
 from signet.core.expressions.syntax_tree import (
     Comparison,
@@ -29,12 +30,17 @@ from signet.core.expressions.values import OPERATIONS
 REFS = "refs"
 
 
+# Of one value that evidence shows.
+MAX_SHOWN_BYTES = 4_096
+_SHORT_CHARACTERS = MAX_SHOWN_BYTES // 6 - 1
+_SMALL = frozenset((bool, int, float, type(None)))
 _new_tuple = tuple.__new__
 
 
 class Evaluation(NamedTuple):
     value: Any
     # {"expression": canonical text, "variables": {name: value}, "result": value}; values are not copied.
+    # Of a value that is too large it says only that: the version of the document has it.
     evidence: dict[str, Any]
 
 
@@ -62,7 +68,8 @@ def compile_expression(expression: Expression) -> Compiled:
 
     def evaluate(env: Environment) -> Evaluation:
         value = read_value(env)
-        evidence = {"expression": text, "variables": read_variables(env), "result": value}
+        shown = value if type(value) in _SMALL else _show(value)
+        evidence = {"expression": text, "variables": read_variables(env), "result": shown}
         # The named tuple's own constructor costs as much as a comparison, so it is not called.
         return _new_tuple(Evaluation, (value, evidence))
 
@@ -70,23 +77,32 @@ def compile_expression(expression: Expression) -> Compiled:
 
 
 def compile_variables(names: Sequence[Name]) -> Callable[[Environment], dict[str, Any]]:
-    """Return a function that reads the names' values, by dotted name. A missing value is null."""
+    """Return a function that shows the names' values, by dotted name. A missing value is null."""
     readers = tuple((name.text, compile_name(name)) for name in names)
     steps = tuple((name.text, *name.path) for name in names if len(name.path) == 2)
 
     def read_one_by_one(env: Environment) -> dict[str, Any]:
-        return {name: read(env) for name, read in readers}
+        return {name: _show(read(env)) for name, read in readers}
 
     def read_fields(env: Environment) -> dict[str, Any]:
         variables = {}
         try:
             for name, root, field in steps:
-                variables[name] = env[root].get(field)
+                value = env[root].get(field)
+                variables[name] = value if type(value) in _SMALL else _show(value)
         except UNREADABLE:
             return read_one_by_one(env)
         return variables
 
     return read_fields if len(steps) == len(readers) else read_one_by_one
+
+
+def _show(value: Any) -> Any:
+    """Return the value as evidence shows it: nothing of it but its size, where it is too large."""
+    # Most texts are short, and a character takes at most six bytes.
+    if type(value) is str and len(value) <= _SHORT_CHARACTERS:
+        return value
+    return value if fits(value, MAX_SHOWN_BYTES) else {"omitted": f"more than {MAX_SHOWN_BYTES} bytes"}
 
 
 def compile_name(name: Name) -> Reader:

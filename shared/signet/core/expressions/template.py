@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
+from signet.core.expressions.byte_budget import count_bytes
 from signet.core.expressions.errors import ExpressionError, make_error
 from signet.core.expressions.syntax import parse_expression
 from signet.core.expressions.syntax_tree import MAX_INTEGER, NAME, Expression, Name
@@ -20,6 +21,8 @@ from signet.core.expressions.types import Scope
 MAX_TEMPLATE_DEPTH = 20
 MAX_TEMPLATE_NODES = 2_000
 MAX_TEXT_CHARACTERS = 10_000
+# Of the value that a template gives, as compact JSON.
+MAX_RENDERED_BYTES = 262_144
 EXPRESSION_KEY = "$expr"
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -74,6 +77,9 @@ def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[
     """
     reader = _TemplateParser(scope)
     template = reader.parse(value, "", 1)
+    least = 0 if reader.errors else _count_least(template)
+    if least > MAX_RENDERED_BYTES:
+        reader.errors.append(make_error("RESULT_TOO_LARGE", 0, 0, limit=MAX_RENDERED_BYTES, count=least))
     return (None if reader.errors else template), tuple(reader.errors)
 
 
@@ -204,6 +210,22 @@ def _join_members(members: list[tuple[str, Template]]) -> Template:
     if all(isinstance(inner, Fixed) for _, inner in members):
         return Fixed({key: inner.value for key, inner in members if isinstance(inner, Fixed)})
     return TemplateMembers(tuple(members))
+
+
+def _count_least(template: Template) -> int:
+    """Count the bytes that the template gives even where all that it reads is empty."""
+    match template:
+        case Fixed():
+            return count_bytes(template.value)
+        case Computed():
+            return 1
+        case Text():
+            return count_bytes("".join(part for part in template.parts if isinstance(part, str)))
+        case TemplateItems():
+            return len(template.items) + 1 + sum(map(_count_least, template.items))
+        case _:
+            around = 2 * len(template.members) + 1 + sum(count_bytes(key) for key, _ in template.members)
+            return around + sum(_count_least(inner) for _, inner in template.members)
 
 
 def list_template_parts(template: Template) -> list[Expression]:

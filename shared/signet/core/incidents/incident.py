@@ -64,6 +64,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,
+        "LIST_TOO_LARGE": IncidentKind.BUSINESS,
         "LIST_TOO_LONG": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "ORIGINAL_GONE": IncidentKind.BUSINESS,
@@ -72,6 +73,8 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "RULE_SETS_APPROVED": IncidentKind.CONFIGURATION,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
         "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
+        "TEMPLATE_TOO_LARGE": IncidentKind.BUSINESS,
+        "VARIABLES_TOO_LARGE": IncidentKind.BUSINESS,
     }
 )
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.

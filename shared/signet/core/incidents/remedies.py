@@ -81,6 +81,11 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
         GATE_HELD: _GATE,
+        "LIST_TOO_LARGE": (
+            "The items together are too much for one step. Correct the list, or what each item reads, where"
+            " that is listed. Or publish the workflow with an action that reads or gives back less, move the"
+            " instance to it, and retry."
+        ),
         "LIST_TOO_LONG": (
             "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"
             " where people may edit it. Or publish the workflow with a larger `max_items`, move the instance"
@@ -114,9 +119,18 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "SECRET_UNREADABLE": _SECRET + _SECOND,
         "SERVICE_ACCOUNT_UNUSABLE": "Enable the service account, or give it an active owner. Then retry.",
         STEP_FAILED: "Remove what the message names, then retry. Or go to an earlier node.",
+        "TEMPLATE_TOO_LARGE": (
+            "Nothing was sent or written. Correct the document where that is listed, or go to an earlier node"
+            " where people may edit it. Or publish the workflow with a template that reads less, move the"
+            " instance to it, and retry."
+        ),
         "TLS_FAILED": (
             "Have the delivering process trust the certificate of the endpoint (SSL_CERT_FILE), or have the"
             " receiver show one that it trusts. The last attempt sent nothing. Then retry."
+        ),
+        "VARIABLES_TOO_LARGE": (
+            "The node has not acted. Publish the workflow so that it keeps less: ids instead of long texts."
+            " Then cancel the instance with `then: restart`, which keeps only variables that people approved."
         ),
         "WORKFLOW_VERSION_DRIFT": (
             "The steps before were decided on other content, so that going on would be wrong. Go to the state"

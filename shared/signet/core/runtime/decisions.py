@@ -16,6 +16,7 @@ from signet.core.expressions.actors import (
 )
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor
+from signet.core.runtime.result_bounds import check_variables
 from signet.core.runtime.workflow import ChosenEdges, Workflow, WorkflowEdge, WorkflowNode
 from signet.core.tenants.permissions import grants
 
@@ -126,6 +127,12 @@ def conclude_error(
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
 
 
+def conclude_refused(workflow: Workflow, node: WorkflowNode, refused: Rejected, env: Environment) -> Decision:
+    """Conclude with the refusal of what the node was to do."""
+    evidence = {"code": refused.code, "message": refused.message}
+    return conclude_error(workflow, node, f"{refused.code}: {refused.message}", env, evidence)
+
+
 def check_length(node: WorkflowNode, items: Sequence[Any]) -> Rejected | None:
     """Refuse a list that is longer than its node takes: all items are acted on, or none."""
     limit = node.config["max_items"]
@@ -186,6 +193,9 @@ def _decide_script(
         name: node.expressions[f"/set/{name}"].evaluate(decision_input.env) for name in node.config["set"]
     }
     variables = {name: evaluation.value for name, evaluation in evaluated.items()}
+    refused = check_variables(node, decision_input.env.get("context", {}), variables)
+    if refused is not None:
+        return conclude_refused(workflow, node, refused, decision_input.env)
     evidence = {"set": {name: evaluation.evidence for name, evaluation in evaluated.items()}}
     # Conditions on the script's own edges see what it has just set.
     env = {**decision_input.env, "context": {**decision_input.env.get("context", {}), **variables}}

@@ -12,6 +12,7 @@ from signet.core.runtime.decisions import Decision, DecisionInput, decide
 from signet.core.runtime.hold_change import HoldChange
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
+from signet.core.runtime.result_bounds import check_room
 from signet.core.runtime.tokens import is_item, name_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -158,7 +159,8 @@ class InstanceExecution:
     ) -> None:
         node = self.workflow.nodes[token.node]
         if not node.type.is_decided:
-            prepared = prepare(node, token)
+            full = check_room(node, self.projection.context)
+            prepared = prepare(node, token) if full is None else Blocked(f"{full.code}: {full.message}")
             if isinstance(prepared, Blocked):
                 self.blocked[token.id] = prepared
             else:

@@ -1,6 +1,6 @@
 """The simulator: fast tests and what-if runs of a compiled workflow, in memory."""
 
-from signet.core.simulation.run import Simulation, simulate
+from signet.core.simulation.run import Simulation, simulate, simulate_artifact
 from signet.core.simulation.script_check import find_wrong_answers
 from signet.core.simulation.world import (
     SimulatedAccount,
@@ -19,4 +19,5 @@ __all__ = [
     "WorldScript",
     "find_wrong_answers",
     "simulate",
+    "simulate_artifact",
 ]

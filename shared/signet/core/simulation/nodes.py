@@ -6,19 +6,32 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from signet.core.errors import Rejected
+from signet.core.expressions.byte_budget import count_bytes
+from signet.core.expressions.render import Rendered
 from signet.core.integrations.retry_plan import describe_timeout
-from signet.core.runtime.decisions import WAITS, Decision, check_length, conclude, conclude_error, decide
+from signet.core.runtime.decisions import (
+    WAITS,
+    Decision,
+    check_length,
+    conclude,
+    conclude_refused,
+    decide,
+)
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
+from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
 from signet.core.validation.strict_model import parse_duration_seconds
 
 SimulatedResult = tuple[Decision, SimulatedWait | None]
+# The output with its evidence, or the refusal.
+_Run = tuple[Any, Mapping[str, Any]] | Rejected
 # The reason in the words of the engine, for an effect that was given up.
 SCRIPTED_FAILURE = "EFFECT_DEAD: the script has it fail"
+MAX_SHOWN = 2_000
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
@@ -112,18 +125,51 @@ def _pass_gate(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult
 def _run_actions(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node, items = pending.node, pending.plan
     if isinstance(items, Rejected):
-        refused = {"code": items.code, "message": items.message}
-        reason = f"{items.code}: {items.message}"
-        return conclude_error(world.workflow, node, reason, world.env(node), refused), None
-    if items is None:
-        result, evidence = _run_action(world, node, None)
-        return _save(world, node, result, evidence), None
-    outputs = []
-    for step, item in zip(pending.items, items, strict=True):
-        result, evidence = _run_action(world, node, item)
-        outputs.append(result)
-        world.execution.end(step, Decision("done", evidence=evidence), world.version)
-    return _save(world, node, outputs, {}), None
+        return _refuse(world, node, items)
+    if items is not None:
+        return _run_list(world, pending, items)
+    run = _run_action(world, node, None)
+    return _refuse(world, node, run) if isinstance(run, Rejected) else (_save(world, node, *run), None)
+
+
+def _run_list(world: SimulatedWorld, pending: PendingAction, items: Sequence[Any]) -> SimulatedResult:
+    """Run the items in order: all of them, or none."""
+    node, budget = pending.node, ListBudget(pending.node)
+    document, version, outputs = dict(world.document), world.version, list[Any]()
+    decisions: list[tuple[Decision, int]] = []
+    refused = None
+    for item in items:
+        run = _run_action(world, node, item)
+        if isinstance(run, Rejected):
+            refused = run
+            break
+        budget.take(run[1], run[0], 0)
+        refused = budget.refused
+        if refused is not None:
+            break
+        outputs.append(run[0])
+        decisions.append((Decision("done", evidence=run[1]), world.version))
+    if refused is None:
+        for step, (decision, after) in zip(pending.items, decisions, strict=True):
+            world.execution.end(step, decision, after)
+        return _save(world, node, outputs, {}), None
+    world.document, world.version = document, version
+    for index, step in enumerate(pending.items):
+        is_wrong = index == len(outputs)
+        ended = Decision("error", reason=refused.code) if is_wrong else Decision("skipped")
+        world.execution.end(step, ended, version)
+    return _refuse(world, node, refused)
+
+
+def _refuse(world: SimulatedWorld, node: WorkflowNode, refused: Rejected) -> SimulatedResult:
+    return conclude_refused(world.workflow, node, refused, world.env(node)), None
+
+
+def _render(world: SimulatedWorld, node: WorkflowNode, pointer: str, env: Mapping[str, Any]) -> Rendered:
+    rendered = render(node, pointer, env)
+    if not isinstance(rendered, Rejected):
+        world.rendered_bytes += count_bytes(rendered[0])
+    return rendered
 
 
 def _save(world: SimulatedWorld, node: WorkflowNode, result: Any, evidence: Mapping[str, Any]) -> Decision:
@@ -139,13 +185,18 @@ def _list_items(node: WorkflowNode, env: Mapping[str, Any]) -> Sequence[Any] | N
     return items if isinstance(items, list) else []
 
 
-def _run_action(world: SimulatedWorld, node: WorkflowNode, item: Any) -> tuple[Any, Mapping[str, Any]]:
-    payload, variables = node.templates["/payload"]({**world.env(node), "item": item})
+def _run_action(world: SimulatedWorld, node: WorkflowNode, item: Any) -> _Run:
+    rendered = _render(world, node, "/payload", {**world.env(node), "item": item})
+    if isinstance(rendered, Rejected):
+        return rendered
+    payload, variables = rendered
     name = node.config["action"]
     action = world.workflow.actions.get(name)
     if action is not None and action.kind == "update":
-        changes, _ = action.set({**world.env(node), "payload": payload})
-        world.document.update(changes)
+        changes = action.set({**world.env(node), "payload": payload})
+        if isinstance(changes, Rejected):
+            return changes
+        world.document.update(changes[0])
         world.version += 1
     return world.script.outputs.get(name, {}), {"payload": payload, "variables": variables}
 
@@ -197,7 +248,10 @@ def _parse_moment(value: Any) -> datetime | None:
 
 def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
-    key, _ = node.templates["/key"](world.env())
+    rendered = _render(world, node, "/key", world.env())
+    if isinstance(rendered, Rejected):
+        return _refuse(world, node, rendered)
+    key = rendered[0]
     timeout = node.config["timeout"]
     due = _after(world, timeout) if timeout else None
     return WAITS, SimulatedWait(f"event '{key}'", due, "timeout", key=key)
@@ -214,8 +268,11 @@ def _receive(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> 
 
 def _call_endpoint(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
-    payload, _ = node.templates["/payload"](world.env(node))
-    return WAITS, SimulatedWait(f"delivery to '{name_receiver(node)}' of {payload}")
+    rendered = _render(world, node, "/payload", world.env(node))
+    if isinstance(rendered, Rejected):
+        return _refuse(world, node, rendered)
+    shown = f"delivery to '{name_receiver(node)}' of {rendered[0]}"
+    return WAITS, SimulatedWait(shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}…")
 
 
 def name_receiver(node: WorkflowNode) -> str:
@@ -225,7 +282,11 @@ def name_receiver(node: WorkflowNode) -> str:
 
 def _notify(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
-    text, _ = node.templates["/text"](world.env(node))
+    for pointer in ("/subject", "/text"):
+        rendered = _render(world, node, pointer, world.env(node))
+        if isinstance(rendered, Rejected):
+            return _refuse(world, node, rendered)
+        text = rendered[0]
     if node.config["await"]:
         return WAITS, SimulatedWait(f"delivery of '{text}'")
     return conclude(world.workflow, node, "done", world.env(node), {"text": text}), None

@@ -9,7 +9,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.envelope import START
+from signet.core.errors import FieldError
 from signet.core.runtime.decisions import Decision, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, apply_document_changes
 from signet.core.runtime.execution import InstanceExecution
@@ -17,6 +19,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Projection, Step, start_projection
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
+from signet.core.simulation.script_check import find_wrong_answers
 from signet.core.simulation.world import (
     SimulatedRequest,
     SimulatedStep,
@@ -26,6 +29,8 @@ from signet.core.simulation.world import (
 )
 
 MAX_STEPS = 10_000
+# Of what all templates of a simulation give.
+MAX_RENDERED_BYTES = 16 * 1_048_576
 
 
 @dataclass(frozen=True)
@@ -61,12 +66,30 @@ def simulate(
     requests = list(script.requests)
     if node != START and requests:
         world.request = TransitionRequest("request 0", requests.pop(0), actor)
-    while len(execution.changed) < max_steps and execution.is_running:
+    while _find_end(world, max_steps) is None and execution.is_running:
         if execution.projection.position.ready():
             _run_round(world)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
             break
     return _sum_up(world, max_steps)
+
+
+def simulate_artifact(
+    artifact: Artifact, document: Mapping[str, Any], script: WorldScript, now: datetime, max_steps: int
+) -> Simulation | list[FieldError]:
+    """Load the workflow and run it, or return the answers of the script that no receiver could give."""
+    workflow = Workflow(artifact)
+    mistakes = find_wrong_answers(workflow, script.outputs)
+    return mistakes or simulate(workflow, document, script, now, max_steps=max_steps)
+
+
+def _find_end(world: SimulatedWorld, max_steps: int) -> str | None:
+    """Return why the simulation goes no further, although it could."""
+    if len(world.execution.changed) >= max_steps:
+        return f"stopped after {max_steps} steps"
+    if world.rendered_bytes > MAX_RENDERED_BYTES:
+        return f"stopped after {world.rendered_bytes} bytes of rendered templates"
+    return None
 
 
 def _run_round(world: SimulatedWorld) -> None:
@@ -139,14 +162,13 @@ def _request_next(world: SimulatedWorld, requests: list[str]) -> bool:
 
 def _sum_up(world: SimulatedWorld, max_steps: int) -> Simulation:
     execution = world.execution
-    is_cut_short = len(execution.changed) >= max_steps and execution.is_running
+    cut_short = _find_end(world, max_steps) if execution.is_running else None
     steps = [execution.changed[seq] for seq in sorted(execution.changed)]
     waiting = [
         SimulationRest(token.node, world.shown.get(execution.open[token.id].seq, _show_state(world, token)))
         for token in execution.projection.tokens()
         if token.id in execution.open
     ]
-    reason = f"stopped after {max_steps} steps" if is_cut_short else execution.projection.reason
     return Simulation(
         status=execution.projection.status,
         document_status=world.status,
@@ -156,7 +178,7 @@ def _sum_up(world: SimulatedWorld, max_steps: int) -> Simulation:
         asked=world.asked,
         waiting=waiting,
         refused=world.refused,
-        reason=reason,
+        reason=cut_short or execution.projection.reason,
     )
 
 

@@ -95,6 +95,8 @@ class SimulatedWorld:
     shown: dict[int, str] = field(default_factory=dict)
     request: TransitionRequest | None = None
     version: int = 1
+    # What its templates have given until now, as JSON.
+    rendered_bytes: int = 0
     asked: list[SimulatedRequest] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 

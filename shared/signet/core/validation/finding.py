@@ -27,6 +27,11 @@ class Finding:
     remedy: str
     parameters: Mapping[str, Any]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process have a copy: parameters that nobody may change cannot be copied there."""
+        values = (self.code, self.severity, self.place, self.sentence, self.remedy)
+        return Finding, (*values, dict(self.parameters))
+
     def to_json(self) -> dict[str, Any]:
         return {
             "code": self.code,

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from signet.authoring.actions import REGISTRY
 from signet.core.compiler.artifact import Artifact, parse_artifact
-from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
-from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.compiler import Compilation, compile_body
 from signet.core.compiler.finding_locations import FindingLocations
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.errors import FieldError, Rejected
+from signet.core.expressions.byte_budget import fits
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
 from signet.core.validation.model_errors import MAX_MISTAKES
@@ -22,6 +22,13 @@ from signet.core.validation.text_checks import check_texts
 from signet.engine.access.named_things import check_compilation
 from signet.engine.cache import load_contract
 from signet.engine.definitions.account_findings import check_accounts
+from signet.engine.definitions.heavy_calls import (
+    IN_PLACE,
+    LARGE_CONTRACT_PARTS,
+    LARGE_DOCUMENT_BYTES,
+    HeavyCalls,
+    choose_place,
+)
 from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.names import find_patch_in_force
@@ -54,21 +61,15 @@ class Subject:
     body: Patch | Automation
     contract: Contract | None
     settings: TenantSettings
+    # Where it is compiled: here, or where heavy calls run.
+    place: HeavyCalls
 
     def compile(self) -> Compilation:
-        if isinstance(self.body, Automation):
-            return compile_automation(self.body, self.contract, self.settings)
-        return compile_effective(make_envelope(self.require_contract()), self.body, self.settings)
-
-    def compile_bare(self) -> Compilation:
-        """Compile the envelope with nothing in its slots."""
-        return compile_effective(make_envelope(self.require_contract()), None, self.settings)
-
-    def require_contract(self) -> Contract:
-        if self.contract is None:
-            name = self.body.base.entity_type if isinstance(self.body, Patch) else self.body.entity_type
+        """Compile it by itself."""
+        if isinstance(self.body, Patch) and self.contract is None:
+            name = self.body.base.entity_type
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{name}'")
-        return self.contract
+        return self.place.call(compile_body, self.body, self.contract, self.settings)
 
     def compile_for(self, connection: Connection, tenant_id: UUID) -> Compilation:
         """Compile it as it would be published: what it names must exist in the tenant."""
@@ -99,18 +100,17 @@ class Subject:
                 "PATCH_OUT_OF_FORCE", "/", entity_type=entity_type, name=old.name, version=old.version
             )
 
-    def require_artifact(
-        self, compilation: Compilation | None = None
-    ) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
+    def require_artifact(self, compilation: Compilation) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
         """Return the artifact and its warnings, or raise every error."""
-        compilation = compilation or self.compile()
         placed = place_findings(compilation.findings, self.body)
         if compilation.artifact is None:
             raise reject_findings(placed)
         return compilation.artifact, placed
 
 
-def read_subject(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Subject:
+def read_subject(
+    connection: Connection, tenant_id: UUID, definition: DefinitionRow, calls: HeavyCalls = IN_PLACE
+) -> Subject:
     if definition.definition_kind not in ("org_patch", "automation"):
         raise Rejected(
             "DEFINITION_INVALID",
@@ -119,12 +119,23 @@ def read_subject(connection: Connection, tenant_id: UUID, definition: Definition
         )
     settings = read_settings(connection, tenant_id)
     document = definition.body_patches_json or {}
+    # Before anything is made of the text, so that a call that is refused costs little.
+    is_large = not fits(document, LARGE_DOCUMENT_BYTES)
+    place = choose_place(calls, connection, tenant_id, is_large=is_large)
     if definition.definition_kind == "automation":
         automation = parse_body(Automation, document)
         contract = find_newest_contract(connection, tenant_id, automation.entity_type)
-        return Subject(automation, contract, settings)
+        return Subject(automation, contract, settings, place)
     patch = parse_body(Patch, document)
-    return Subject(patch, find_newest_contract(connection, tenant_id, patch.base.entity_type), settings)
+    contract = find_newest_contract(connection, tenant_id, patch.base.entity_type)
+    if not is_large and contract is not None and is_large_contract(contract):
+        place = choose_place(calls, connection, tenant_id, is_large=True)
+    return Subject(patch, contract, settings, place)
+
+
+def is_large_contract(contract: Contract) -> bool:
+    parts = (contract.fields, contract.states, contract.transitions, contract.slots, contract.actions)
+    return sum(map(len, parts)) > LARGE_CONTRACT_PARTS
 
 
 def read_stored(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Artifact | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
-from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.compiler import compile_body
 from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
@@ -23,11 +23,13 @@ from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
     find_newest_contract,
+    is_large_contract,
     place_findings,
     read_settings,
     reject_findings,
     require_contract,
 )
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
 from signet.store.definitions import write as store
@@ -128,7 +130,7 @@ def delete_contract(act: AdminTransaction, entity_type: str, version: int, revis
 
 
 def freeze_contract(
-    act: AdminTransaction, entity_type: str, version: int
+    act: AdminTransaction, entity_type: str, version: int, calls: HeavyCalls = IN_PLACE
 ) -> tuple[NewDefinition, tuple[PlacedFinding, ...]]:
     """Publish a contract, and store its compiled envelope."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
@@ -149,7 +151,8 @@ def freeze_contract(
     if has_errors(mistakes):
         raise reject_findings(place_findings(mistakes))
     envelope = make_envelope(contract)
-    compilation = compile_effective(envelope, None, settings)
+    place = choose_place(calls, connection, tenant_id, is_large=is_large_contract(contract))
+    compilation = place.call(compile_body, None, contract, settings)
     placed = place_findings((*mistakes, *compilation.findings))
     if compilation.artifact is None:
         raise reject_findings(placed)

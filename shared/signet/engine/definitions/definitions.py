@@ -27,6 +27,7 @@ from signet.engine.definitions.contracts import (
     require_contract_draft,
     write_contract,
 )
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.definitions.publication import (
     MODELS,
     base_ref_of,
@@ -52,8 +53,9 @@ READ, EDIT = "definition:read", "definition:edit"
 class Definitions:
     """Drafts and published versions of patches and automations. One in each process."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, calls: HeavyCalls = IN_PLACE) -> None:
         self._database = database
+        self._calls = calls
 
     @contextmanager
     def _acting(self, caller: Caller, *permissions: str) -> Iterator[AdminTransaction]:
@@ -106,7 +108,7 @@ class Definitions:
         with self._acting(caller, PUBLISH_CONTRACT) as act:
             if expected_revision is not None:
                 require_contract_draft(act, entity_type, version, expected_revision)
-            new, findings = freeze_contract(act, entity_type, version)
+            new, findings = freeze_contract(act, entity_type, version, self._calls)
             authors = new.authorship
         control = make_control(authors, authors, {})
         return Published(new.id, version, new.compiled_hash or "", findings, control)
@@ -184,7 +186,9 @@ class Definitions:
             draft = _require(act, definition_id)
             if expected_revision is not None:
                 require_revision(draft.revision, expected_revision)
-            return publication.publish_draft(act, draft, replaces=replaces, accepted=accepted)
+            return publication.publish_draft(
+                act, draft, calls=self._calls, replaces=replaces, accepted=accepted
+            )
 
     def archive(
         self,
@@ -217,15 +221,15 @@ class Definitions:
             older = _require(act, definition_id)
             if wants_two_people(act):
                 return publication.propose_roll_back(act, older)
-            return publication.roll_back(act, older)
+            return publication.roll_back(act, older, calls=self._calls)
 
     def recompile(self, caller: Caller, definition_id: UUID) -> Published | ControlChange:
         """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
         with self._acting(caller, PUBLISH) as act:
             effective = _require(act, definition_id)
             if wants_two_people(act):
-                return publication.propose_recompile(act, effective)
-            return publication.recompile(act, effective)
+                return publication.propose_recompile(act, effective, self._calls)
+            return publication.recompile(act, effective, calls=self._calls)
 
     # --- changes that wait for another person ---
 
@@ -236,7 +240,7 @@ class Definitions:
 
     def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
         act.require(PUBLISH)
-        publication.apply_change(act, change)
+        publication.apply_change(act, change, self._calls)
 
 
 def _require(act: AdminTransaction, definition_id: UUID) -> DefinitionRow:

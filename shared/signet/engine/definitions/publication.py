@@ -36,6 +36,7 @@ from signet.engine.definitions.compilation import (
     read_subject,
     require_definition,
 )
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
 from signet.engine.definitions.replacement import put_out_of_force, require_replaced
 from signet.engine.definitions.run_as import require_run_as
@@ -111,6 +112,7 @@ def publish_draft(
     act: AdminTransaction,
     draft: DefinitionRow,
     *,
+    calls: HeavyCalls = IN_PLACE,
     barred: Sequence[str] | None = None,
     replaces: str | None = None,
     accepted: Collection[str] | None = None,
@@ -128,7 +130,7 @@ def publish_draft(
     require_another_publisher(act, own, PUBLISH, f"version {draft.version} of '{draft.name}'")
     authorship = make_authorship(act, authors)
     store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
-    subject = read_subject(connection, tenant_id, draft)
+    subject = read_subject(connection, tenant_id, draft, calls)
     artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
     require_run_as(act, artifact)
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
@@ -150,7 +152,11 @@ def publish_draft(
 
 
 def roll_back(
-    act: AdminTransaction, older: DefinitionRow, proposal: ControlChange | None = None
+    act: AdminTransaction,
+    older: DefinitionRow,
+    proposal: ControlChange | None = None,
+    *,
+    calls: HeavyCalls = IN_PLACE,
 ) -> Published:
     """Publish an older body again as a new version, so that history only grows.
 
@@ -160,15 +166,19 @@ def roll_back(
     wrote = older.list_known_authors()
     draft = insert_draft(act, older.definition_kind, body, older.canvas_json, proposal, wrote=wrote)
     row = require_definition(act.connection, act.caller.principal.tenant_id, draft.id)
-    return publish_draft(act, row, barred=() if proposal is None else proposal.responsible)
+    return publish_draft(act, row, calls=calls, barred=() if proposal is None else proposal.responsible)
 
 
 def recompile(
-    act: AdminTransaction, effective: DefinitionRow, proposal: ControlChange | None = None
+    act: AdminTransaction,
+    effective: DefinitionRow,
+    proposal: ControlChange | None = None,
+    *,
+    calls: HeavyCalls = IN_PLACE,
 ) -> Published:
     """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
-    patch, artifact, findings = _compile_again(act, effective)
+    patch, artifact, findings = _compile_again(act, effective, calls)
     require_replaced(act, patch, None)
     if proposal is not None and artifact.hash != proposal.body["compiled_hash"]:
         raise change_is_stale(proposal, proposal.base_version)
@@ -191,8 +201,10 @@ def propose_roll_back(act: AdminTransaction, older: DefinitionRow) -> ControlCha
     return _propose(act, older, "roll_back", body, _newest_version(act, older))
 
 
-def propose_recompile(act: AdminTransaction, effective: DefinitionRow) -> ControlChange:
-    patch, artifact, _ = _compile_again(act, effective)
+def propose_recompile(
+    act: AdminTransaction, effective: DefinitionRow, calls: HeavyCalls = IN_PLACE
+) -> ControlChange:
+    patch, artifact, _ = _compile_again(act, effective, calls)
     require_replaced(act, patch, None)
     body = {**describe(effective), "compiled_hash": artifact.hash}
     return _propose(act, effective, "recompile", body, _newest_version(act, effective))
@@ -210,7 +222,7 @@ def read_in_force(connection: Connection, tenant_id: UUID, change: ControlChange
     return {} if newest is None else {**describe(newest), "document": newest.body_patches_json}
 
 
-def apply_change(act: AdminTransaction, change: ControlChange) -> None:
+def apply_change(act: AdminTransaction, change: ControlChange, calls: HeavyCalls = IN_PLACE) -> None:
     definition = require_definition(act.connection, act.caller.principal.tenant_id, UUID(change.name))
     if change.act == "archive":
         apply_archive(act, definition, change)
@@ -219,9 +231,9 @@ def apply_change(act: AdminTransaction, change: ControlChange) -> None:
     if version != change.base_version:
         raise change_is_stale(change, version)
     if change.act == "roll_back":
-        roll_back(act, definition, change)
+        roll_back(act, definition, change, calls=calls)
     else:
-        recompile(act, definition, change)
+        recompile(act, definition, change, calls=calls)
 
 
 def _propose(
@@ -256,13 +268,13 @@ def _find_dropped(
 
 
 def _compile_again(
-    act: AdminTransaction, effective: DefinitionRow
+    act: AdminTransaction, effective: DefinitionRow, calls: HeavyCalls
 ) -> tuple[DefinitionRow, Artifact, tuple[PlacedFinding, ...]]:
     if effective.definition_kind != "effective" or effective.source_id is None:
         raise Rejected("DEFINITION_INVALID", "only an effective workflow can be recompiled")
     tenant_id = act.caller.principal.tenant_id
     patch = require_definition(act.connection, tenant_id, effective.source_id)
-    subject = read_subject(act.connection, tenant_id, patch)
+    subject = read_subject(act.connection, tenant_id, patch, calls)
     artifact, findings = subject.require_artifact(subject.compile_for(act.connection, tenant_id))
     require_run_as(act, artifact)
     return patch, artifact, findings

@@ -34,6 +34,7 @@ from signet.core.documents.merge_patch import MAX_PATCH_DEPTH, apply_merge_patch
 from signet.core.documents.personal_data import mask_text
 from signet.core.errors import Failed, FieldError, Rejected
 from signet.core.explain.vocabulary import escape
+from signet.core.expressions.render import refuse_too_large
 from signet.engine.documents.change import (
     DocumentChange,
     MutationContext,
@@ -97,6 +98,8 @@ def _update(
     payload: Mapping[str, Any],
 ) -> ChangeOrRefusal:
     values = _render(operation, context, row, payload)
+    if isinstance(values, Rejected):
+        return values
     data, mistakes = validate_fields(context.contract.contract.fields, {**context.data, **values})
     if data is None:
         return reject_fields(mistakes)
@@ -113,9 +116,11 @@ def _create(
     action: DeclaredAction,
     payload: Mapping[str, Any],
     make_id: MakeId,
-) -> DocumentChange:
-    change, document_id = _note(operation, context, row), make_id()
+) -> ChangeOrRefusal:
     values = _render(operation, context, row, payload)
+    if isinstance(values, Rejected):
+        return values
+    change, document_id = _note(operation, context, row), make_id()
     change.creates = [Create(action.entity_type or "", values, document_id, operation.reason)]
     change.output = {"document_id": str(document_id), "version": 1}
     return change
@@ -152,10 +157,13 @@ def _ask_function(
 
 def _render(
     operation: RunAction, context: MutationContext, row: DocumentRow, payload: Mapping[str, Any]
-) -> Mapping[str, Any]:
+) -> Mapping[str, Any] | Rejected:
     env = context.env(context.data, status=row.status, version=row.version)
     env |= {"payload": payload, "context": operation.context}
-    values: Mapping[str, Any] = context.contract.actions[operation.action](env)[0]
+    rendered = context.contract.actions[operation.action](env)
+    if isinstance(rendered, Rejected):
+        return refuse_too_large(f"what the action '{operation.action}' sets: ")
+    values: Mapping[str, Any] = rendered[0]
     return values
 
 

@@ -22,6 +22,8 @@ from signet.core.documents.rules import CompiledRule, EmitAction, RejectAction, 
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import FollowedField
 from signet.core.expressions.actors import find_person_against
+from signet.core.expressions.byte_budget import BudgetSpent, ByteBudget
+from signet.core.expressions.render import refuse_too_large
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
@@ -52,6 +54,8 @@ TTL_SECONDS = 5.0
 MAX_CACHED_BOOKS = 500
 # Rejections of one transaction. The others were refused by the same rules.
 MAX_KEPT = 100
+# Of all events that rules emit of one change.
+MAX_EMITTED_BYTES = 1_048_576
 _Key = tuple[UUID, str, int]
 # Has a set of persons written with the transaction, and returns its hash as rows hold it.
 KeepResponsible = Callable[[ResponsiblePersons], str]
@@ -137,18 +141,33 @@ def _apply_before(
             if isinstance(action, RejectAction):
                 return _rejected(compiled.rule, action)
             if isinstance(action, SetAction) and _may_set(context, change):
-                values, _ = compiled.templates[index](env)
-                merged = {**change.after.data, **values}
-                data, mistakes = validate_fields(change.contract.contract.fields, merged)
-                if data is None:
-                    return reject_fields(mistakes)
-                if data != change.after.data:
-                    approved = _list_approved(context, change, data)
-                    if approved:
-                        return _sets_approved(compiled.rule, approved)
-                    change.content_responsible |= compiled.responsible
-                    change.is_set_by_rules = True
-                change.after.data = data
+                refused = _set_values(compiled, index, context, change, env)
+                if refused is not None:
+                    return refused
+    return None
+
+
+def _set_values(
+    compiled: CompiledRule,
+    index: int,
+    context: MutationContext,
+    change: DocumentChange,
+    env: Mapping[str, Any],
+) -> Rejected | None:
+    rendered = compiled.templates[index](env)
+    if isinstance(rendered, Rejected):
+        return _too_large(compiled.rule)
+    merged = {**change.after.data, **rendered[0]}
+    data, mistakes = validate_fields(change.contract.contract.fields, merged)
+    if data is None:
+        return reject_fields(mistakes)
+    if data != change.after.data:
+        approved = _list_approved(context, change, data)
+        if approved:
+            return _sets_approved(compiled.rule, approved)
+        change.content_responsible |= compiled.responsible
+        change.is_set_by_rules = True
+    change.after.data = data
     return None
 
 
@@ -191,6 +210,7 @@ def _is_made_of_approved(context: MutationContext, change: DocumentChange) -> bo
 def _apply_after(
     rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
 ) -> Rejected | None:
+    emitted = ByteBudget(MAX_EMITTED_BYTES)
     for compiled in _concerned(rules, change, "after"):
         env = _env(context, change)
         if not _matches(compiled, context, change, env):
@@ -202,9 +222,39 @@ def _apply_after(
             if isinstance(action, RejectAction):
                 return _rejected(compiled.rule, action)
             if isinstance(action, EmitAction):
-                payload, _ = compiled.templates[index](_masked(env, change))
+                payload = _render_event(compiled, index, _masked(env, change), emitted)
+                if isinstance(payload, Rejected):
+                    return payload
                 change.emits.append((action.event_type, payload))
     return None
+
+
+def _render_event(
+    compiled: CompiledRule, index: int, env: Mapping[str, Any], emitted: ByteBudget
+) -> dict[str, Any] | Rejected:
+    """Render what a rule emits, within what all rules may emit of one change."""
+    rendered = compiled.templates[index](env)
+    if isinstance(rendered, Rejected):
+        return _too_large(compiled.rule)
+    payload: dict[str, Any] = rendered[0]
+    try:
+        emitted.take_value(payload)
+    except BudgetSpent:
+        return _emits_too_much(compiled.rule)
+    return payload
+
+
+def _too_large(rule: Rule) -> Rejected:
+    return refuse_too_large(f"the rule '{rule.name}': ")
+
+
+def _emits_too_much(rule: Rule) -> Rejected:
+    return Rejected(
+        "TEMPLATE_TOO_LARGE",
+        f"with the rule '{rule.name}' the rules emit more than {MAX_EMITTED_BYTES} bytes of one change",
+        remedy="Have the rules emit less: an id in place of a long text, or fewer events.",
+        details={"rule": rule.name},
+    )
 
 
 def _concerned(rules: Sequence[CompiledRule], change: DocumentChange, phase: str) -> list[CompiledRule]:

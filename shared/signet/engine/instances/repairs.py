@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
-from signet.core.canonical_json import content_hash
 from signet.core.repair.restart_check import list_repeated
 from signet.core.runtime.document_changes import take_drift
 from signet.core.runtime.go_to_targets import check_go_to, has_lasting_effect
@@ -18,7 +17,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.done_once import describe_said
+from signet.engine.execution.nodes.done_once import hash_said
 from signet.engine.instances.act_checks import (
     has_drifted,
     raise_if,
@@ -72,7 +71,7 @@ class Repairs:
             decision_input = transaction.decision_input(context, chosen)
             said = None
             if has_lasting_effect(execution.workflow, node.id):
-                said = content_hash(describe_said(node, decision_input.env))
+                said = hash_said(node, decision_input.env)
             person = caller.principal.subject
             decision = decide_skip(execution.workflow, node, decision_input, answer, person, said)
             execution.skip(chosen, decision, reason, transaction.actor, caller.claimed)

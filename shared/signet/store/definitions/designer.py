@@ -74,3 +74,8 @@ def count_at_nodes(
     statement = _SQL.count_automations_at_nodes if automation is not None else _SQL.count_documents_at_nodes
     with connection.cursor(row_factory=class_row(NodeCount)) as cursor:
         return cursor.execute(statement, values).fetchall()
+
+
+def take_heavy_turn(connection: Connection, tenant_id: UUID) -> bool:
+    row = connection.execute(_SQL.take_heavy_turn, {"tenant_id": tenant_id}).fetchone()
+    return row is not None and bool(row[0])

@@ -45,3 +45,7 @@ WITH live AS MATERIALIZED (
       AND d.name = %(name)s AND i.status IN ('running', 'paused')
     LIMIT %(at_most)s)
 {count_live_at_nodes}
+
+-- name: take_heavy_turn
+-- Take the tenant's turn for a heavy call until the transaction ends, and say whether it was free.
+SELECT pg_try_advisory_xact_lock(hashtextextended('heavy calls of ' || %(tenant_id)s::uuid, 0))

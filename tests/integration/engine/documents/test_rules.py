@@ -64,3 +64,45 @@ def test_a_rule_that_no_longer_fits_refuses_its_own_type_only(company: Company) 
     outcomes = company.documents.mutate_many(company.caller(), [Create("invoice", INVOICE), task], "each")
     assert isinstance(outcomes[0], Rejected) and "'old' no longer fits" in outcomes[0].message
     assert isinstance(outcomes[1], Applied)
+
+
+LONG = {**INVOICE, "note": "x" * 30_000}
+
+
+def publish_with_note(company: Company) -> None:
+    fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
+    company.publish("invoice", version=2, fields={**fields, "note": {"type": "string", "max_length": 40_000}})
+
+
+MANY = "{entity.note}" * 9
+
+
+@pytest.mark.parametrize(
+    ("phase", "action"),
+    [
+        ("before", {"kind": "set", "values": {"note": MANY}}),
+        ("after", {"kind": "emit", "event_type": "seen", "payload": {"note": MANY}}),
+    ],
+    ids=["set", "emit"],
+)
+def test_a_rule_that_gives_too_much_refuses_the_change(
+    company: Company, phase: str, action: dict[str, Any]
+) -> None:
+    publish_with_note(company)
+    company.add_rule("long", phase, "entity.note != null", action)
+    with pytest.raises(Rejected) as caught:
+        company.documents.mutate(company.caller(), Create("invoice", LONG))
+    assert caught.value.code == "TEMPLATE_TOO_LARGE" and caught.value.message.startswith("the rule 'long': ")
+    company.documents.mutate(company.caller(), Create("invoice", {**LONG, "note": "x" * 1_000}))
+
+
+def test_all_events_of_a_change_are_bounded_together(company: Company, admin: Admin) -> None:
+    publish_with_note(company)
+    emit = {"kind": "emit", "event_type": "seen", "payload": {"note": "{entity.note}" * 8}}
+    company.add_rule("tells", "after", "entity.note != null", *[emit] * 5)
+    with pytest.raises(Rejected) as caught:
+        company.documents.mutate(company.caller(), Create("invoice", LONG))
+    assert caught.value.code == "TEMPLATE_TOO_LARGE" and "1048576 bytes of one change" in caught.value.message
+    company.documents.mutate(company.caller(), Create("invoice", {**LONG, "note": "x" * 20_000}))
+    found = admin.execute("SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'seen'").fetchone()
+    assert found == (5,)

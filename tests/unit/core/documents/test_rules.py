@@ -15,6 +15,7 @@ from signet.core.documents.rules import (
 from signet.core.expressions import INT, STRING, Scope, list_of, object_of
 from signet.core.validation.strict_model import parse_strictly
 from tests.support.core.broken_contracts import VALID
+from tests.support.rendering import render_whole
 
 SCOPE = Scope({"entity": object_of({"total": INT, "vendor": STRING, "tags": list_of(STRING)})})
 REJECT = {"kind": "reject", "message": "no"}
@@ -71,11 +72,10 @@ def test_set_and_emit_have_templates() -> None:
     rule = compiled(
         read(condition, actions=[REJECT, {"kind": "set", "values": {"vendor": "V-{entity.total}"}}])
     )
-    assert rule.templates[1]({"entity": {"total": 7}})[0] == {"vendor": "V-7"}
+    assert render_whole(rule.templates[1], {"entity": {"total": 7}})[0] == {"vendor": "V-7"}
     emit = {"kind": "emit", "event_type": "big", "payload": {"total": {"$expr": "entity.total"}}}
-    assert compiled(read(condition, "after", [emit])).templates[0]({"entity": {"total": 7}})[0] == {
-        "total": 7
-    }
+    emits = compiled(read(condition, "after", [emit])).templates[0]
+    assert render_whole(emits, {"entity": {"total": 7}})[0] == {"total": 7}
 
 
 @pytest.mark.parametrize(

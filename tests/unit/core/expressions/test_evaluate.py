@@ -270,3 +270,26 @@ class Refusing(dict[str, Any]):
 )
 def test_junctions_stop_as_soon_as_they_know(text: str) -> None:
     assert evaluate(text, Refusing(entity={"a": 1})) in (True, False)
+
+
+OMITTED = {"omitted": "more than 4096 bytes"}
+
+
+@pytest.mark.parametrize(
+    ("value", "is_shown"),
+    [
+        ("x" * 4_094, True),
+        ("x" * 4_095, False),
+        ("é" * 2_047, True),
+        ("é" * 2_048, False),
+        ([1] * 2_047, True),
+        ([1] * 2_048, False),
+    ],
+)
+@pytest.mark.parametrize("name", ["entity.a", "entity.a.b", "entity"])
+def test_evidence_shows_no_large_value(name: str, value: Any, is_shown: bool) -> None:
+    roots = {"entity": value, "entity.a": {"a": value}, "entity.a.b": {"a": {"b": value}}}
+    evaluation = compile_expression(parse(name)).evaluate({"entity": roots[name]})
+    shown = value if is_shown else OMITTED
+    assert evaluation.value == value
+    assert evaluation.evidence == {"expression": name, "variables": {name: shown}, "result": shown}

@@ -31,6 +31,7 @@ from signet.core.expressions.template import (
     Fixed,
 )
 from tests.support.generated.expressions import NAMES, QUICK, environments, values
+from tests.support.rendering import render_whole
 
 FIELDS = {"number": STRING, "total": INT, "urgent": BOOL, "tags": list_of(STRING), "blob": ANY}
 SCOPE = Scope({"entity": object_of(FIELDS), "context": ANY})
@@ -84,7 +85,7 @@ TABLE: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("template", "expected"), TABLE)
 def test_rendering(template: object, expected: object) -> None:
-    value, _ = compile_template(parse(template))(ENV)
+    value, _ = render_whole(compile_template(parse(template)), ENV)
     assert value == expected and type(value) is type(expected)
 
 
@@ -92,7 +93,7 @@ def test_variables() -> None:
     template = parse(
         {"a": "{entity.number} {vars.x.y}", "b": [{"$expr": "entity.total > 1 && entity.number == 'x'"}]}
     )
-    assert compile_template(template)(ENV)[1] == {
+    assert render_whole(compile_template(template), ENV)[1] == {
         "entity.number": "R-1",
         "context.x.y": None,
         "entity.total": -5,
@@ -118,8 +119,8 @@ def test_what_is_given_out_is_new_each_time() -> None:
     assert isinstance(template, Fixed)
     render = compile_template(template)
     source["a"].append(2)
-    render(ENV)[0]["a"].append(3)
-    assert render(ENV)[0] == {"a": [1]}
+    render_whole(render, ENV)[0]["a"].append(3)
+    assert render_whole(render, ENV)[0] == {"a": [1]}
 
 
 def test_values_that_have_no_text() -> None:
@@ -128,7 +129,7 @@ def test_values_that_have_no_text() -> None:
         deep = [deep]
     render = compile_template(parse("<{entity.blob}>"))
     for value in (deep, 10**5_000, {1, 2}):
-        assert render({"entity": {"blob": value}})[0] == "<>"
+        assert render_whole(render, {"entity": {"blob": value}})[0] == "<>"
     while deep:
         deep = deep.pop()
 
@@ -233,7 +234,7 @@ _templates: st.SearchStrategy[Any] = st.recursive(
 @given(_templates, environments)
 def test_rendering_never_raises(value: object, env: dict[str, Any]) -> None:
     template = parse(value, OPEN_SCOPE)
-    rendered, variables = compile_template(template)(env)
+    rendered, variables = render_whole(compile_template(template), env)
     assert json.dumps(rendered) and json.dumps(variables)
 
 

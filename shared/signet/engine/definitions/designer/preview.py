@@ -11,21 +11,21 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.compiler.compiler import compile_effective
-from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.compiler import compile_body
 from signet.core.compiler.graph import ENVELOPE
 from signet.core.contracts.contract import Contract
 from signet.core.control.authorship import ControlAuthors
-from signet.core.diagrams.diff import diff_artifacts
+from signet.core.diagrams.diff import describe_differences
 from signet.core.diagrams.mermaid import draw, draw_diff
 from signet.core.errors import Rejected
 from signet.core.explain.artifact_reader import WorkflowReading
-from signet.core.explain.definition import explain, write_explanation
+from signet.core.explain.definition import explain_in_text
 from signet.core.tenants.principal import SERVICE_PREFIX, Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.definitions.compilation import (
     PlacedFinding,
+    is_large_contract,
     place_findings,
     read_settings,
     read_stored,
@@ -34,6 +34,12 @@ from signet.engine.definitions.compilation import (
     require_definition,
 )
 from signet.engine.definitions.definitions import READ
+from signet.engine.definitions.heavy_calls import (
+    IN_PLACE,
+    LARGE_ARTIFACT_BYTES,
+    HeavyCalls,
+    choose_place,
+)
 from signet.store.database import Database
 from signet.store.definitions.write import DefinitionRow, list_effective_of_patch
 from signet.store.definitions.write import find_definition as find_row
@@ -165,11 +171,12 @@ class DiffReport(TypedDict):
 @dataclass(frozen=True, slots=True)
 class DefinitionPreview:
     database: Database
+    calls: HeavyCalls = IN_PLACE
 
     def compile(self, principal: Principal, definition_id: UUID) -> CompileReport:
         with reading(self.database, principal) as read:
             subject = read_subject(
-                read.connection, principal.tenant_id, require_readable(read, definition_id)
+                read.connection, principal.tenant_id, require_readable(read, definition_id), self.calls
             )
             compilation = subject.compile_for(read.connection, principal.tenant_id)
             artifact, findings = compilation.artifact, compilation.findings
@@ -178,44 +185,58 @@ class DefinitionPreview:
 
     def show_graph(self, principal: Principal, definition_id: UUID) -> WorkflowGraph:
         with reading(self.database, principal) as read:
-            return _show_graph(read_workflow(read, require_readable(read, definition_id)))
+            return _show_graph(read_workflow(read, require_readable(read, definition_id), self.calls))
 
     def draw(self, principal: Principal, definition_id: UUID) -> Flowchart:
         with reading(self.database, principal) as read:
-            return Flowchart(draw(read_workflow(read, require_readable(read, definition_id)).content))
+            artifact = read_workflow(read, require_readable(read, definition_id), self.calls)
+            return Flowchart(draw(artifact.content))
 
     def explain(self, principal: Principal, definition_id: UUID) -> Explanation:
         with reading(self.database, principal) as read:
             definition = require_readable(read, definition_id)
-            artifact = read_workflow(read, definition)
+            artifact = read_workflow(read, definition, self.calls)
             control = read_control_of_artifact(read.connection, principal.tenant_id, definition.id, artifact)
             named = {node["config"].get("service_account") for node in artifact.content["nodes"].values()}
             subjects = [f"{SERVICE_PREFIX}{name}" for name in named if name is not None]
             machines = read_machine_labels(read.connection, principal.tenant_id, subjects)
             contract, is_draft = read_contract_of(read, artifact), definition.status == "draft"
-            sections = explain(artifact, contract, control, machines, is_draft=is_draft)
-        return Explanation("\n".join(write_explanation(sections)), control)
+            place = self._choose_place(read, artifact)
+            text = place.call(explain_in_text, artifact, contract, control, machines, is_draft=is_draft)
+        return Explanation(text, control)
 
     def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> DiffReport:
-        before, after = self._read_both(principal, definition_id, against)
-        return cast(DiffReport, diff_artifacts(before.content, after.content).to_json())
+        with reading(self.database, principal) as read:
+            before, after = self._read_both(read, definition_id, against)
+            place = self._choose_place(read, before, after)
+            return cast(DiffReport, place.call(describe_differences, before.content, after.content))
 
     def draw_diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> Flowchart:
-        before, after = self._read_both(principal, definition_id, against)
-        return Flowchart(draw_diff(before.content, after.content))
+        with reading(self.database, principal) as read:
+            before, after = self._read_both(read, definition_id, against)
+            place = self._choose_place(read, before, after)
+            return Flowchart(place.call(draw_diff, before.content, after.content))
 
     def _read_both(
-        self, principal: Principal, definition_id: UUID, against: UUID | None
+        self, read: ReadTransaction, definition_id: UUID, against: UUID | None
     ) -> tuple[Artifact, Artifact]:
         """Read both sides. The older one is `against`, or else the envelope with nothing in its slots."""
-        with reading(self.database, principal) as read:
-            after = read_workflow(read, require_readable(read, definition_id))
-            if against is not None:
-                return read_workflow(read, require_readable(read, against)), after
-            return _read_bare(read, after), after
+        after = read_workflow(read, require_readable(read, definition_id), self.calls)
+        if against is not None:
+            return read_workflow(read, require_readable(read, against), self.calls), after
+        return _read_bare(read, after, self.calls), after
+
+    def _choose_place(self, read: ReadTransaction, *artifacts: Artifact) -> HeavyCalls:
+        return choose_place(
+            self.calls, read.connection, read.principal.tenant_id, is_large=are_large(artifacts)
+        )
 
 
-def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
+def are_large(artifacts: Sequence[Artifact]) -> bool:
+    return sum(len(artifact.text) for artifact in artifacts) > LARGE_ARTIFACT_BYTES
+
+
+def read_workflow(read: ReadTransaction, definition: DefinitionRow, calls: HeavyCalls) -> Artifact:
     """Read the artifact that was published, or compile a draft now; raise every error if it fails."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     if definition.definition_kind == "org_patch" and definition.status != "draft":
@@ -223,7 +244,10 @@ def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
         effective = find_row(connection, tenant_id, effective_ids[0]) if effective_ids else None
         definition = effective or definition
     stored = read_stored(connection, tenant_id, definition)
-    return stored or read_subject(connection, tenant_id, definition).require_artifact()[0]
+    if stored is not None:
+        return stored
+    subject = read_subject(connection, tenant_id, definition, calls)
+    return subject.require_artifact(subject.compile())[0]
 
 
 def read_contract_of(read: ReadTransaction, artifact: Artifact) -> Contract | None:
@@ -239,7 +263,7 @@ def require_readable(read: ReadTransaction, definition_id: UUID) -> DefinitionRo
     return require_definition(read.connection, read.principal.tenant_id, definition_id)
 
 
-def _read_bare(read: ReadTransaction, artifact: Artifact) -> Artifact:
+def _read_bare(read: ReadTransaction, artifact: Artifact, calls: HeavyCalls) -> Artifact:
     contract = read_contract_of(read, artifact)
     if contract is None:
         raise Rejected(
@@ -248,7 +272,9 @@ def _read_bare(read: ReadTransaction, artifact: Artifact) -> Artifact:
             remedy="Name another definition in `against`.",
         )
     settings = read_settings(read.connection, read.principal.tenant_id)
-    bare = compile_effective(make_envelope(contract), None, settings).artifact
+    tenant_id, is_large = read.principal.tenant_id, is_large_contract(contract)
+    place = choose_place(calls, read.connection, tenant_id, is_large=is_large)
+    bare = place.call(compile_body, None, contract, settings).artifact
     if bare is None:
         raise Rejected("DEFINITION_INVALID", "under the tenant's settings the envelope does not compile")
     return bare

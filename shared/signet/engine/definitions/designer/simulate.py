@@ -11,24 +11,24 @@ from uuid import UUID
 
 import orjson
 
+from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
 from signet.core.explain.vocabulary import escape
-from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import (
     SimulatedAccount,
     SimulatedStep,
     Simulation,
     WorldScript,
-    find_wrong_answers,
-    simulate,
+    simulate_artifact,
 )
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.service_accounts import UNUSABLE
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
 from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
+from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
 from signet.store.database import Database
 from signet.store.tenants.service_accounts import (
     RunningAccountRow,
@@ -111,23 +111,28 @@ class SimulationReport:
 @dataclass(frozen=True, slots=True)
 class DefinitionSimulation:
     database: Database
+    calls: HeavyCalls = IN_PLACE
 
     def run(
         self, principal: Principal, definition_id: UUID, simulation_input: SimulationInput
     ) -> SimulationReport:
         _require_bounded(simulation_input)
         with reading(self.database, principal) as read:
-            artifact = read_workflow(read, require_readable(read, definition_id))
+            artifact = read_workflow(read, require_readable(read, definition_id), self.calls)
             contract = read_contract_of(read, artifact) or find_newest_contract(
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
             )
             now = simulation_input.start or read.transaction.now
-            workflow = Workflow(artifact)
-            script = _make_script(read, workflow, simulation_input)
-        _require_answers(workflow, simulation_input)
-        document = _require_document(contract, simulation_input)
-        max_steps = min(simulation_input.max_steps, MAX_STEPS)
-        return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
+            script = _make_script(read, artifact, simulation_input)
+            document = _require_document(contract, simulation_input)
+            max_steps = min(simulation_input.max_steps, MAX_STEPS)
+            # Any of them may be long: what it does follows from its script, and not from its size.
+            place = choose_place(self.calls, read.connection, principal.tenant_id, is_large=True)
+            simulated = place.call(simulate_artifact, artifact, document, script, now, max_steps)
+        if isinstance(simulated, list):
+            sentence = "no receiver could give this answer to a call"
+            raise Rejected("FIELDS_INVALID", sentence, fields=tuple(simulated))
+        return _show(artifact.hash, simulated)
 
 
 def _require_bounded(simulation_input: SimulationInput) -> None:
@@ -175,14 +180,7 @@ def _require_document(contract: Contract | None, simulation_input: SimulationInp
     return document
 
 
-def _require_answers(workflow: Workflow, simulation_input: SimulationInput) -> None:
-    mistakes = find_wrong_answers(workflow, simulation_input.outputs)
-    if mistakes:
-        sentence = "no receiver could give this answer to a call"
-        raise Rejected("FIELDS_INVALID", sentence, fields=tuple(mistakes))
-
-
-def _make_script(read: ReadTransaction, workflow: Workflow, simulation_input: SimulationInput) -> WorldScript:
+def _make_script(read: ReadTransaction, artifact: Artifact, simulation_input: SimulationInput) -> WorldScript:
     tenant_id = read.principal.tenant_id
     values = read_settings(read.connection, tenant_id).make_values()
     return WorldScript(
@@ -198,13 +196,14 @@ def _make_script(read: ReadTransaction, workflow: Workflow, simulation_input: Si
         refs=simulation_input.refs,
         payload=simulation_input.payload,
         birth=simulation_input.birth,
-        accounts=_read_accounts(read, workflow),
+        accounts=_read_accounts(read, artifact),
     )
 
 
-def _read_accounts(read: ReadTransaction, workflow: Workflow) -> dict[str, SimulatedAccount]:
+def _read_accounts(read: ReadTransaction, artifact: Artifact) -> dict[str, SimulatedAccount]:
     """Read the service accounts that the workflow names, as they are now."""
-    names = workflow.service_accounts
+    named = (node["config"].get("service_account") for node in artifact.content["nodes"].values())
+    names = {str(name) for name in named if name is not None}
     rows = read_running_accounts(read.connection, read.principal.tenant_id, names) if names else {}
     return {name: _make_account(name, rows.get(name)) for name in names}
 

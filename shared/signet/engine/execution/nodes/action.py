@@ -11,6 +11,7 @@ from signet.core.runtime.decisions import Decision, check_length, conclude, conc
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
@@ -37,7 +38,7 @@ class ActionHandler:
         env = context.decision_input(token).env
         if node.config["for_each"] is None:
             given = _resolve(node, env, None)
-            return ActionPlan(given, given=given)
+            return ActionPlan(given, given=None if isinstance(given, Rejected) else given)
         value = node.expressions["/for_each"].value(env)
         items = value if isinstance(value, list) else []
         refused = check_length(node, items)
@@ -79,9 +80,11 @@ class ActionHandler:
         if pending.node.config.get("each") == "keep":
             return self._keep_each(context, pending, items)
         runs: list[tuple[_Run, int]] = []
+        budget = ListBudget(pending.node)
         context.documents.begin_undoable()
         for step, item in zip(pending.items, items, strict=True):
-            run = self._run_item(context, pending.node, step, item)
+            ran = self._run_within(budget, context, pending.node, step, item)
+            run = budget.refused or ran
             runs.append((run, _version(context, step)))
             if not isinstance(run, tuple):
                 break
@@ -115,15 +118,17 @@ class ActionHandler:
         known = (execution.projection.context.get(name) or {}) if is_retry else {}
         done: dict[str, Any] = {}
         first: tuple[Refused, int] | None = None
+        budget = ListBudget(pending.node)
         for index, (step, item) in enumerate(zip(pending.items, items, strict=True)):
             mark = content_hash(item)
             before = known.get(str(index))
             if before is not None and before["item"] == mark:
                 done[str(index)] = before
+                budget.take(None, before["output"], 0)
                 ended = Decision("skipped", evidence={"done_before": True})
                 execution.end(step, ended, _version(context, step))
                 continue
-            run = self._run_item(context, pending.node, step, item)
+            run = self._run_within(budget, context, pending.node, step, item)
             if isinstance(run, tuple):
                 done[str(index)] = {"item": mark, "output": run[0]}
                 ended = Decision("done", evidence=run[1])
@@ -138,13 +143,28 @@ class ActionHandler:
         # Only a retry reads what is done: an author's edge for errors leads elsewhere.
         return HandlerResult(failed if failed.edges else replace(failed, variables={name: done}))
 
+    def _run_within(
+        self, budget: ListBudget, context: InstanceContext, node: WorkflowNode, step: Step, item: Any
+    ) -> _Run:
+        """Run one item, unless those before it are too large already."""
+        if budget.refused is not None:
+            return budget.refused
+        versions = context.documents.batch.versions
+        before = len(versions)
+        run = self._run_item(context, node, step, item)
+        if isinstance(run, tuple):
+            written = sum(len(row["snapshot"]) for row in context.documents.batch.versions[before:])
+            budget.take(run[1], run[0], written)
+        return run
+
     def _run_item(self, context: InstanceContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
         """Run one item, whose payload may read what the items before it have changed."""
         problem = find_unpinned_read(context, node)
         if problem is not None:
             return _refuse_unpinned(problem)
         env = context.decision_input(context.execution.token_of(step)).env
-        return self._run(context, node, step, _resolve(node, env, item))
+        given = _resolve(node, env, item)
+        return given if isinstance(given, Rejected) else self._run(context, node, step, given)
 
     def _run(
         self, context: InstanceContext, node: WorkflowNode, step: Step, given: Mapping[str, Any]
@@ -201,10 +221,12 @@ def _is_approved(context: InstanceContext, row: DocumentRow) -> bool:
     return workflow.is_approved(row.status, is_amendment=is_amendment) or read_decided_way(context).is_decided
 
 
-def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str, Any]:
+def _resolve(node: WorkflowNode, env: Mapping[str, Any], item: Any) -> dict[str, Any] | Rejected:
     """Resolve what the action is given, with what was read for it."""
-    payload, variables = node.templates["/payload"]({**env, "item": item})
-    return {"payload": payload, "variables": variables}
+    rendered = render(node, "/payload", {**env, "item": item})
+    if isinstance(rendered, Rejected):
+        return rendered
+    return {"payload": rendered[0], "variables": rendered[1]}
 
 
 def _with_pins(context: InstanceContext, decision: Decision) -> Decision:

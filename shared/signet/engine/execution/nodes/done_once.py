@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from signet.core.canonical_json import content_hash
+from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import conclude, conclude_error
 from signet.core.runtime.done_before import EarlierStep, Resent, find_done
@@ -12,6 +13,7 @@ from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
 from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.result_bounds import render
 from signet.core.runtime.tokens import is_item
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
@@ -43,8 +45,9 @@ def find_done_before(
         rows = [row for row in rows if not row.is_before_gate]
     effects = lock_effects_of_steps(context.documents.connection, context.tenant_id, [row.id for row in rows])
     earlier = [_read(context, node, row, effects.get(row.id)) for row in rows]
-    said = content_hash(describe_said(node, context.decision_input(token).env))
-    return find_done(node, token, said, earlier)
+    said = hash_said(node, context.decision_input(token).env)
+    # A node that would say too much does nothing, and so repeats nothing.
+    return None if said is None else find_done(node, token, said, earlier)
 
 
 def conclude_as_before(context: InstanceContext, pending: PendingAction, done: EarlierStep) -> HandlerResult:
@@ -60,18 +63,23 @@ def conclude_as_before(context: InstanceContext, pending: PendingAction, done: E
     return HandlerResult(conclude(execution.workflow, node, outcome, env, evidence, done.variables))
 
 
-def describe_said(node: WorkflowNode, env: Environment) -> Any:
-    """Describe what the node would say now: a call with its receiver, or what an action is given.
+def hash_said(node: WorkflowNode, env: Environment) -> str | None:
+    """Hash what the node would say now: a call with its receiver, or what an action is given.
 
-    Of a list it is the items. What the engine made of them cannot be compared: each item changes the next.
+    None stands for a template that gives too much. Of a list it is the items. What the engine made of them
+    cannot be compared: each item changes the next.
     """
     if node.config.get("for_each") is not None:
-        return {"items": node.expressions["/for_each"].value(env)}
-    payload, _ = node.templates["/payload"]({**env, "item": None})
+        return content_hash({"items": node.expressions["/for_each"].value(env)})
+    rendered = render(node, "/payload", {**env, "item": None})
+    if isinstance(rendered, Rejected):
+        return None
+    payload = rendered[0]
     if node.type.name != "webhook_out":
-        return payload
+        return content_hash(payload)
     event = node.config.get("event")
-    return _describe_call(None if event is not None else node.config["endpoint"], event, payload)
+    endpoint = None if event is not None else node.config["endpoint"]
+    return content_hash(_describe_call(endpoint, event, payload))
 
 
 def _describe_call(endpoint: str | None, event: str | None, payload: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from signet.core.incidents.incident import UNSENT_CODES
 from signet.core.integrations.retry_plan import describe_plan, describe_timeout, parse_plan
-from signet.core.runtime.decisions import Decision, conclude_error
+from signet.core.runtime.decisions import Decision, conclude_error, conclude_refused
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
@@ -44,6 +44,13 @@ class HandlerResult:
     effect: Effect | None = None
     resume_at: datetime | None = None
     waiting_for_event_key: str | None = None
+
+
+def conclude_unsaid(context: InstanceContext, pending: PendingAction) -> HandlerResult:
+    """Conclude with the refusal of what was to leave: its plan is a Rejected, and nothing leaves."""
+    execution = context.execution
+    env = context.decision_input(execution.token_of(pending.step)).env
+    return HandlerResult(conclude_refused(execution.workflow, pending.node, pending.plan, env))
 
 
 def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:

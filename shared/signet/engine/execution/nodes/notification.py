@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+from signet.core.errors import Rejected
 from signet.core.runtime.decisions import conclude, conclude_error
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.result_bounds import render
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
     conclude_late,
+    conclude_unsaid,
     describe_delivery,
     describe_undelivered,
     plan_effect,
@@ -23,12 +26,17 @@ from signet.engine.execution.nodes.handler import (
 class NotificationHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         env = context.decision_input(token).env
-        subject, of_subject = node.templates["/subject"](env)
-        text, of_text = node.templates["/text"](env)
-        payload = {"to": _name_people(node, env), "subject": subject, "text": text}
-        return ActionPlan(payload, given={"payload": payload, "variables": {**of_subject, **of_text}})
+        of_subject, of_text = render(node, "/subject", env), render(node, "/text", env)
+        if isinstance(of_subject, Rejected):
+            return ActionPlan(of_subject)
+        if isinstance(of_text, Rejected):
+            return ActionPlan(of_text)
+        payload = {"to": _name_people(node, env), "subject": of_subject[0], "text": of_text[0]}
+        return ActionPlan(payload, given={"payload": payload, "variables": {**of_subject[1], **of_text[1]}})
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
+        if isinstance(pending.plan, Rejected):
+            return conclude_unsaid(context, pending)
         node = pending.node
         env = context.decision_input(context.execution.token_of(pending.step)).env
         effect = Effect(node.config["channel"], pending.plan)

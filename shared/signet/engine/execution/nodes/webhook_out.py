@@ -3,11 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+from signet.core.errors import Rejected
 from signet.core.runtime.decisions import conclude, conclude_error
 from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.result_bounds import render
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.done_once import find_done_before
@@ -15,6 +17,7 @@ from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
     conclude_late,
+    conclude_unsaid,
     describe_delivery,
     describe_undelivered,
     find_held,
@@ -24,7 +27,10 @@ from signet.engine.execution.nodes.handler import (
 
 class WebhookOutHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        payload, variables = node.templates["/payload"](context.decision_input(token).env)
+        rendered = render(node, "/payload", context.decision_input(token).env)
+        if isinstance(rendered, Rejected):
+            return ActionPlan(rendered)
+        payload, variables = rendered
         given = {"payload": payload, "variables": variables}
         done = find_done_before(context, node, token) if context.may_come_again(token) else None
         if isinstance(done, Blocked):
@@ -35,6 +41,8 @@ class WebhookOutHandler:
         return ActionPlan(call if done is None else replace(call, first_id=done.first_id), given=given)
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
+        if isinstance(pending.plan, Rejected):
+            return conclude_unsaid(context, pending)
         return _ask(context, pending.node, pending.plan)
 
     def resume(
