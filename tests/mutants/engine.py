@@ -43,7 +43,7 @@ ENGINE = (
     Mutation(
         "to be passed by costs an attempt",
         1,
-        "shared/signet/store/outbox/queue.sql",
+        "shared/signet/store/outbox/given_back.sql",
         "SET status = 'pending', attempts = q.attempts - 1,",
         "SET status = 'pending', attempts = q.attempts,",
         (

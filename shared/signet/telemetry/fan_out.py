@@ -87,6 +87,12 @@ class TelemetryFanOut:
         if self._metrics is not None:
             self._metrics.write_given_back(queue, count)
 
+    def stranded(self, tenant_id: UUID, instance_id: UUID, code: str) -> None:
+        self._figures.add_expired(0, 1)
+        self._log.write_stranded(tenant_id, instance_id, code)
+        if self._metrics is not None:
+            self._metrics.write_stranded()
+
     def looked(self, thread: str) -> None:
         self._figures.add_look(thread)
 

@@ -159,11 +159,14 @@ SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 
 -- name: list_stuck
 -- List running instances that nothing will wake. Nothing has happened for a while, and they do not only wait. A
 -- token is ready, or nothing is open at all. Or a request, an edit, a decision or an answer from outside is not taken, or
--- a moment is past.
-SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
+-- a moment is past. And those whose triggers are given back again and again.
+SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why,
+       found.given_back, found.given_back_since, found.given_back_code
 FROM (
     SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
-           CASE WHEN i.active_tokens @? '$[*] ? (@.state == "ready" && !exists(@.hold))' THEN 'ready'
+           back.given_back, back.given_back_since, back.given_back_code,
+           CASE WHEN back.given_back IS NOT NULL THEN 'given_back'
+                WHEN i.active_tokens @? '$[*] ? (@.state == "ready" && !exists(@.hold))' THEN 'ready'
                 WHEN open_step.instance_id IS NULL THEN 'nothing_open'
                 WHEN request.id IS NOT NULL THEN 'asked'
                 WHEN i.kind = 'envelope' AND (SELECT d.version FROM documents d
@@ -196,15 +199,23 @@ FROM (
     LEFT JOIN transition_requests request
            ON request.tenant_id = %(tenant_id)s AND request.document_id = i.entity_id AND request.status = 'open'
           AND i.kind = 'envelope' AND request.id IS DISTINCT FROM i.request_id
+    LEFT JOIN LATERAL (
+        SELECT q.given_back, q.given_back_since, q.given_back_code FROM workflow_events_outbox q
+        WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status IN ('pending', 'failed', 'processing')
+          AND q.given_back > 0
+        ORDER BY q.given_back_since, q.id LIMIT 1
+    ) AS back ON true
     WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
       AND i.updated_at < now() - make_interval(secs => %(idle_seconds)s)
       -- Two, because each has an index of its own.
       AND NOT EXISTS (
           SELECT FROM workflow_events_outbox q
-          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status IN ('pending', 'failed'))
+          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status IN ('pending', 'failed')
+            AND (q.given_back = 0 OR q.given_back_since > now() - make_interval(secs => %(idle_seconds)s)))
       AND NOT EXISTS (
           SELECT FROM workflow_events_outbox q
-          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status = 'processing')
+          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status = 'processing'
+            AND (q.given_back = 0 OR q.given_back_since > now() - make_interval(secs => %(idle_seconds)s)))
 ) AS found
 WHERE found.why IS NOT NULL
   AND (%(after_at)s::timestamptz IS NULL OR (found.updated_at, found.id) > (%(after_at)s::timestamptz, %(after_id)s::uuid))

@@ -68,6 +68,8 @@ class ClaimedTrigger(ClaimedRow):
     entity_version: int
     definition_version: int | None
     depth: int
+    # How often an outage gave it back without an attempt.
+    given_back: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +204,15 @@ def release(
     return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
 
 
-def give_back(
-    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+def give_back_effects(
+    connection: Connection, tenant_id: UUID, rows: Sequence[ClaimedEffect], claim_id: UUID
 ) -> set[UUID]:
-    """Release rows that an outage kept from being done, each for a while of its own.
-
-    So one that can never be done does not keep the same others with it.
-    """
+    """Release effects whose claim an outage cut off, each for a while of its own."""
     delays = [GIVEN_BACK.delay_seconds(row.attempts, row.id) for row in rows]
     for delay_seconds in delays:
-        add_wake_up(connection, tenant_id, queue.name, delay_seconds)
+        add_wake_up(connection, tenant_id, EFFECTS.name, delay_seconds)
     more = {"claim_id": claim_id, "delays": delays}
-    return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
+    return _change(connection, fill(_SQL.release, EFFECTS), tenant_id, rows, more)
 
 
 def fail(
