@@ -23,7 +23,7 @@ def test_an_idle_transaction_of_any_role_ends(empty_database_url: str) -> None:
             connection.execute("SET idle_in_transaction_session_timeout = '50ms'")
             connection.commit()
             connection.execute("SELECT 1")
-            with pytest.raises(psycopg.OperationalError):
+            with pytest.raises(psycopg.Error, match="idle-in-transaction"):
                 # The server ends the session, and says so.
                 select.select([connection.fileno()], [], [], 20.0)
                 connection.execute("SELECT 1")

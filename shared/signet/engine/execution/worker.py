@@ -90,7 +90,8 @@ class Worker:
         try:
             with self._database.pipelined(tenant_id, due) as pipeline:
                 triggers = parse_claimed(EVENTS, pipeline.opening_rows)
-                if not triggers and since == EVER and self._release_expired(pipeline.connection, tenant_id):
+                may_release = not triggers and since == EVER and not self._unsettled.owes(tenant_id)
+                if may_release and self._release_expired(pipeline.connection, tenant_id):
                     rows = pipeline.connection.execute(due.text, due.values).fetchall()
                     triggers = parse_claimed(EVENTS, rows)
         except Transient as error:

@@ -168,7 +168,7 @@ class Effects:
         with self._database.pipelined(tenant_id, wanted) as pipeline:
             connection = pipeline.connection
             rows = pipeline.opening_rows
-            is_whole = not rows and since == EVER
+            is_whole = not rows and since == EVER and not self._unsettled.owes(tenant_id)
             if is_whole and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects += parse_claimed(EFFECTS, rows)
