@@ -3,8 +3,8 @@
     python -m tests.chaos.caller PORT ENTITY_TYPE MAKER_TOKEN VOTER_TOKEN
 
 What has no answer, or one that says "later", is sent again with the same Idempotency-Key. It prints a line
-for each answer of 200 to 299 (`made ID`, `asked ID`, `voted ID`), `failed CODE` for what was to be sent again,
-and `refused CODE` for what may not be refused.
+for each answer of 200 to 299 (`made ID`, `asked ID`, `voted ID`). It prints `failed CODE` for what was to be
+sent again, and `refused CODE` for what may not be refused.
 """
 
 import http.client

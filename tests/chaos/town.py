@@ -99,8 +99,10 @@ class Process:
     def _listen(self, running: subprocess.Popen[str]) -> None:
         assert running.stdout is not None
         for line in running.stdout:
-            if line.endswith("\n"):
-                self.hear(*line.split())
+            words = line.split()
+            # The API writes its log there.
+            if line.endswith("\n") and len(words) == 2:
+                self.hear(*words)
 
     def _watch(self, running: subprocess.Popen[str]) -> None:
         assert running.stderr is not None

@@ -84,7 +84,8 @@ def locked(stage: WorkflowStage, document: Made) -> Iterator[None]:
 @contextmanager
 def all_locked(stage: WorkflowStage) -> Iterator[None]:
     with psycopg.connect(stage.standing.admin_url) as other:
-        other.execute("LOCK TABLE documents IN ACCESS EXCLUSIVE MODE")
+        # What holds an instance does not need it.
+        other.execute("LOCK TABLE transition_requests IN ACCESS EXCLUSIVE MODE")
         yield
         other.rollback()
 
@@ -200,7 +201,25 @@ def test_what_was_given_back_for_long_goes_alone(
     assert claimed_together(stage) == 3
     move_back(stage, MINUTE + 1)
     assert claimed_together(stage) == 1
-    stage.standing.run("UPDATE workflow_events_outbox SET given_back = given_back - 1")
+    keep = "UPDATE workflow_events_outbox SET given_back = 0 WHERE instance_id = %s AND status = 'pending'"
+    first, *others = documents
+    for other in others:
+        stage.standing.run(keep, other.instance_id)
+    stage.standing.run(
+        "UPDATE workflow_events_outbox SET due_at = due_at - interval '1 second' WHERE instance_id = %s",
+        first.instance_id,
+    )
+    assert claimed_together(stage) == 1, "it takes none of the others along"
+    stage.standing.run(
+        "UPDATE workflow_events_outbox SET due_at = due_at + interval '1 second' WHERE instance_id = %s",
+        first.instance_id,
+    )
+    stage.standing.run(
+        "UPDATE workflow_events_outbox SET due_at = due_at - interval '1 second' WHERE instance_id <> %s",
+        first.instance_id,
+    )
+    assert claimed_together(stage) == 2, "none of the others takes it along"
+    stage.standing.run("UPDATE workflow_events_outbox SET given_back = given_back - 1 WHERE given_back > 0")
     assert claimed_together(stage) == 3
     stage.drain()
     assert {stage.status_of(document.id) for document in documents} == {"active"}

@@ -63,7 +63,7 @@ ENGINE = (
         "what could not be given back is forgotten",
         1,
         "shared/signet/engine/dispatch/unsettled.py",
-        "self._left.append((tenant_id, write))",
+        "self._left.append(_Kept(tenant_id, write))",
         "pass",
         (f"{OUTAGES}a_server_that_refuses_from_the_nth_statement_on_costs_no_attempt",),
     ),

@@ -17,6 +17,7 @@ from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
+from tests.mutants.giving_back import GIVING_BACK
 from tests.mutants.going_back import GOING_BACK
 from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
@@ -44,6 +45,7 @@ MUTATIONS: Sequence[Mutation] = (
     *COMPILING,
     *OUTBOX,
     *ENGINE,
+    *GIVING_BACK,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,
     *GRANTING,
