@@ -53,8 +53,8 @@ def shut_the_server_down(town: Town, chance: Random) -> str:
     number = chance.choice(SHUTDOWNS)
     os.kill(town.server.pid, number)
     time.sleep(chance.uniform(0.1, MOST_DOWN_SECONDS))
-    town.tend_server()
-    return f"server {number.name}"
+    ended = "" if town.tend_server() else ", which only SIGQUIT ended"
+    return f"server {number.name}{ended}"
 
 
 def end_a_session(town: Town, chance: Random) -> str:

@@ -47,7 +47,7 @@ ACTIONS = {
 }
 WORKERS, WRITERS, CALLERS = 2, 1, 2
 SMALL_DISK_MEGABYTES = 200
-CONNECT_SECONDS, STOP_SECONDS, READY_SECONDS = 10, 30.0, 60.0
+CONNECT_SECONDS, PATIENCE_SECONDS, STOP_SECONDS, READY_SECONDS = 10, 20.0, 60.0, 60.0
 
 
 @dataclass
@@ -178,15 +178,22 @@ class Town:
                 process.kill()
                 process.start()
 
-    def tend_server(self) -> None:
-        """Start the server again that was shut down."""
-        until = time.monotonic() + STOP_SECONDS
+    def tend_server(self) -> bool:
+        """Start the server again that was shut down. Return whether it ended without being pressed.
+
+        Asked to end in the middle of its recovery, PostgreSQL 18 may wait for ever.
+        """
         # It would give up a server that ends so often by itself.
         self.server._ended.clear()
+        until, is_pressed = time.monotonic() + PATIENCE_SECONDS, False
         while not self.server.tend():
-            if time.monotonic() > until:
-                raise RuntimeError(f"the server did not end within {STOP_SECONDS} s")
+            if time.monotonic() > until and not is_pressed:
+                os.kill(self.server.pid, signal.SIGQUIT)
+                until, is_pressed = until + STOP_SECONDS, True
+            elif time.monotonic() > until:
+                raise RuntimeError(f"the server did not end within {STOP_SECONDS} s of SIGQUIT")
             time.sleep(0.05)
+        return not is_pressed
 
     def end(self) -> None:
         for process in self.processes:
