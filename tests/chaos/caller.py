@@ -25,7 +25,7 @@ NO_ANSWER = "NO_ANSWER"
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     status: int
     headers: Mapping[str, str]
     body: Any
@@ -72,7 +72,7 @@ class HttpCaller:
 
     def _until_known(
         self, method: str, path: str, token: str, body: Any, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> Reply:
         key = {} if method == "GET" else {"idempotency-key": str(uuid4())}
         while True:
             answer = self._call(method, path, token, body, {**headers, **key})
@@ -83,7 +83,7 @@ class HttpCaller:
 
     def _call(
         self, method: str, path: str, token: str, body: Any, headers: Mapping[str, str]
-    ) -> Answer | None:
+    ) -> Reply | None:
         connection = http.client.HTTPConnection(HOST, self._port, timeout=ANSWER_SECONDS)
         sent = {"authorization": f"Bearer {token}", "content-type": "application/json", **headers}
         try:
@@ -91,7 +91,7 @@ class HttpCaller:
             answer = connection.getresponse()
             text = answer.read()
             kept = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, kept, json.loads(text) if text else None)
+            return Reply(answer.status, kept, json.loads(text) if text else None)
         except (OSError, http.client.HTTPException, ValueError):
             return None
         finally:

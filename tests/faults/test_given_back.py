@@ -1,7 +1,7 @@
 """Triggers that are given back again and again: one that only itself is kept from being done comes to light.
 
-An outage that all meet counts nothing, however long it is: no attempt, no pause. What stands in the way of
-one document alone is no outage: after a bound its instance is paused, with an incident that a retry ends.
+An outage that all meet counts nothing, no attempt and no pause. What stands in the way of one document alone
+is no outage. After a bound its instance is paused, with an incident that a retry ends.
 """
 
 from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def submit_several(stage: WorkflowStage, entity_type: str, count: int) -> Sequen
 
 @contextmanager
 def locked(stage: WorkflowStage, document: Made) -> Iterator[None]:
-    """Hold the row of this document, as a tool does that somebody has forgotten."""
+    """Hold the row of this document, as a forgotten tool does."""
     with psycopg.connect(stage.standing.admin_url) as other:
         other.execute("SELECT FROM transition_requests WHERE document_id = %s FOR UPDATE", (document.id,))
         yield
@@ -176,7 +176,7 @@ def test_an_outage_that_all_meet_counts_nothing(
 
 
 def test_nobodys_document_waits_for_ever(stage: WorkflowStage, entity_type: str, hasty: Database) -> None:
-    """Where the tenant has no other document, nothing shows that it is no outage: it waits for longer."""
+    """Wait for longer where the tenant has no other document: nothing shows that it is no outage."""
     document = submit(stage, entity_type)
     with locked(stage, document):
         look(stage, hasty, times=LEAST_GIVEN_BACK)
@@ -191,7 +191,7 @@ def test_nobodys_document_waits_for_ever(stage: WorkflowStage, entity_type: str,
 def test_what_was_given_back_for_long_goes_alone(
     stage: WorkflowStage, entity_type: str, hasty: Database
 ) -> None:
-    """Nobody else is held with it, and it is not held for others."""
+    """Hold no other with it, and hold it for no other."""
     documents = submit_several(stage, entity_type, 3)
     with all_locked(stage):
         look(stage, hasty, times=LEAST_GIVEN_BACK)

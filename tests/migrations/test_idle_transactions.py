@@ -1,4 +1,4 @@
-"""A transaction that is idle ends on the server's side, whoever has opened it, and by whatever tool."""
+"""A transaction that is idle ends on the server's side, of any role and any tool."""
 
 import select
 

@@ -2,9 +2,9 @@
 
 A row that is done leaves the indexes of due rows and of leases. While another transaction has an old
 snapshot, its entry stays there, and a look at everything reads all of them. So a process remembers what such
-a look has found. Until the next one it asks from there on: of a tenant that waited from its oldest row, of
-each other from the time of the look. A row that was committed late, with an earlier due time, waits for the
-next look at everything. It is never missed.
+a look has found. Until the next one it asks from there on. Of a tenant that waited, that is its oldest row,
+and of each other the time of the look. A row that was committed late, with an earlier due time, waits for
+the next look at everything. It is never missed.
 """
 
 import time

@@ -221,9 +221,10 @@ class _Wave:
                 self._rows.done.append(trigger)
             else:
                 missed.append(trigger)
-        claim, delays = self._claim, [RELEASE_DELAY_SECONDS] * len(missed)
-        # It is counted, because somebody may hold it for ever.
-        give_back_triggers(self._connection, claim.tenant_id, missed, claim.id, CONTENDED, delays)
+        if missed:
+            claim, delays = self._claim, [RELEASE_DELAY_SECONDS] * len(missed)
+            # It is counted, because another may hold it for ever.
+            give_back_triggers(self._connection, claim.tenant_id, missed, claim.id, CONTENDED, delays)
         self.result.stats.released = len(missed)
         self.result.stats.count_done(self._rows.done, self._opened.transaction.now)
         if failures:

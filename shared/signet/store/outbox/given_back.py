@@ -32,7 +32,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class StrandedTrigger:
-    """How often a trigger was given back, and since when."""
+    """A trigger that was given back for too long: so often, and since then."""
 
     id: UUID
     count: int
@@ -53,8 +53,6 @@ def give_back_triggers(
     delays: Sequence[float],
 ) -> set[UUID]:
     """Release triggers that something kept from being done, without an attempt, and count it."""
-    if not rows:
-        return set()
     for delay_seconds in delays:
         add_wake_up(connection, tenant_id, EVENTS.name, delay_seconds)
     values = {

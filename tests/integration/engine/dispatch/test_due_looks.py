@@ -14,19 +14,11 @@ from signet.engine.dispatch.due_looks import DueLooks, LookPlan
 from signet.store.database import Connection, Database
 from tests.support.database.queue_rows import BY_NAME, OTHER_TENANT, QUEUE, TENANT, put
 from tests.support.dead_rows import DEAD_ROWS, count_buffers, leave_dead_rows, old_snapshot
+from tests.support.moved_clock import Moved
 
 Admin = psycopg.Connection[tuple[Any, ...]]
 PLAN = LookPlan(10.0, timedelta(seconds=10))
 IDLE = UUID(int=3)
-
-
-class Moved:
-    """A clock that the test moves."""
-
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 @pytest.fixture(autouse=True)

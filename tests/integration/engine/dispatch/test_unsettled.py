@@ -9,15 +9,7 @@ from signet.engine.dispatch import unsettled
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.store.database import Connection, Database
 from tests.support.database.queue_rows import OTHER_TENANT, TENANT
-
-
-class Moved:
-    """A clock that the test moves."""
-
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
+from tests.support.moved_clock import Moved
 
 
 class Ends:
