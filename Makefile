@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants simulate chaos bench conform isolation tables lock schema openapi templates build synth deploy up-local e2e clients clean cost pooler
+.PHONY: help run test lint types architecture check mutants simulate chaos faults bench conform isolation tables lock schema openapi templates build synth deploy up-local e2e clients clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,9 @@ simulate: .venv/installed-dev  ## Let 2,000 documents wander among failures and 
 
 chaos: .venv/installed-dev  ## Kill processes and Postgres while documents flow, then look for what is wrong (ARGS=outages, MINUTES=10)
 	MINUTES=$(MINUTES) $(BIN)/python -m tests.chaos $(ARGS)
+
+faults: .venv/installed-dev  ## Refuse each statement of each use case with each SQLSTATE, cut and silence each message (long)
+	SIGNET_TEST_CAMPAIGN=1 $(BIN)/python -m pytest -q -n $(or $(AT_ONCE),auto) --dist worksteal $(or $(ARGS),tests/faults)
 
 mutants: .venv/installed-dev  ## Break each invariant on purpose in a copy: its tests must notice
 	$(BIN)/python -m tests.mutants $(ARGS)

@@ -290,6 +290,9 @@ CREATE TABLE public.workflow_events_outbox (
     error text,
     responsible bytea,
     discard_reason text,
+    given_back integer DEFAULT 0 NOT NULL,
+    given_back_since timestamp with time zone,
+    given_back_code text,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -315,10 +318,14 @@ CREATE FUNCTION public.claim_events(own_claim uuid, since timestamp with time zo
 DECLARE
     chosen record;
 BEGIN
-    -- The first due row and those after it. A row that failed too often goes alone, so that no other fails with it.
+    -- The first due row and those after it. A row that failed too often goes alone, so that no other fails with it. So
+    -- does one that was given back for long: if that happens again, the cause is its own (outbox/given_back.py).
     FOR chosen IN
         WITH first AS (
-            SELECT q.created_at, q.id, q.attempts FROM workflow_events_outbox q
+            SELECT q.created_at, q.id,
+                   q.attempts >= alone_from
+                   OR q.given_back >= 10 AND q.given_back_since <= now() - interval '15 minutes' AS is_alone
+            FROM workflow_events_outbox q
             WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN since AND now()
             ORDER BY q.due_at, q.id
             LIMIT 1
@@ -326,12 +333,13 @@ BEGIN
         ), together AS (
             SELECT q.created_at, q.id FROM workflow_events_outbox q
             WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN since AND now()
-              AND q.attempts < alone_from AND (SELECT first.attempts FROM first) < alone_from
+              AND q.attempts < alone_from AND NOT (SELECT first.is_alone FROM first)
+              AND (q.given_back < 10 OR q.given_back_since > now() - interval '15 minutes')
             ORDER BY q.due_at, q.id
             LIMIT at_most
             FOR UPDATE SKIP LOCKED
         )
-        SELECT first.created_at, first.id FROM first WHERE first.attempts >= alone_from
+        SELECT first.created_at, first.id FROM first WHERE first.is_alone
         UNION ALL
         SELECT together.created_at, together.id FROM together
     LOOP
@@ -605,6 +613,62 @@ END
 $_$;
 
 ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.due_tenants(queue text, at_most integer, since timestamp with time zone, known uuid[], known_since timestamp with time zone[]) RETURNS TABLE(tenant_id uuid, due_count integer, oldest_due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 1000 THEN
+        RAISE EXCEPTION 'no such queue, or not between 1 and 1000 tenants: %, %', queue, at_most
+            USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($due$
+        WITH due AS (
+            SELECT t.tenant_id, t.since, least(waiting.due_at, expired.lease_until) AS oldest
+            FROM (SELECT t.tenant_id, coalesce(k.since, $2) AS since
+                  FROM tenants t
+                  LEFT JOIN unnest($3, $4) AS k (tenant_id, since) ON k.tenant_id = t.tenant_id) AS t
+            LEFT JOIN LATERAL (
+                SELECT q.due_at FROM %1$I q
+                WHERE q.tenant_id = t.tenant_id AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN t.since AND now()
+                ORDER BY q.due_at LIMIT 1
+            ) AS waiting ON true
+            LEFT JOIN LATERAL (
+                SELECT q.lease_until FROM %1$I q
+                WHERE q.tenant_id = t.tenant_id AND q.status = 'processing' AND q.lease_until BETWEEN t.since AND now()
+                ORDER BY q.lease_until LIMIT 1
+            ) AS expired ON true
+            WHERE waiting.due_at IS NOT NULL OR expired.lease_until IS NOT NULL
+            ORDER BY oldest, t.tenant_id
+            LIMIT $1
+        )
+        SELECT due.tenant_id,
+               (SELECT count(*) FROM (
+                    (SELECT FROM %1$I q
+                     WHERE q.tenant_id = due.tenant_id AND q.status IN ('pending', 'failed')
+                       AND q.due_at BETWEEN due.since AND now()
+                     LIMIT 1000)
+                    UNION ALL
+                    (SELECT FROM %1$I q
+                     WHERE q.tenant_id = due.tenant_id AND q.status = 'processing'
+                       AND q.lease_until BETWEEN due.since AND now()
+                     LIMIT 1000)
+                    LIMIT 1000) AS counted)::integer,
+               due.oldest
+        FROM due
+        ORDER BY due.oldest, due.tenant_id
+    $due$, queue_table) USING at_most, since, known, known_since;
+END
+$_$;
+
+ALTER FUNCTION public.due_tenants(queue text, at_most integer, since timestamp with time zone, known uuid[], known_since timestamp with time zone[]) OWNER TO signet_dispatch;
 
 CREATE TABLE public.responsible_sets (
     tenant_id uuid NOT NULL,
@@ -3919,6 +3983,9 @@ CREATE TABLE public.workflow_events_outbox_default (
     error text,
     responsible bytea,
     discard_reason text,
+    given_back integer DEFAULT 0 CONSTRAINT workflow_events_outbox_given_back_not_null NOT NULL,
+    given_back_since timestamp with time zone,
+    given_back_code text,
     CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_events_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -5511,6 +5578,12 @@ GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
 
 GRANT UPDATE(discard_reason) ON TABLE public.workflow_events_outbox TO signet_api;
 
+GRANT UPDATE(given_back) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(given_back_since) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(given_back_code) ON TABLE public.workflow_events_outbox TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) TO signet_worker;
@@ -5550,6 +5623,12 @@ REVOKE ALL ON FUNCTION public.due_tenants(queue text, at_most integer) FROM PUBL
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.due_tenants(queue text, at_most integer, since timestamp with time zone, known uuid[], known_since timestamp with time zone[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer, since timestamp with time zone, known uuid[], known_since timestamp with time zone[]) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer, since timestamp with time zone, known uuid[], known_since timestamp with time zone[]) TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.responsible_sets TO signet_api;
 

@@ -14,7 +14,7 @@ import pytest
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import TenantFile
-from signet.engine.dispatch import claim_bounds
+from signet.engine.dispatch import claim_bounds, due_looks, unsettled
 from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import throwaway_postgres
 from signet.store.database import Database, PoolSettings
@@ -37,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     # Tests move due times and leases by hand, so that each claim looks at everything.
     claim_bounds.LOOK_AT_ALL_SECONDS = 0.0
+    unsettled.PUT_OFF_SECONDS = 0.0
+    due_looks.OFTEN = due_looks.LookPlan(0.0, due_looks.OFTEN.margin)
     if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
         return
     url = os.environ.get("SIGNET_TEST_DATABASE_URL")

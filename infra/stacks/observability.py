@@ -102,6 +102,8 @@ class ObservabilityStack(SignetStack):
             ),
             self._own("TriggerWait", "p95", self._app.node_execution),
         )
+        words = "Triggers have been given back for 15 minutes: an outage, or one that nothing lets be done."
+        self.alarms.add(Trouble("given-back", "given-back", words, 1, periods=3), self._given_back())
         words = "Something of the housekeeping is not done: see which task."
         self.alarms.add(
             Trouble("housekeeping-failures", "housekeeping-failures", words, 1),
@@ -140,6 +142,16 @@ class ObservabilityStack(SignetStack):
             self.alarms.add(
                 Trouble(name, name, words, threshold), self._own(metric, "Sum", self._app.node_execution)
             )
+
+    def _given_back(self) -> IMetric:
+        """Return how many triggers outages gave back without an attempt."""
+        return Metric(
+            namespace=self.settings.metrics_namespace,
+            metric_name="GivenBack",
+            dimensions_map={"service": self._app.node_execution.service, "queue": "events"},
+            statistic="Sum",
+            period=_PERIOD,
+        )
 
     def _oldest_due(self, queue: str) -> IMetric:
         """Return the age of the oldest due row, as the relay measured it with each sweep."""

@@ -6,6 +6,7 @@ TESTS = Path(__file__).resolve().parents[1]
 # Each file has its reason.
 STRAIGHT = {
     "architecture/test_pooling.py": "names it",
+    "chaos/api.py": "is a process of that server",
     "chaos/town.py": "has a server of its own, which is killed",
     "chaos/worker.py": "is a process of that server",
     "chaos/writer.py": "is a process of that server",

@@ -24,13 +24,19 @@ Act = Callable[[Town, Random], str]
 
 
 def _choose(town: Town, chance: Random) -> Process:
-    return chance.choice([*town.workers, *town.writers])
+    return chance.choice(town.processes)
 
 
 def kill_a_process(town: Town, chance: Random) -> str:
     process = _choose(town, chance)
     process.kill()
     return f"kill {process.module.rpartition('.')[2]}"
+
+
+def kill_the_api(town: Town, chance: Random) -> str:
+    """Kill the process that callers talk to; they send again what had no answer."""
+    chance.choice(town.apis).kill()
+    return "kill the api"
 
 
 def stop_a_process(town: Town, chance: Random) -> str:
@@ -47,8 +53,8 @@ def shut_the_server_down(town: Town, chance: Random) -> str:
     number = chance.choice(SHUTDOWNS)
     os.kill(town.server.pid, number)
     time.sleep(chance.uniform(0.1, MOST_DOWN_SECONDS))
-    town.tend_server()
-    return f"server {number.name}"
+    ended = "" if town.tend_server() else ", which only SIGQUIT ended"
+    return f"server {number.name}{ended}"
 
 
 def end_a_session(town: Town, chance: Random) -> str:
@@ -69,6 +75,7 @@ def kill_a_session(town: Town, chance: Random) -> str:
 ACTS: Mapping[Act, int] = MappingProxyType(
     {
         kill_a_process: 6,
+        kill_the_api: 2,
         stop_a_process: 2,
         shut_the_server_down: 2,
         end_a_session: 4,

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -12,16 +13,20 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
 
+from signet.core.tenants.principal import Principal
+from signet.local.member_token import write_member_token
 from signet.local.postgres import PostgresServer, running_postgres
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.migrations import migrate_up, read_migrations
 from signet.store.schema.server import create_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
+from tests.chaos.api import HOST
 from tests.chaos.worker import DELIVERED
 from tests.support.company import make_company
 from tests.support.database.catalogue import RUNTIME_ROLES
@@ -40,9 +45,9 @@ ACTIONS = {
     **CONTRACT["actions"],
     "spawn": {"kind": "create", "entity_type": "task", "set": {"title": "for {entity.number}"}},
 }
-WORKERS, WRITERS = 2, 2
+WORKERS, WRITERS, CALLERS = 2, 1, 2
 SMALL_DISK_MEGABYTES = 200
-CONNECT_SECONDS, STOP_SECONDS, READY_SECONDS = 10, 30.0, 60.0
+CONNECT_SECONDS, PATIENCE_SECONDS, STOP_SECONDS, READY_SECONDS = 10, 20.0, 60.0, 60.0
 
 
 @dataclass
@@ -94,8 +99,10 @@ class Process:
     def _listen(self, running: subprocess.Popen[str]) -> None:
         assert running.stdout is not None
         for line in running.stdout:
-            if line.endswith("\n"):
-                self.hear(*line.split())
+            words = line.split()
+            # The API writes its log there.
+            if line.endswith("\n") and len(words) == 2:
+                self.hear(*words)
 
     def _watch(self, running: subprocess.Popen[str]) -> None:
         assert running.stderr is not None
@@ -118,14 +125,26 @@ class Town:
     # How often callers were told each code.
     told: Counter[str] = field(default_factory=Counter)
     # What the database has acknowledged, by kind.
-    acknowledged: dict[str, set[UUID]] = field(default_factory=lambda: {"made": set(), "voted": set()})
+    acknowledged: dict[str, set[UUID]] = field(
+        default_factory=lambda: {"made": set(), "asked": set(), "voted": set()}
+    )
+    # What the API may not refuse, by code.
+    refused: Counter[str] = field(default_factory=Counter)
     workers: list[Process] = field(default_factory=list)
+    # Those that make documents and vote: some past the API, some over HTTP.
     writers: list[Process] = field(default_factory=list)
+    apis: list[Process] = field(default_factory=list)
+
+    @property
+    def processes(self) -> list[Process]:
+        return [*self.apis, *self.workers, *self.writers]
 
     def hear(self, kind: str, what: str) -> None:
         """Note what the database has acknowledged, or how it refused."""
         if kind == "failed":
             self.told[what] += 1
+        elif kind == "refused":
+            self.refused[what] += 1
         else:
             self.acknowledged[kind].add(UUID(what))
 
@@ -133,34 +152,51 @@ class Town:
         worker = ("tests.chaos.worker", (self.url, str(self.folder)))
         writer = ("tests.chaos.writer", (self.url, str(self.tenant_id), self.entity_type))
         self.workers = [Process(*worker, self.told, self.hear) for _ in range(WORKERS)]
-        self.writers = [Process(*writer, self.told, self.hear) for _ in range(WRITERS)]
-        for process in (*self.workers, *self.writers):
+        port, secret = str(_find_port()), token_hex(32)
+        maker, voter = (
+            write_member_token(secret, Principal(self.tenant_id, name, roles))
+            for name, roles in (("carl", ("admin",)), ("anna", ("voter",)))
+        )
+        caller = ("tests.chaos.caller", (port, self.entity_type, maker, voter))
+        self.apis = [Process("tests.chaos.api", (self.url, port, secret), self.told, self.hear)]
+        self.writers = [
+            *(Process(*writer, self.told, self.hear) for _ in range(WRITERS)),
+            *(Process(*caller, self.told, self.hear) for _ in range(CALLERS)),
+        ]
+        for process in self.processes:
             process.start()
         until = time.monotonic() + READY_SECONDS
-        while not self.deliveries() or not self.acknowledged["voted"]:
+        while not self.deliveries() or not all(self.acknowledged.values()):
             if time.monotonic() > until:
                 raise RuntimeError(f"nothing flows after {READY_SECONDS} s; told were {dict(self.told)}")
             time.sleep(0.05)
 
     def tend_processes(self) -> None:
-        """Start the workers and writers again that have ended."""
-        for process in (*self.workers, *self.writers):
+        """Start the processes again that have ended."""
+        for process in self.processes:
             if process.has_ended():
                 process.kill()
                 process.start()
 
-    def tend_server(self) -> None:
-        """Start the server again that was shut down."""
-        until = time.monotonic() + STOP_SECONDS
+    def tend_server(self) -> bool:
+        """Start the server again that was shut down. Return whether it ended without being pressed.
+
+        Asked to end in the middle of its recovery, PostgreSQL 18 may wait for ever.
+        """
         # It would give up a server that ends so often by itself.
         self.server._ended.clear()
+        until, is_pressed = time.monotonic() + PATIENCE_SECONDS, False
         while not self.server.tend():
-            if time.monotonic() > until:
-                raise RuntimeError(f"the server did not end within {STOP_SECONDS} s")
+            if time.monotonic() > until and not is_pressed:
+                os.kill(self.server.pid, signal.SIGQUIT)
+                until, is_pressed = until + STOP_SECONDS, True
+            elif time.monotonic() > until:
+                raise RuntimeError(f"the server did not end within {STOP_SECONDS} s of SIGQUIT")
             time.sleep(0.05)
+        return not is_pressed
 
     def end(self) -> None:
-        for process in (*self.workers, *self.writers):
+        for process in self.processes:
             process.kill()
 
     def ask(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
@@ -195,6 +231,13 @@ def standing_town(folder: Path, *, has_small_disk: bool = False) -> Iterator[Tow
         town = Town(server, url, tenant_id, entity_type, folder, disk)
         leaving.callback(town.end)
         yield town
+
+
+def _find_port() -> int:
+    """Find a port that is free, and that each API of the town takes in turn."""
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        return int(taken.getsockname()[1])
 
 
 def _quit(server: PostgresServer) -> None:

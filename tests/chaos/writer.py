@@ -44,9 +44,9 @@ class Writer:
         submit = RequestTransition(document_id, 1, "submit")
         self._until_known(lambda: self._mutate(submit, f"submit-{number}"))
 
-    def vote(self) -> None:
+    def vote(self, at_once: int = AT_ONCE) -> None:
         with self._database.transaction(self._tenant_id) as connection:
-            found = connection.execute(OPEN, (self._tenant_id, AT_ONCE)).fetchall()
+            found = connection.execute(OPEN, (self._tenant_id, at_once)).fetchall()
         for (request_id,) in found:
             try:
                 self._approvals.decide(

@@ -7,7 +7,7 @@ from tests.cost import prices
 from tests.cost.prices import HOURS, MINUTES, SECONDS
 
 # The metrics of an environment's alarms; `tests/infra` counts them in the templates.
-ALARM_METRICS = 40
+ALARM_METRICS = 41
 DASHBOARDS = 2
 QUEUES = 2
 # AWS documents five pollers at a time, and no fewer with a maximum concurrency. A poll waits 20 s.

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
+from signet.store.outbox.given_back import STRANDED_AFTER_SECONDS
 from tests.cost.counts import GB
 from tests.cost.idle import ALARM_METRICS, DASHBOARDS
 from tests.support.cloud.templates import FUNCTIONS, Assembly
@@ -89,6 +90,17 @@ def test_incidents_that_nobody_acknowledged_ring(synthesize: Synthesize) -> None
     unattended = alarms_of(synthesize("prod"))["incidents-unattended"]
     assert (unattended["MetricName"], unattended["Statistic"]) == ("IncidentsUnattended", "Maximum")
     assert (unattended["Threshold"], unattended["EvaluationPeriods"]) == (10, 2)
+
+
+def test_what_is_given_back_for_a_quarter_of_an_hour_rings(synthesize: Synthesize) -> None:
+    """Ring before the first of them is held, and not for an outage of ten minutes."""
+    given_back = alarms_of(synthesize("prod"))["given-back"]
+    assert (given_back["MetricName"], given_back["Statistic"]) == ("GivenBack", "Sum")
+    assert given_back["Threshold"] == 1
+    seconds = given_back["Period"] * given_back["EvaluationPeriods"]
+    assert 600 < seconds <= STRANDED_AFTER_SECONDS
+    dimensions = {one["Name"]: one["Value"] for one in given_back["Dimensions"]}
+    assert dimensions == {"service": "signet-node-execution", "queue": "events"}
 
 
 def test_own_metrics_are_those_that_are_written(synthesize: Synthesize) -> None:

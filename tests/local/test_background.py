@@ -10,14 +10,15 @@ from psycopg.conninfo import make_conninfo
 
 from signet.core.backoff import Backoff
 from signet.core.errors import Transient
+from signet.engine.dispatch.due_looks import DueLooks
 from signet.engine.execution.worker import Worker
 from signet.engine.integrations.effects import Effects
 from signet.engine.telemetry import Silent
-from signet.local import background, worker_loop
+from signet.local import background
 from signet.local.background import Background, in_background
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
-from signet.store.outbox.queue import DueTenant
+from signet.store.outbox.due_tenants import DueTenant
 from signet.telemetry.figures import Figures
 from tests.support.database.server import describe_url
 from tests.support.database.wire_proxy import FROM_CLIENT, Silence, WireProxy
@@ -145,7 +146,7 @@ def test_one_tenant_s_failure_leaves_the_others_their_turn(
     owner_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     due = [cast(DueTenant, type("Due", (), {"tenant_id": number})) for number in (1, 2, 3)]
-    monkeypatch.setattr(worker_loop, "due_tenants", lambda connection, queue, at_most: due)
+    monkeypatch.setattr(DueLooks, "list_tenants", lambda looks, connection, at_most: due)
     worker, effects, told = Working(1), Working(3), Told()
     served = threading.Event()
     monkeypatch.setattr(told, "thread_failed", lambda thread, error: served.set())

@@ -63,7 +63,7 @@ ENGINE = (
     Mutation(
         "to be passed by costs an attempt",
         1,
-        "shared/signet/store/outbox/queue.sql",
+        "shared/signet/store/outbox/given_back.sql",
         "SET status = 'pending', attempts = q.attempts - 1,",
         "SET status = 'pending', attempts = q.attempts,",
         (
@@ -83,7 +83,7 @@ ENGINE = (
         "what could not be given back is forgotten",
         1,
         "shared/signet/engine/dispatch/unsettled.py",
-        "self._left.append((tenant_id, write))",
+        "self._left.append(_Kept(tenant_id, write))",
         "pass",
         (f"{OUTAGES}a_server_that_refuses_from_the_nth_statement_on_costs_no_attempt",),
     ),

@@ -19,6 +19,7 @@ from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
 from tests.mutants.fairness import FAIRNESS
+from tests.mutants.giving_back import GIVING_BACK
 from tests.mutants.going_back import GOING_BACK
 from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
@@ -50,6 +51,7 @@ MUTATIONS: Sequence[Mutation] = (
     *BOUNDING,
     *HEAVY,
     *ENGINE,
+    *GIVING_BACK,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,
     *GRANTING,

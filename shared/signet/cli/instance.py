@@ -136,7 +136,7 @@ def stuck(
                 f"{row.id}  {row.why}  since {since}  version {row.version}"
                 f"  {describe_subject(row.entity_type, row.document_id)}"
                 f"  {describe_nodes(row.current_nodes)}"
-                f"  try: {', '.join(row.remedies)}"
+                f"{f'  {row.reason}' if row.reason else ''}  try: {', '.join(row.remedies)}"
             )
         if not rows:
             write("nothing is stuck")

@@ -90,6 +90,12 @@ class TelemetryFanOut:
     def heavy_call_ended(self, outcome: str, seconds: float) -> None:
         self._figures.add_heavy_call(outcome, seconds)
 
+    def stranded(self, tenant_id: UUID, instance_id: UUID, code: str) -> None:
+        self._figures.add_expired(0, 1)
+        self._log.write_stranded(tenant_id, instance_id, code)
+        if self._metrics is not None:
+            self._metrics.write_stranded()
+
     def looked(self, thread: str) -> None:
         self._figures.add_look(thread)
 

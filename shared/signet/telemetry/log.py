@@ -109,6 +109,10 @@ class Log:
         fields = {"tenant_id": tenant_id, "queue": queue, "count": count, "code": code}
         self._write(logging.WARNING, "given back", fields)
 
+    def write_stranded(self, tenant_id: UUID, instance_id: UUID, code: str) -> None:
+        fields = {"tenant_id": tenant_id, "instance_id": instance_id, "code": code}
+        self._write(logging.ERROR, "given back for too long", fields)
+
     def write_housekeeping(self, report: HousekeepingReport) -> None:
         fields: dict[str, Any] = {
             "task": report.task,

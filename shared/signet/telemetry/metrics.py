@@ -97,6 +97,9 @@ class Metrics:
     def write_given_back(self, queue: str, count: int) -> None:
         self._write({"GivenBack": (MetricUnit.Count, [float(count)])}, {"queue": queue}, {})
 
+    def write_stranded(self) -> None:
+        self._write({"DeadLetters": (MetricUnit.Count, [1.0])}, {}, {})
+
     def write_housekeeping(self, report: HousekeepingReport) -> None:
         values = {
             "TaskRows": (MetricUnit.Count, [float(report.rows)]),

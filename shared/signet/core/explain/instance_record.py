@@ -105,6 +105,10 @@ class TriggerRecord:
     error: str | None
     # It was made for a later moment.
     is_scheduled: bool = False
+    # How often outages gave it back without an attempt, since when, and why the last time.
+    given_back: int = 0
+    given_back_since: datetime | None = None
+    given_back_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

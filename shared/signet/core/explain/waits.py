@@ -17,6 +17,7 @@ from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
+from signet.core.incidents.given_back import describe_given_back
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import CONTROL, DRIFT
 
@@ -203,6 +204,9 @@ def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     for trigger in _list_triggers(record):
         if instance.status in LIVE or trigger.status == "dead_letter":
             yield f"The trigger {escape(trigger.event_type)} [{trigger.id}] {_describe_delivery(trigger)}"
+        if trigger.given_back_since is not None and trigger.given_back_code is not None:
+            back = describe_given_back(trigger.given_back, trigger.given_back_since, trigger.given_back_code)
+            yield f"It was {back}."
 
 
 def _list_triggers(record: InstanceRecords) -> list[TriggerRecord]:

@@ -14,6 +14,8 @@ from signet.core.runtime.projection import CONTROL, Step
 GATE_HELD = "GATE_HELD"
 STEP_FAILED = "STEP_FAILED"
 ENGINE_FAILED = "ENGINE_FAILED"
+# Outages gave its trigger back again and again, and not those of others.
+GIVEN_BACK = "GIVEN_BACK"
 # The incident of a document, and not of its instance: that has ended, and nothing else leads on.
 DOCUMENT_WITHOUT_WORKFLOW = "DOCUMENT_WITHOUT_WORKFLOW"
 
@@ -65,6 +67,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "ENDPOINT_DISABLED": IncidentKind.CONFIGURATION,
         "GATE_HELD": IncidentKind.BUSINESS,
         "LIST_TOO_LARGE": IncidentKind.BUSINESS,
+        GIVEN_BACK: IncidentKind.OUTSIDE,
         "LIST_TOO_LONG": IncidentKind.BUSINESS,
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "ORIGINAL_GONE": IncidentKind.BUSINESS,

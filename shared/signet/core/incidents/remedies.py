@@ -6,7 +6,7 @@ Every act that a remedy names is one that the server accepts for such an inciden
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from signet.core.incidents.incident import GATE_HELD, STEP_FAILED, IncidentKind
+from signet.core.incidents.incident import GATE_HELD, GIVEN_BACK, STEP_FAILED, IncidentKind
 
 _DECIDERS = (
     "Give it people who may decide: add a member, give the role or its permission, or end an absence."
@@ -85,6 +85,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "The items together are too much for one step. Correct the list, or what each item reads, where"
             " that is listed. Or publish the workflow with an action that reads or gives back less, move the"
             " instance to it, and retry."
+        ),
+        GIVEN_BACK: (
+            "Find what is in its way: the message names what the database answered each time, and the runbook"
+            " (Given back) says where to look. Remove it, then retry."
         ),
         "LIST_TOO_LONG": (
             "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"

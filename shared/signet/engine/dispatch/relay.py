@@ -7,9 +7,11 @@ dead worker is found the same way, when its lease has ended.
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
+from signet.engine.dispatch.due_looks import SELDOM, DueLooks
 from signet.engine.telemetry import SILENT, SweptQueue, Telemetry
 from signet.store.database import Database
-from signet.store.outbox.queue import MAX_TENANTS, QUEUES, DueTenant, due_tenants
+from signet.store.outbox.due_tenants import MAX_TENANTS, DueTenant
+from signet.store.outbox.queue import QUEUES
 from signet.store.tenants.tenants import read_now
 from signet.store.wake_ups import QueueName, WakeUp
 
@@ -24,12 +26,16 @@ class Relay:
         self._database = database
         self._send = send
         self._telemetry = telemetry
+        self._looks = {queue.name: DueLooks(queue, SELDOM) for queue in QUEUES}
 
     def sweep(self) -> dict[QueueName, int]:
         """Wake the tenants with due work, those that waited longest first. Return their number by queue."""
         with self._database.tenantless_transaction() as connection:
             now = read_now(connection)
-            due = {queue.name: due_tenants(connection, queue, at_most=MAX_TENANTS) for queue in QUEUES}
+            due = {
+                name: looks.list_tenants(connection, at_most=MAX_TENANTS)
+                for name, looks in self._looks.items()
+            }
         # Before sending, so that the figures are known also when no wake-up can be sent.
         self._telemetry.swept({name: _measure(tenants, now) for name, tenants in due.items()})
         self._send([WakeUp(tenant.tenant_id, name) for name, tenants in due.items() for tenant in tenants])

@@ -8,21 +8,25 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import SignetError
-from signet.core.incidents.incident import code_of, kind_of
+from signet.core.incidents.given_back import describe_given_back
+from signet.core.incidents.incident import GIVEN_BACK, code_of, kind_of
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.position import find_code
 from signet.core.runtime.projection import CONTROL
+from signet.engine.execution.claim import Claim
 from signet.engine.telemetry import Telemetry
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
 from signet.store.instances.write import pause_instances
 from signet.store.outbox.effect_acts import ChangedEffect, list_withdrawn
+from signet.store.outbox.given_back import take_stranded
 from signet.store.outbox.queue import (
     EFFECTS,
     EVENTS,
     ClaimedEffect,
     ClaimedTrigger,
     ReturnedRows,
+    fail,
     insert_triggers,
     make_trigger,
     release_expired,
@@ -57,6 +61,20 @@ def _make_row(trigger: ClaimedTrigger) -> dict[str, Any]:
         "code": code,
         "kind": kind_of(code),
     }
+
+
+def hold_stranded(connection: Connection, claimed: Claim, code: str, telemetry: Telemetry) -> bool:
+    """Pause the instances of triggers that were given back for too long. Return whether there was any."""
+    stranded = {
+        one.id: f"{GIVEN_BACK}: {describe_given_back(one.count + 1, one.since, code)}"
+        for one in take_stranded(connection, claimed.tenant_id, claimed.triggers, claimed.id)
+    }
+    failures = [(row, stranded[row.id]) for row in claimed.triggers if row.id in stranded]
+    dead = fail(connection, EVENTS, claimed.tenant_id, failures, claimed.id, final=stranded.keys()).dead
+    pause_for(connection, claimed.tenant_id, dead)
+    for trigger in dead:
+        telemetry.stranded(claimed.tenant_id, trigger.instance_id, code)
+    return bool(dead)
 
 
 def release_expired_triggers(

@@ -5,7 +5,7 @@ in one statement, and only then lets the acting nodes act (WF-14). Documents cha
 once, at the end, with everything else.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -42,7 +42,7 @@ from signet.engine.execution.rows import (
 )
 from signet.engine.incidents.changes import find_code, write_hold_changes
 from signet.engine.telemetry import PURE
-from signet.store.database import Connection, Database, is_intact
+from signet.store.database import Database, is_intact
 from signet.store.instances.waves import (
     OpenedWave,
     OpenStepRow,
@@ -53,6 +53,7 @@ from signet.store.instances.waves import (
     parse_opened_wave,
     write_steps,
 )
+from signet.store.outbox.given_back import CONTENDED, give_back_triggers
 from signet.store.outbox.queue import EVENTS, ClaimedTrigger, fail, release
 from signet.store.pipeline import PipelinedTransaction
 
@@ -84,7 +85,8 @@ class Waves:
         with self._database.pipelined(claim.tenant_id, open_wave(claim.triggers, claim.id)) as pipeline:
             opened = parse_opened_wave(pipeline.first_row)
             if opened is None:
-                _release(pipeline.connection, claim, claim.triggers, SUSPENDED_DELAY_SECONDS)
+                connection, wait = pipeline.connection, SUSPENDED_DELAY_SECONDS
+                release(connection, EVENTS, claim.tenant_id, claim.triggers, claim.id, delay_seconds=wait)
                 return WaveResult()
             documents = DocumentUnitOfWork(
                 self._documents, pipeline.connection, claim.tenant_id, opened.transaction, opened.documents
@@ -219,7 +221,10 @@ class _Wave:
                 self._rows.done.append(trigger)
             else:
                 missed.append(trigger)
-        _release(self._connection, self._claim, missed, RELEASE_DELAY_SECONDS)
+        if missed:
+            claim, delays = self._claim, [RELEASE_DELAY_SECONDS] * len(missed)
+            # It is counted, because another may hold it for ever.
+            give_back_triggers(self._connection, claim.tenant_id, missed, claim.id, CONTENDED, delays)
         self.result.stats.released = len(missed)
         self.result.stats.count_done(self._rows.done, self._opened.transaction.now)
         if failures:
@@ -390,9 +395,3 @@ def _by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:
     for row in rows:
         grouped.setdefault(row.instance_id, []).append(row)
     return grouped
-
-
-def _release(
-    connection: Connection, claim: Claim, triggers: Sequence[ClaimedTrigger], delay_seconds: float
-) -> None:
-    release(connection, EVENTS, claim.tenant_id, triggers, claim.id, delay_seconds=delay_seconds)

@@ -18,13 +18,14 @@ from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
-from signet.engine.execution.failed_triggers import describe_error, release_expired_triggers
+from signet.engine.execution.failed_triggers import describe_error, hold_stranded, release_expired_triggers
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.wave import MAX_INSTANCES, Clock, Waves
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.outbox.queue import EVENTS, EVER, ClaimedTrigger, claim_due, fail, give_back, parse_claimed
+from signet.store.outbox.given_back import LEAST_GIVEN_BACK, give_back_triggers, plan_delays
+from signet.store.outbox.queue import EVENTS, EVER, ClaimedTrigger, claim_due, fail, parse_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -101,7 +102,8 @@ class Worker:
         try:
             with self._database.pipelined(tenant_id, due) as pipeline:
                 triggers = parse_claimed(EVENTS, pipeline.opening_rows)
-                if not triggers and since == EVER and self._release_expired(pipeline.connection, tenant_id):
+                may_release = not triggers and since == EVER and not self._unsettled.owes(tenant_id)
+                if may_release and self._release_expired(pipeline.connection, tenant_id):
                     rows = pipeline.connection.execute(due.text, due.values).fetchall()
                     triggers = parse_claimed(EVENTS, rows)
         except Transient as error:
@@ -115,11 +117,25 @@ class Worker:
         """Give back what this claim still holds: some of it may have been done."""
 
         def write(connection: Connection) -> None:
-            held = give_back(connection, EVENTS, claimed.tenant_id, claimed.triggers, claimed.id)
+            triggers = claimed.triggers
+            held = give_back_triggers(
+                connection, claimed.tenant_id, triggers, claimed.id, error.code, plan_delays(triggers)
+            )
             self._telemetry.given_back(claimed.tenant_id, EVENTS.name, len(held), error.code)
 
-        if claimed.triggers:
+        if claimed.triggers and not self._hold_stranded(claimed, error):
             self._unsettled.end(claimed.tenant_id, write)
+
+    def _hold_stranded(self, claimed: Claim, error: Transient) -> bool:
+        """Hold what was given back for too long: it goes alone, so that the cause is its own."""
+        (trigger, *others) = claimed.triggers
+        if others or trigger.given_back < LEAST_GIVEN_BACK:
+            return False
+        try:
+            with self._database.transaction(claimed.tenant_id) as connection:
+                return hold_stranded(connection, claimed, error.code, self._telemetry)
+        except Transient:
+            return False
 
     def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
         """Release triggers of a worker that did not come back. Return whether any may be tried again."""

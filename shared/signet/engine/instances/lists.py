@@ -1,12 +1,14 @@
 """Lists of instances, and of the stuck ones with the acts that may help each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal, cast
 from uuid import UUID
 
 from signet.core.explain.instance_record import InstanceStatus
+from signet.core.incidents.given_back import describe_given_back
 from signet.store.database import Database
 from signet.store.instances.lists import InstanceFilter, ListedInstance, list_instances
 from signet.store.instances.write import StuckRow
@@ -18,11 +20,16 @@ MAX_STUCK = 1_000
 MAX_LISTED = 200
 LIVE: Sequence[InstanceStatus] = ("running", "paused")
 ENDED: Sequence[InstanceStatus] = ("completed", "failed", "cancelled")
-Why = Literal["ready", "asked", "edited", "decided", "answered", "overdue", "nothing_open"]
+Why = Literal["ready", "asked", "edited", "decided", "answered", "overdue", "nothing_open", "given_back"]
 # Acts that may help, the likeliest first. Waking replaces a lost trigger. Rebuilding corrects a wrong row,
 # and wakes as well.
 REMEDIES = ("wake", "rebuild", "fail")
 REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
+# Once the cause is gone, it goes on by itself.
+REMEDIES_OF_GIVEN_BACK = ("wake", "fail")
+_REMEDIES: Mapping[str, Sequence[str]] = MappingProxyType(
+    {"nothing_open": REMEDIES_OF_A_WRONG_ROW, "given_back": REMEDIES_OF_GIVEN_BACK}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,8 @@ class Stuck:
 
     `why` names what it does not see. That is a `ready` token, an open request (`asked`), a version of its
     document (`edited`), or votes (`decided`). It may be an answer from outside (`answered`) or a past moment
-    (`overdue`). With `nothing_open` it waits for nothing at all.
+    (`overdue`). With `nothing_open` it waits for nothing at all. With `given_back` a trigger would wake it,
+    and outages give that back again and again: `reason` says how often, since when, and why.
     """
 
     id: UUID
@@ -42,6 +50,7 @@ class Stuck:
     idle_since: datetime
     why: Why
     remedies: Sequence[str]
+    reason: str | None = None
 
 
 def list_newest(
@@ -71,7 +80,7 @@ def list_stuck(
 ) -> Sequence[Stuck]:
     """List stuck instances, the longest stuck first.
 
-    An instance that waits, is paused or will be woken is not stuck.
+    An instance that waits, is paused or will be woken is not stuck; but one whose triggers are given back is.
     """
     limit = max(1, min(limit, MAX_STUCK))
     with database.transaction(tenant_id) as connection:
@@ -80,7 +89,6 @@ def list_stuck(
 
 
 def _make_stuck(row: StuckRow) -> Stuck:
-    remedies = REMEDIES_OF_A_WRONG_ROW if row.why == "nothing_open" else REMEDIES
     return Stuck(
         row.id,
         row.entity_type,
@@ -89,5 +97,12 @@ def _make_stuck(row: StuckRow) -> Stuck:
         row.version,
         row.updated_at,
         cast(Why, row.why),
-        remedies,
+        _REMEDIES.get(row.why, REMEDIES),
+        _describe_given_back(row),
     )
+
+
+def _describe_given_back(row: StuckRow) -> str | None:
+    if row.given_back is None or row.given_back_since is None or row.given_back_code is None:
+        return None
+    return describe_given_back(row.given_back, row.given_back_since, row.given_back_code)

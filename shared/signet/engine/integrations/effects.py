@@ -45,7 +45,7 @@ from signet.store.outbox.queue import (
     clean_error,
     complete,
     fail,
-    give_back,
+    give_back_effects,
     keep_responses,
     parse_claimed,
     release,
@@ -149,7 +149,7 @@ class Effects:
 
     def _give_back(self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect], code: str) -> None:
         def write(connection: Connection) -> None:
-            held = give_back(connection, EFFECTS, tenant_id, effects, claim_id)
+            held = give_back_effects(connection, tenant_id, effects, claim_id)
             tell_of_withdrawn(connection, tenant_id, held)
             self._telemetry.given_back(tenant_id, EFFECTS.name, len(held), code)
 
@@ -168,7 +168,7 @@ class Effects:
         with self._database.pipelined(tenant_id, wanted) as pipeline:
             connection = pipeline.connection
             rows = pipeline.opening_rows
-            is_whole = not rows and since == EVER
+            is_whole = not rows and since == EVER and not self._unsettled.owes(tenant_id)
             if is_whole and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects += parse_claimed(EFFECTS, rows)

@@ -66,9 +66,10 @@ WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = '
 
 -- name: list_triggers
 -- List the newest triggers that are not done, in the order of time.
-SELECT id, event_type, status, attempts, max_attempts, due_at, error, is_scheduled
+SELECT id, event_type, status, attempts, max_attempts, due_at, error, is_scheduled, given_back, given_back_since,
+       given_back_code
 FROM (
-    SELECT id, event_type, status, attempts, max_attempts, due_at, error,
+    SELECT id, event_type, status, attempts, max_attempts, due_at, error, given_back, given_back_since, given_back_code,
            due_at > created_at + interval '1 second' AS is_scheduled
     FROM workflow_events_outbox
     WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status <> 'completed'

@@ -80,6 +80,10 @@ class StuckRow:
     version: int
     updated_at: datetime
     why: str
+    # Where outages give its trigger back: how often, since when, and why the last time.
+    given_back: int | None
+    given_back_since: datetime | None
+    given_back_code: str | None
 
 
 def find_entity(tenant_id: UUID, instance_id: UUID) -> DeferredStatement:

@@ -159,11 +159,14 @@ SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 
 -- name: list_stuck
 -- List running instances that nothing will wake. Nothing has happened for a while, and they do not only wait. A
 -- token is ready, or nothing is open at all. Or a request, an edit, a decision or an answer from outside is not taken, or
--- a moment is past.
-SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
+-- a moment is past. And those whose triggers are given back again and again.
+SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why,
+       found.given_back, found.given_back_since, found.given_back_code
 FROM (
     SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
-           CASE WHEN i.active_tokens @? '$[*] ? (@.state == "ready" && !exists(@.hold))' THEN 'ready'
+           coming.given_back, coming.given_back_since, coming.given_back_code,
+           CASE WHEN coming.is_given_back THEN 'given_back'
+                WHEN i.active_tokens @? '$[*] ? (@.state == "ready" && !exists(@.hold))' THEN 'ready'
                 WHEN open_step.instance_id IS NULL THEN 'nothing_open'
                 WHEN request.id IS NOT NULL THEN 'asked'
                 WHEN i.kind = 'envelope' AND (SELECT d.version FROM documents d
@@ -196,15 +199,22 @@ FROM (
     LEFT JOIN transition_requests request
            ON request.tenant_id = %(tenant_id)s AND request.document_id = i.entity_id AND request.status = 'open'
           AND i.kind = 'envelope' AND request.id IS DISTINCT FROM i.request_id
+    -- Those that something is on its way for. Two parts, because each has an index of its own.
+    LEFT JOIN (
+        SELECT q.instance_id, max(q.given_back) AS given_back, min(q.given_back_since) AS given_back_since,
+               max(q.given_back_code) AS given_back_code,
+               coalesce(max(q.given_back_since) <= now() - make_interval(secs => %(idle_seconds)s), false)
+               AND min(q.given_back) > 0 AS is_given_back
+        FROM (SELECT w.instance_id, w.given_back, w.given_back_since, w.given_back_code FROM workflow_events_outbox w
+              WHERE w.tenant_id = %(tenant_id)s AND w.status IN ('pending', 'failed')
+              UNION ALL
+              SELECT w.instance_id, w.given_back, w.given_back_since, w.given_back_code FROM workflow_events_outbox w
+              WHERE w.tenant_id = %(tenant_id)s AND w.status = 'processing') AS q
+        GROUP BY q.instance_id
+    ) AS coming ON coming.instance_id = i.id
     WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
       AND i.updated_at < now() - make_interval(secs => %(idle_seconds)s)
-      -- Two, because each has an index of its own.
-      AND NOT EXISTS (
-          SELECT FROM workflow_events_outbox q
-          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status IN ('pending', 'failed'))
-      AND NOT EXISTS (
-          SELECT FROM workflow_events_outbox q
-          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status = 'processing')
+      AND (coming.instance_id IS NULL OR coming.is_given_back)
 ) AS found
 WHERE found.why IS NOT NULL
   AND (%(after_at)s::timestamptz IS NULL OR (found.updated_at, found.id) > (%(after_at)s::timestamptz, %(after_id)s::uuid))

@@ -32,7 +32,6 @@ from signet.store.statements import Statements
 from signet.store.wake_ups import QueueName, add_wake_up
 
 MAX_ROWS = 500  # in any one call
-MAX_TENANTS = 1000
 MAX_ERROR_CHARACTERS = 2000
 # A row that failed so often is claimed alone, so that it spoils no wave and kills only its own worker.
 # Effects often fail, and all at once if a receiver is down: they go together until their last attempt.
@@ -68,6 +67,8 @@ class ClaimedTrigger(ClaimedRow):
     entity_version: int
     definition_version: int | None
     depth: int
+    # How often an outage gave it back without an attempt.
+    given_back: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +126,6 @@ class _Key:
     is_exhausted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DueTenant:
-    tenant_id: UUID
-    due_count: int
-    oldest_due_at: datetime
-
-
 def claim_due(
     queue: Queue[Any],
     *,
@@ -145,7 +139,7 @@ def claim_due(
     A row that failed too often comes alone. This is a statement, so that a claim is a transaction of two
     round trips. `parse_claimed` reads its rows.
     """
-    _check(at_most, MAX_ROWS)
+    check_count(at_most, MAX_ROWS)
     values = {
         "at_most": at_most,
         "lease_seconds": lease_seconds,
@@ -202,18 +196,15 @@ def release(
     return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
 
 
-def give_back(
-    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+def give_back_effects(
+    connection: Connection, tenant_id: UUID, rows: Sequence[ClaimedEffect], claim_id: UUID
 ) -> set[UUID]:
-    """Release rows that an outage kept from being done, each for a while of its own.
-
-    So one that can never be done does not keep the same others with it.
-    """
+    """Release effects whose claim an outage cut off, each for a while of its own."""
     delays = [GIVEN_BACK.delay_seconds(row.attempts, row.id) for row in rows]
     for delay_seconds in delays:
-        add_wake_up(connection, tenant_id, queue.name, delay_seconds)
+        add_wake_up(connection, tenant_id, EFFECTS.name, delay_seconds)
     more = {"claim_id": claim_id, "delays": delays}
-    return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
+    return _change(connection, fill(_SQL.release, EFFECTS), tenant_id, rows, more)
 
 
 def fail(
@@ -250,7 +241,7 @@ def release_expired(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int
 ) -> ReturnedRows[Row]:
     """Release rows of lost workers; the attempt stays counted, so a row that kills its workers ends."""
-    _check(at_most, MAX_ROWS)
+    check_count(at_most, MAX_ROWS)
     values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
     returned = _dead_letter_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
     if returned.again:
@@ -264,7 +255,7 @@ def requeue_dead(
     """Requeue dead letters for an operator; other rows are missing in the answer."""
     if not ids:
         return set()
-    _check(len(ids), MAX_ROWS)
+    check_count(len(ids), MAX_ROWS)
     add_wake_up(connection, tenant_id, queue.name)
     values = {
         "tenant_id": tenant_id,
@@ -279,7 +270,7 @@ def list_dead(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, *, after: UUID | None, limit: int
 ) -> list[Row]:
     """List dead letters by id, from behind `after` on."""
-    _check(limit, MAX_ROWS)
+    check_count(limit, MAX_ROWS)
     values = {"tenant_id": tenant_id, "after": after or UUID(int=0), "limit": limit}
     with connection.cursor(row_factory=class_row(queue.row)) as cursor:
         return cursor.execute(fill(_SQL.list_dead, queue), values).fetchall()
@@ -336,13 +327,6 @@ def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapp
         connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
 
 
-def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> list[DueTenant]:
-    """List tenants with work, the longest waiting first; this needs no tenant, and tells nothing else."""
-    _check(at_most, MAX_TENANTS)
-    with connection.cursor(row_factory=class_row(DueTenant)) as cursor:
-        return cursor.execute(_SQL.due_tenants, {"queue": queue.name, "at_most": at_most}).fetchall()
-
-
 def clean_error(error: str) -> str:
     """Remove what Postgres takes in no text: NUL, and half a surrogate pair."""
     text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
@@ -377,7 +361,7 @@ def _read_ids(connection: Connection, statement: str, values: dict[str, Any]) ->
 
 
 def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
-    _check(len(rows), MAX_ROWS)
+    check_count(len(rows), MAX_ROWS)
     return {
         "tenant_id": tenant_id,
         "created_ats": [row.created_at for row in rows],
@@ -385,6 +369,6 @@ def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
     }
 
 
-def _check(count: int, limit: int) -> None:
+def check_count(count: int, limit: int) -> None:
     if not 1 <= count <= limit:
         raise Defect("QUEUE_LIMIT", f"between 1 and {limit} at a time, not {count}")

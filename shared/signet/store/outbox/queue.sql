@@ -105,10 +105,6 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::times
   AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.id
 
--- name: due_tenants
--- List tenants with rows that are due or whose lease ran out, those that wait longest first.
-SELECT tenant_id, due_count, oldest_due_at FROM due_tenants(%(queue)s, %(at_most)s)
-
 -- name: insert_triggers
 -- Write triggers with their receipts.
 WITH trigger AS MATERIALIZED (

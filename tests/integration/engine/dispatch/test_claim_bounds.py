@@ -13,18 +13,10 @@ from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.store.database import Database
 from signet.store.outbox.queue import EVER, Queue, claim_due, parse_claimed
 from tests.support.database.queue_rows import BY_NAME, MINE, QUEUE, TENANT, put
+from tests.support.moved_clock import Moved
 
 DEAD_ROWS = 20_000
 Admin = psycopg.Connection[tuple[Any, ...]]
-
-
-class Moved:
-    """A clock that the test moves."""
-
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 @pytest.fixture(autouse=True)

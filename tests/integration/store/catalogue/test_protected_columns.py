@@ -29,8 +29,9 @@ EVENTS, EFFECTS, INSTANCES, STEPS = (
 )
 # Columns of a row's progress; all others identify it.
 QUEUED = {"status", "attempts", "max_attempts", "due_at", "claim_id", "lease_until", "completed_at", "error"}
+GIVEN_BACK = {"given_back", "given_back_since", "given_back_code"}
 FREE = {
-    EVENTS: {*QUEUED, "discard_reason"},
+    EVENTS: {*QUEUED, *GIVEN_BACK, "discard_reason"},
     EFFECTS: {
         *QUEUED,
         *("response_json", "withdrawn_at", "withdraw_reason", "discard_reason", "first_id", "held_at"),
@@ -128,7 +129,7 @@ GRANTED = {
     "signet_dispatch": set[str](),
 }
 
-OF_EVENTS = {"signet_api": {"discard_reason"}}
+OF_EVENTS = {"signet_api": {"discard_reason"}, "signet_worker": GIVEN_BACK}
 OF_EFFECTS = {
     "signet_api": {
         *("withdrawn_at", "withdraw_reason", "discard_reason", "held_at", "planned_at", "max_attempts"),

@@ -165,8 +165,8 @@ def test_a_table_of_the_callers_own_is_not_taken_for_the_queue(asker: Connection
         asker.execute(
             "INSERT INTO pg_temp.workflow_events_outbox (tenant_id, created_at, id, instance_id,"
             " event_idempotency_key, entity_version, event_type, due_at, status, payload_json, depth,"
-            " attempts, max_attempts)"
-            " VALUES (%s, now(), %s, %s, sha256('a'), 1, 'a', now(), 'pending', '{}', 0, 0, 5)",
+            " attempts, max_attempts, given_back)"
+            " VALUES (%s, now(), %s, %s, sha256('a'), 1, 'a', now(), 'pending', '{}', 0, 0, 5, 0)",
             [ANNE, ANNE, ANNE],
         )
         asker.execute("GRANT SELECT ON pg_temp.workflow_events_outbox TO PUBLIC")

@@ -10,6 +10,7 @@ from signet.core.errors import Defect
 from signet.ids import make_id
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.outbox import measures
+from signet.store.outbox.due_tenants import due_tenants
 from signet.store.outbox.measures import QueueDepth, depth_of
 from signet.store.outbox.queue import (
     EFFECTS,
@@ -19,7 +20,6 @@ from signet.store.outbox.queue import (
     ClaimedTrigger,
     claim,
     complete,
-    due_tenants,
     fail,
     keep_responses,
     list_dead,

@@ -19,8 +19,9 @@ from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents.write import lock_statement, parse_locked_documents
 from signet.store.instances.lists import END
 from signet.store.instances.waves import open_wave, parse_opened_wave
+from signet.store.outbox.due_tenants import due_tenants
 from signet.store.outbox.measures import measure_queue
-from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, claim, due_tenants, fill
+from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, claim, fill
 from signet.store.schema.server import create_database, use_database
 from signet.store.tenants.eligibility import read_eligibility_changes
 from tests.integration.store.plans.probes import API, LARGE, ROW, SMALL, WORKER, Probe
