@@ -114,6 +114,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "FINDINGS_NOT_ACCEPTED": ErrorKind.CONFLICT,
         "FOUR_EYES_REQUIRED": ErrorKind.FORBIDDEN,
         "IDEMPOTENCY_KEY_REUSED": ErrorKind.INVALID,
+        "ID_WITHOUT_TIME": ErrorKind.MALFORMED,
         "INCIDENT_CLOSED": ErrorKind.CONFLICT,
         "INCIDENT_NOT_FOUND": ErrorKind.NOT_FOUND,
         "INBOUND_ENDPOINT_EXISTS": ErrorKind.CONFLICT,
