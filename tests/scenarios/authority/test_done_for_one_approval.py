@@ -89,7 +89,8 @@ def test_holding_and_releasing_makes_no_call_again(stage: WorkflowStage) -> None
 def test_what_may_have_left_is_not_sent_by_a_loop(stage: WorkflowStage) -> None:
     document = made(stage, LOOP)
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1 WHERE instance_id = %s", document.instance_id
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now() WHERE instance_id = %s",
+        document.instance_id,
     )
     ask(stage, document, "hold", "release")
     assert list_paid(stage, document) == ["withdrawn"] and held_by(stage, document) == [HELD]
@@ -180,7 +181,8 @@ def test_an_answer_by_hand_counts_for_the_same_alone(
 def test_a_call_that_has_failed_goes_on_under_its_first_id(stage: WorkflowStage) -> None:
     document = made(stage, BOOKED, reversal=linear(LOOK))
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1, error = 'HTTP 500' WHERE instance_id = %s",
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now(), error = 'HTTP 500'"
+        " WHERE instance_id = %s",
         document.instance_id,
     )
     for _ in range(2):

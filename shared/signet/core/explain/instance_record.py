@@ -7,6 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.integrations.effect_acts import HoldingCode
 from signet.core.tenants.machine_label import MachineLabel
 
 # Steps that only pass a token on: no explanation names them.
@@ -120,7 +121,8 @@ class EffectRecord:
     due_at: datetime
     error: str | None
     id: UUID | None = None
-    is_endpoint_disabled: bool = False
+    # Why its endpoint holds what is for it: it is switched off, or missing.
+    held_by: HoldingCode | None = None
     may_have_left: bool = False
 
 
@@ -264,6 +266,8 @@ class ApprovalRecord:
     # What the document refers to has changed: the next vote is refused, and asks people again.
     is_stale: bool = False
     lapsed: Sequence[LapsedVoteRecord] = ()
+    # The seats from which the same content was rejected before.
+    rejected_seats: Sequence[Seat] = ()
     added_seats: Sequence[AddedSeatRecord] = ()
 
 
@@ -301,6 +305,15 @@ class AcceptedAct:
     then: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PermittedRole:
+    """A role that has a permission, with its first active holders and the number of all."""
+
+    role: str
+    people: Sequence[str]
+    count: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentRecord:
     """An open incident, with the acts that would be accepted when this was read."""
@@ -317,6 +330,8 @@ class IncidentRecord:
     acknowledged_by: str | None
     assignee: str | None
     acts: Sequence[AcceptedAct] = ()
+    # Where a permission was denied: the first roles that have it.
+    permitted: Sequence[PermittedRole] | None = None
 
 
 @dataclass(frozen=True, slots=True)

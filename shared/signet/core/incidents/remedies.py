@@ -79,7 +79,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Have the host added to the tenant's webhook_hosts (PATCH /v1/tenant), or give the endpoint"
             " another URL. The last attempt sent nothing. Then retry." + _SECOND
         ),
-        "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
+        "ENDPOINT_UNKNOWN": (
+            "Make an endpoint of that name (POST /v1/endpoints): what is held goes on by itself. What was"
+            " given up before wants a retry." + _SECOND
+        ),
         GATE_HELD: _GATE,
         "LIST_TOO_LONG": (
             "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"
