@@ -109,10 +109,12 @@ def _explain_amending(outline: Outline, record: InstanceRecords) -> Iterator[Exp
         return
     if document.status not in contract.amendment.from_states or record.amendment is not None:
         return
+    is_kept = keeps_original(contract, document.status)
+    # An amendment suspends no workflow that is under way.
+    if is_kept and contract.amendment.while_open == "suspended" and record.instance.status not in ENDED:
+        return
     permission = contract.amendment.permission or f"{contract.contract}:amend"
-    stays = (
-        "stays in force until that settles" if keeps_original(contract, document.status) else "ends at once"
-    )
+    stays = "stays in force until that settles" if is_kept else "ends at once"
     body = {"patch": {}, "reason": WHY}
     place = f"POST /v1/documents/{record.instance.entity_id}/amendments"
     call = f'{place}  If-Match: "{document.version}"  {json.dumps(body, ensure_ascii=False)}'

@@ -68,7 +68,6 @@ LEASE_SECONDS = 120.0
 FAILURES_TO_REST = 5
 # After its rest one call tries the endpoint; the others wait for its outcome.
 TRIAL_SECONDS = 30.0
-# What a paused instance sends is looked at so often.
 PAUSED_SECONDS = 3_600.0
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
 

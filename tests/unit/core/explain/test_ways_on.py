@@ -221,8 +221,19 @@ def test_who_may_amend_is_told_so(own: dict[str, Any], status: str, stays: str) 
     assert amend.request == f'{place}  If-Match: "5"  {{"patch": {{}}, "reason": "…"}}'
 
 
-def test_one_amendment_is_open_at_a_time() -> None:
-    for amendment, names in ((AMENDED_BY, []), (None, ["amend"])):
-        workflow, contract, found = original("in_force", amendment=amendment)
-        asked = explain_instance(workflow, contract, found).acts
-        assert [act.name for act in asked if act.name == "amend"] == names
+@pytest.mark.parametrize(
+    ("while_open", "changes", "is_named"),
+    [
+        ("in_force", {"amendment": None}, True),
+        ("in_force", {}, False),
+        ("suspended", {"amendment": None}, False),
+        ("suspended", {"amendment": None, "status": "completed", "tokens": []}, True),
+    ],
+)
+def test_an_amendment_is_named_where_the_server_takes_one(
+    while_open: str, changes: dict[str, Any], is_named: bool
+) -> None:
+    """One is open at a time, and none suspends a workflow that is under way."""
+    workflow, contract, found = original(while_open, **changes)
+    asked = explain_instance(workflow, contract, found).acts
+    assert ("amend" in [act.name for act in asked]) is is_named
