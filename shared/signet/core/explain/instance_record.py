@@ -44,6 +44,9 @@ class ExplainedDocument:
     is_deleted: bool
     creator_responsible: Sequence[str] = ()
     editor_responsible: Sequence[str] = ()
+    # The document that it amends, and the one that has replaced it.
+    amends: UUID | None = None
+    amended_by: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

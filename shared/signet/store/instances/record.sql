@@ -16,7 +16,8 @@ SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted,
                 ARRAY[creator_id]) AS creator_responsible,
        coalesce((SELECT s.persons FROM responsible_sets s
                  WHERE s.tenant_id = documents.tenant_id AND s.hash = documents.editor_responsible),
-                editor_ids) AS editor_responsible
+                editor_ids) AS editor_responsible,
+       amended_from_id AS amends, amendment_in_place_of(id) AS amended_by
 FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
