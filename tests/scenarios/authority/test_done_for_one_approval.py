@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.repairs import Repairs
 from tests.scenarios.authority.acts import edit, list_asked, submit, vote
 from tests.scenarios.authority.test_done_once import (
@@ -84,6 +86,29 @@ def test_holding_and_releasing_makes_no_call_again(stage: WorkflowStage) -> None
         ask(stage, document, "hold", "release")
         assert where(stage, document) == ["usr:booking:settle"]
     assert list_paid(stage, document) == ["completed"]
+
+
+def foreseen(stage: WorkflowStage, document: Made) -> list[tuple[str, str]]:
+    """Cancel the workflow, and report what a restart would be held at."""
+    operators = Instances(stage.standing.company.database, stage.caches(), CompiledCache())
+    operators.cancel(operator(stage), document.instance_id, version(stage, document), "x")
+    stage.drain()
+    restarts = Restarts(stage.standing.company.database, stage.caches(), CompiledCache())
+    return [(held.code, held.node) for held in restarts.report(operator(stage), document.id).held_ahead]
+
+
+def test_a_dry_run_of_a_restart_foresees_what_is_not_done_again(stage: WorkflowStage) -> None:
+    document = made(stage, LOOP)
+    answer(stage, document, body={"paid": True})
+    ask(stage, document, "hold")
+    assert foreseen(stage, document) == [HELD]
+
+
+def test_a_dry_run_foresees_nothing_behind_another_decision(stage: WorkflowStage) -> None:
+    document = made(stage, LOOP, releasing=linear(LOOK))
+    answer(stage, document, body={"paid": True})
+    ask(stage, document, "hold")
+    assert foreseen(stage, document) == []
 
 
 def test_what_may_have_left_is_not_sent_by_a_loop(stage: WorkflowStage) -> None:

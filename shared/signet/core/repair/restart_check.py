@@ -74,6 +74,18 @@ def list_repeated(workflow: Workflow, acted: Mapping[str, bool], node_id: str) -
     return sorted(acted.keys() & list_ahead(workflow, node_id))
 
 
+def list_before_decision(workflow: Workflow, node_id: str) -> set[str]:
+    """List what the node leads to before people are asked, also by ways back."""
+    found, left = set[str](), [node_id]
+    while left:
+        name = left.pop()
+        if name not in found and workflow.nodes[name].type.name != "approval":
+            found.add(name)
+            edges = workflow.content["adjacency"][name]
+            left += [workflow.content["edges"][edge_id]["target"] for edge_id in edges]
+    return found
+
+
 def refuse_repeated(workflow: Workflow, place: EndedPlace, status: str, node_id: str) -> Rejected | None:
     """Refuse to do again behind a gate what was approved once."""
     acted = place.acted

@@ -13,6 +13,7 @@ from signet.core.repair.restart_check import (
     choose_beginning,
     foresee_end,
     has_nothing_left,
+    list_before_decision,
     list_repeated,
     list_sequels,
     refuse_repeated,
@@ -183,3 +184,12 @@ def test_what_no_approval_has_pinned_is_not_read(workflow: Workflow) -> None:
     report = judge(workflow, workflow, is_in_force=True, unpinned_reads=["vendor.iban"])
     assert [obstacle.code for obstacle in report.obstacles] == ["READS_UNPINNED"]
     assert "vendor.iban" in report.obstacles[0].sentence
+
+
+def test_what_comes_before_a_decision_goes_back_and_ends_at_an_approval(workflow: Workflow) -> None:
+    """Nothing behind the approvals of its slot is listed."""
+    found = list_before_decision(workflow, REVIEW)
+    types = {workflow.nodes[name].type.name for name in found}
+    assert REVIEW in found and "approval" not in types
+    assert "usr:posting:task" not in found
+    assert "usr:posting:task" in list_before_decision(workflow, BEHIND)
