@@ -75,11 +75,15 @@ def list_repeated(workflow: Workflow, acted: Mapping[str, bool], node_id: str) -
 
 
 def list_before_decision(workflow: Workflow, node_id: str) -> set[str]:
-    """List what the node leads to before people are asked, also by ways back."""
+    """List what the node leads to before people are asked, also by ways back.
+
+    A gate that each way asks people about is passed by nobody else, also where a branch leads there.
+    """
     found, left = set[str](), [node_id]
     while left:
         name = left.pop()
-        if name not in found and workflow.nodes[name].type.name != "approval":
+        is_asked = workflow.nodes[name].type.name == "approval" or name in workflow.guarded_gates
+        if name not in found and not is_asked:
             found.add(name)
             edges = workflow.content["adjacency"][name]
             left += [workflow.content["edges"][edge_id]["target"] for edge_id in edges]
