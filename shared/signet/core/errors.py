@@ -175,6 +175,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "RULE_REJECTED": ErrorKind.INVALID,
         "RULE_SETS_APPROVED": ErrorKind.CONFLICT,
         "RULE_TOO_MANY": ErrorKind.CONFLICT,
+        "RULE_UNFIT": ErrorKind.CONFLICT,
         "RULE_UNKNOWN": ErrorKind.NOT_FOUND,
         "RULE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
         "RUN_AS_BEYOND_OWN": ErrorKind.FORBIDDEN,

@@ -112,6 +112,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "RULE_REJECTED": _GATE,
         "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
+        "RULE_UNFIT": (
+            "Save the rule again, so that it fits the contract (PUT /v1/rules/{entity_type}/{rule})."
+            " Then retry." + _SECOND
+        ),
         "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
         "SECRET_MISSING": _SECRET + _SECOND,
         "SECRET_UNREADABLE": _SECRET + _SECOND,
