@@ -197,7 +197,7 @@ def test_what_comes_before_a_decision_ends_at_an_approval() -> None:
 
 
 def test_a_gate_that_is_asked_about_is_not_passed_by_another_branch() -> None:
-    """Only one branch asks; the other one comes to the gate, too."""
+    """Ask in one branch alone: the other one comes to the gate, too."""
     look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "ada"}]}}
     note = {"id": "note", "type": "script", "config": {"set": {"a": "1"}}}
     split, join = {"id": "split", "type": "parallel_split"}, {"id": "both", "type": "parallel_join"}
