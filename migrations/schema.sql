@@ -206,6 +206,9 @@ CREATE TABLE public.workflow_side_effects_outbox (
     held_at timestamp with time zone,
     withdraw_reason text,
     planned_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    left_at timestamp with time zone,
+    lost_at timestamp with time zone,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -259,7 +262,8 @@ BEGIN
         RETURN QUERY
         UPDATE workflow_side_effects_outbox q
         SET status = 'processing', attempts = q.attempts + 1, claim_id = own_claim,
-            lease_until = now() + make_interval(secs => lease_seconds)
+            lease_until = now() + make_interval(secs => lease_seconds), claimed_at = now(),
+            left_at = coalesce(q.left_at, now())
         WHERE q.tenant_id = current_tenant_id() AND q.created_at = chosen.created_at AND q.id = chosen.id
         RETURNING q.*;
     END LOOP;
@@ -1245,7 +1249,7 @@ CREATE FUNCTION public.keep_withdrawn() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
-    IF OLD.status = 'withdrawn' THEN
+    IF OLD.status = 'withdrawn' AND NEW.left_at IS NOT DISTINCT FROM OLD.left_at THEN
         RETURN NULL;
     END IF;
     IF OLD.status = 'processing' AND NEW.status IN ('pending', 'failed') THEN
@@ -4114,6 +4118,9 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     held_at timestamp with time zone,
     withdraw_reason text,
     planned_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    left_at timestamp with time zone,
+    lost_at timestamp with time zone,
     CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_side_effects_outbox_discard_reason_check CHECK (((char_length(discard_reason) >= 1) AND (char_length(discard_reason) <= 4000))),
     CONSTRAINT workflow_side_effects_outbox_discarded CHECK (((status = 'discarded'::text) = (discard_reason IS NOT NULL))),
@@ -5523,6 +5530,12 @@ GRANT UPDATE(withdraw_reason) ON TABLE public.workflow_side_effects_outbox TO si
 GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(planned_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(claimed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(left_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(lost_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) FROM PUBLIC;
 

@@ -10,6 +10,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from signet.core.errors import Rejected
+
 _COUNTER_BITS = 12
 _lock = threading.Lock()
 _last = 0  # milliseconds and counter of the id given last, as one number
@@ -31,10 +33,17 @@ def make_id() -> UUID:
 
 
 def created_at_of(identifier: UUID) -> datetime:
-    """Return the millisecond in which the id was made."""
+    """Return the millisecond in which the id was made; refuse an id from outside that names none."""
+    if not _names_moment(identifier):
+        sentence = f"the id {identifier} names no moment, so that nothing can have it"
+        raise Rejected("ID_WITHOUT_TIME", sentence, remedy="Use an id that the API has given.")
     return _EPOCH + timedelta(milliseconds=identifier.int >> 80)
 
 
 def has_created_at(identifier: UUID) -> bool:
-    """Return whether the id names a moment at all: an id from outside may be any number."""
-    return identifier.version == 7 and identifier.int >> 80 < _FIRST_MILLISECOND_WITHOUT_A_DATE
+    """Return whether this system can have made the id: an id from outside may be any number."""
+    return identifier.version == 7 and _names_moment(identifier)
+
+
+def _names_moment(identifier: UUID) -> bool:
+    return identifier.int >> 80 < _FIRST_MILLISECOND_WITHOUT_A_DATE

@@ -103,7 +103,7 @@ def test_who_has_no_address_is_on_record(clients: Clients) -> None:
     with stubbed(clients, "sesv2") as stub:
         stub.add_response("send_email", {"MessageId": "m-1"})
         delivery = Mail(clients, SENDER).deliver(message(ANN, CLEO))
-    assert delivery.is_delivered
+    assert delivery.is_delivered and delivery.has_left
     missed = {"cleo": "ADDRESS_MISSING: no mail address is known"}
     assert delivery.body == {"told": {"ann": "m-1"}, "missed": missed}
 
@@ -123,6 +123,7 @@ def test_who_has_no_address_is_on_record(clients: Clients) -> None:
 )
 def test_whom_nobody_can_reach(clients: Clients, people: list[Recipient], reason: str) -> None:
     delivery = Mail(clients, SENDER).deliver(message(*people))
+    assert not delivery.has_left
     assert (delivery.error, delivery.is_final) == (reason, True)
 
 

@@ -9,13 +9,13 @@ import psycopg
 import pytest
 
 from signet.store.database import Connection, Database
+from signet.store.outbox.effect_acts import keep_responses
 from signet.store.outbox.queue import (
     EFFECTS,
     ClaimedRow,
     claim,
     complete,
     fail,
-    keep_responses,
     release,
     release_expired,
     relock,

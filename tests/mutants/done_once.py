@@ -68,10 +68,10 @@ DONE_ONCE: Sequence[Mutation] = (
         (f"{ONCE}a_restart_sends_nothing_that_may_have_left",),
     ),
     Mutation(
-        "a call that may have arrived is made again",
+        "a call that may have left is made again",
         3,
         f"{SIGNET}/store/instances/earlier_steps.sql",
-        "may_have_left(status, attempts, response_json, error) AS",
+        "left_at IS NOT NULL AS",
         "status = 'completed' AS",
         (f"{ONCE}what_may_have_left_is_held",),
     ),

@@ -15,14 +15,16 @@ ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
 ARRIVALS = "migrations/0052_tell_of_what_arrived.sql"
 
 PAUSED = "tests/scenarios/repair/test_held_by_a_pause.py::test_"
+LEFT = "tests/integration/engine/integrations/test_what_left.py::test_"
+NOTES = "shared/signet/store/outbox/effect_acts.sql"
 
 LEAVING = (
     Mutation(
         "what the outside answered is kept by nobody",
         10,
         EFFECTS,
-        "own = keep_responses(connection, tenant_id, evidence, claimed.id)",
-        "own = {effect.id for effect, _ in evidence}",
+        "own = keep_responses(connection, tenant_id, evidence, claimed.id, unsent=",
+        "own = (lambda **_: {effect.id for effect, _ in evidence})(unsent=",
         (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
     ),
     Mutation(
@@ -87,12 +89,68 @@ LEAVING = (
         "what was sent counts as unsent where its attempts were taken back",
         10,
         "shared/signet/store/outbox/effect_acts.sql",
-        "may_have_left(q.status, q.attempts, q.response_json, q.error)",
+        "q.left_at IS NOT NULL",
         "q.attempts > 0",
         (
             "tests/integration/engine/instances/test_effect_acts.py"
             "::test_what_was_sent_stays_named_where_its_attempts_were_taken_back",
         ),
+    ),
+    Mutation(
+        "a claim does not note that its call may leave",
+        10,
+        "migrations/0067_note_what_left.sql",
+        "left_at = coalesce(q.left_at, now())",
+        "left_at = q.left_at",
+        (f"{LEFT}an_attempt_counts_while_it_is_under_way",),
+    ),
+    Mutation(
+        "an attempt that sends nothing takes back what an earlier one has sent",
+        10,
+        NOTES,
+        "SET left_at = nullif(q.left_at, q.claimed_at)",
+        "SET left_at = NULL",
+        (f"{LEFT}what_has_left_once_stays_noted",),
+    ),
+    Mutation(
+        "who comes back late takes back what another worker has sent",
+        10,
+        NOTES,
+        " AND q.claimed_at = row.claimed_at",
+        "",
+        (f"{LEFT}who_comes_back_late_says_nothing_of_the_next_attempt",),
+    ),
+    Mutation(
+        "an attempt that was answered counts as unsent",
+        10,
+        EFFECTS,
+        "for due, delivery in done if not delivery.has_left]",
+        "for due, delivery in done]",
+        (f"{LEFT}an_attempt_counts_where_it_has_sent_something",),
+    ),
+    Mutation(
+        "a worker sends what another may hold by now",
+        10,
+        "shared/signet/engine/integrations/effects.py",
+        "if claimed.is_over:",
+        "if False:",
+        (f"{LEFT}a_worker_sends_nothing_after_its_lease",),
+    ),
+    Mutation(
+        "the end of a lost attempt counts as known",
+        10,
+        "shared/signet/engine/execution/failed_triggers.py",
+        "    note_lost(connection, tenant_id, [*expired.again, *(effect.id for effect in expired.dead)])\n",
+        "",
+        (f"{LEFT}of_a_lost_attempt_nobody_knows_the_end",),
+    ),
+    Mutation(
+        "a call to a missing endpoint uses up its attempts",
+        10,
+        "shared/signet/engine/integrations/effects.py",
+        "return None if name is None else describe_missing(name)",
+        "return None",
+        (f"{HELD}a_call_to_a_missing_endpoint_is_held_at_once",),
     ),
     Mutation(
         "a pause that has ended counts where all tokens are held",
@@ -138,7 +196,7 @@ LEAVING = (
         "what a receiver wants no more is held by nobody",
         10,
         EFFECTS,
-        "hold_claimed(connection, tenant_id, gone, claimed.id)",
+        "hold_gone(connection, tenant_id, gone, claimed.id)",
         "pass",
         (f"{HELD}a_410_holds_the_call_and_says_so",),
     ),

@@ -66,5 +66,11 @@ def rows(stage: WorkflowStage) -> list[tuple[Any, ...]]:
     return stage.standing.rows("SELECT status, attempts FROM workflow_side_effects_outbox ORDER BY id")
 
 
+def list_may_have_left(stage: WorkflowStage) -> list[bool]:
+    """Return of each effect whether it may have left."""
+    found = stage.standing.rows("SELECT left_at IS NOT NULL FROM workflow_side_effects_outbox ORDER BY id")
+    return [has_left for (has_left,) in found]
+
+
 def come_due(stage: WorkflowStage) -> None:
     stage.standing.run("UPDATE workflow_side_effects_outbox SET due_at = now() - interval '1 second'")

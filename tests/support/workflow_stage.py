@@ -29,7 +29,8 @@ from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.definitions.rules import save_rule
 from signet.store.documents.write import WriteBatch, write_batch
-from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
+from signet.store.outbox.effect_acts import keep_responses
+from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, fail
 from signet.store.tenants.tenants import read_now, save_members
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import Drained, drain

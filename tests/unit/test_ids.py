@@ -2,11 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from uuid import RFC_4122
+from uuid import RFC_4122, UUID
 
 import pytest
 
-from signet.ids import created_at_of, make_id
+from signet.core.errors import Rejected
+from signet.ids import created_at_of, has_created_at, make_id
 
 
 def test_form_and_time() -> None:
@@ -32,3 +33,13 @@ def test_threads_never_share_an_id() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: make_id(), range(4_000)))
     assert len(set(made)) == len(made)
+
+
+@pytest.mark.parametrize(
+    "identifier", ["ffffffff-ffff-7fff-bfff-ffffffffffff", "ffffffff-ffff-4fff-bfff-ffffffffffff"]
+)
+def test_an_id_that_names_no_moment_is_refused(identifier: str) -> None:
+    assert not has_created_at(UUID(identifier))
+    with pytest.raises(Rejected) as refused:
+        created_at_of(UUID(identifier))
+    assert refused.value.code == "ID_WITHOUT_TIME"

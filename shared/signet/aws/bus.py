@@ -34,7 +34,10 @@ class Bus:
         detail = canonical_bytes(event.to_json())
         if len(detail) + len(event.source) + len(event.type) + TIME_BYTES >= MAX_ENTRY_BYTES:
             return Delivery(
-                None, f"EVENT_TOO_LARGE: an event has fewer than {MAX_ENTRY_BYTES} bytes", is_final=True
+                None,
+                f"EVENT_TOO_LARGE: an event has fewer than {MAX_ENTRY_BYTES} bytes",
+                is_final=True,
+                has_left=False,
             )
         entry = {
             "EventBusName": self._name,

@@ -30,10 +30,10 @@ def try_call(call: Callable[[], Mapping[str, Any]], final: Collection[str]) -> M
     except (ConnectTimeoutError, ReadTimeoutError):
         return Delivery(None, "TIMED_OUT: the service took too long")
     except NoCredentialsError:
-        return Delivery(None, "CREDENTIALS_MISSING: nothing says who calls the service")
+        return Delivery(None, "CREDENTIALS_MISSING: nothing says who calls the service", has_left=False)
     except ParamValidationError:
         # Its sentence repeats what was sent.
-        return Delivery(None, "CALL_INVALID: the service has no such call", is_final=True)
+        return Delivery(None, "CALL_INVALID: the service has no such call", is_final=True, has_left=False)
     except BotoCoreError as error:
         return Delivery(None, f"NOT_REACHED: {type(error).__name__}")
 

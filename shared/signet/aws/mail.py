@@ -34,7 +34,10 @@ class Mail:
         text = str(message.payload.get("text", ""))
         if len(text.encode(errors="replace")) > MAX_TEXT_BYTES:
             return Delivery(
-                None, f"MESSAGE_TOO_LARGE: a mail has at most {MAX_TEXT_BYTES} bytes", is_final=True
+                None,
+                f"MESSAGE_TOO_LARGE: a mail has at most {MAX_TEXT_BYTES} bytes",
+                is_final=True,
+                has_left=False,
             )
         subject = _on_one_line(str(message.payload.get("subject", "")))
         return deliver_to_each(

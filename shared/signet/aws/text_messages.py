@@ -31,7 +31,7 @@ class TextMessages:
         text = str(message.payload.get("text", ""))
         if len(text.encode(errors="replace")) > MAX_TEXT_BYTES:
             reason = f"MESSAGE_TOO_LARGE: a text message has at most {MAX_TEXT_BYTES} bytes"
-            return Delivery(None, reason, is_final=True)
+            return Delivery(None, reason, is_final=True, has_left=False)
         return deliver_to_each(message, "phone number", _find_number, lambda number: self._send(number, text))
 
     def _send(self, number: str, text: str) -> Delivery:

@@ -87,7 +87,7 @@ def discard(
 
 
 def _describe_acted(acted: EffectActed) -> None:
-    sent = "  an attempt may have arrived" if acted.may_have_left else ""
+    sent = "  it may have left already" if acted.may_have_left else ""
     write(f"{acted.effect.id}  {acted.act} {acted.outcome}  then: {acted.follows}{sent}")
 
 

@@ -55,6 +55,8 @@ Then = Annotated[
     typer.Option(help="What follows for a document in a status where nobody can ask for a transition."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only check and report; nothing is changed.")]
+# More are told by the number in the message.
+MAX_SHOWN_MISTAKES = 20
 Limit = Annotated[int, typer.Option(min=1, max=200)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -70,6 +72,8 @@ def open_database(database_url: str) -> Iterator[Database]:
                 database.close()
     except SignetError as error:
         write(f"signet: {end_sentence(error.message)} {escape(error.remedy)}".strip(), sys.stderr)
+        for mistake in error.fields[:MAX_SHOWN_MISTAKES]:
+            write(f"  {escape(mistake.pointer)} {escape(mistake.message)}", sys.stderr)
         raise typer.Exit(FOUND_ERRORS if isinstance(error, Rejected) else WRONG_USE) from None
 
 

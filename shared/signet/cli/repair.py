@@ -4,6 +4,7 @@ Exit codes: 0 done (or safe to do), 1 refused or blocked, 2 wrong use or no answ
 """
 
 import json
+from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
 
@@ -117,6 +118,7 @@ def _list_lines(outcome: RestartOutcome) -> list[str]:
     lines = [f"{outcome.document_id}  {outcome.outcome}{instance}  at {outcome.node}  {under}"]
     if outcome.repeats:
         lines.append(f"  acts again: {', '.join(outcome.repeats)}")
+    lines += [f"  would be held: {held.code}: {escape(held.reason)}" for held in outcome.held_ahead]
     return [*lines, *(f"  {line}" for line in list_verdicts(outcome.report))]
 
 
@@ -128,6 +130,7 @@ def _describe(outcome: RestartOutcome) -> dict[str, object]:
         "node": outcome.node,
         "definition": outcome.definition.to_json(),
         "repeats": list(outcome.repeats),
+        "held_ahead": [asdict(held) for held in outcome.held_ahead],
         "instance_id": str(outcome.instance_id) if outcome.instance_id is not None else None,
         "report": outcome.report.to_json(),
     }

@@ -54,6 +54,8 @@ class Delivery:
     is_final: bool = False
     # The receiver never wants another message.
     is_gone: bool = False
+    # Something went out, or may have: False only where the attempt ended before.
+    has_left: bool = True
 
     @property
     def is_delivered(self) -> bool:

@@ -6,6 +6,7 @@ message. It counts as delivered when at least one person has it and another atte
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from signet.outbound.connector import Delivery, OutboundMessage, Recipient
@@ -13,7 +14,9 @@ from signet.outbound.connector import Delivery, OutboundMessage, Recipient
 # No further message is begun after this; the next attempt reaches the rest.
 FAN_OUT_SECONDS = 20.0
 MAX_NAMED = 10
-NO_RECIPIENT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
+NO_RECIPIENT = Delivery(
+    None, "NOBODY_MEANT: no active member is whom this is for", is_final=True, has_left=False
+)
 
 FindAddress = Callable[[Recipient], str | None]
 Send = Callable[[str], Delivery]
@@ -32,6 +35,7 @@ def deliver_to_each(
     delivered = _read_recipients(message)
     missed: dict[str, str] = {}
     left: dict[str, Delivery] = {}
+    has_left = False
     for person in message.recipients:
         address = find_address(person)
         if person.user_id in delivered:
@@ -42,6 +46,7 @@ def deliver_to_each(
             left[person.user_id] = Delivery(None, "TIMED_OUT: there was no time for everybody")
         else:
             delivery = _try(send, address)
+            has_left |= delivery.has_left
             if delivery.error is None:
                 delivered[person.user_id] = str(delivery.body)
             elif delivery.is_final:
@@ -49,7 +54,8 @@ def deliver_to_each(
             else:
                 left[person.user_id] = delivery
     seconds = time.monotonic() - began
-    return _conclude(delivered, missed, left, round(seconds * 1_000, 1))
+    concluded = _conclude(delivered, missed, left, round(seconds * 1_000, 1))
+    return replace(concluded, has_left=has_left)
 
 
 def _try(send: Send, address: str) -> Delivery:

@@ -13,6 +13,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
@@ -70,7 +71,7 @@ class Webhooks:
     def deliver(self, message: OutboundMessage) -> Delivery:
         destination = message.destination
         if destination is None:
-            return Delivery(None, "ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
+            return _refuse("ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
         body = canonical_bytes(
             {
                 "type": OWN_TYPE,
@@ -83,9 +84,9 @@ class Webhooks:
             # A missing secret signs nothing; the other one still does.
             secrets = [parse_secret(text) for text in texts if text is not None]
         except SignetError as error:
-            return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
+            return _refuse(f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
-            return Delivery(None, "SECRET_MISSING: none of the endpoint's secrets can be read")
+            return _refuse("SECRET_MISSING: none of the endpoint's secrets can be read")
         headers = sign(secrets, write_message_id(message.id), int(message.now.timestamp()), body)
         if message.trace_id:
             headers["traceparent"] = message.trace_id
@@ -135,11 +136,16 @@ def post(
 ) -> Delivery:
     """Send one POST; failures of the outside world raise nothing."""
     started = time.monotonic()
+    has_left = False
     try:
         parts = check_url(url, allowed)
         if len(body) > MAX_BODY_BYTES:
             raise _Refused(f"BODY_TOO_LARGE: a webhook has at most {MAX_BODY_BYTES} bytes")
-        delivery = _send(parts, body, headers, allowed, resolve or _resolve, context, started)
+        deadline = started + TOTAL_SECONDS
+        with closing(_PinnedConnection(parts, allowed, resolve or _resolve, context, deadline)) as connection:
+            connection.connect()
+            has_left = True
+            delivery = _send(connection, parts, body, headers)
     except _Refused as error:
         delivery = Delivery(None, str(error), is_final=True)
     except Rejected as error:
@@ -150,39 +156,14 @@ def post(
         delivery = Delivery(None, f"TLS_FAILED: {error.reason or 'the connection is not secure'}")
     except (OSError, http.client.HTTPException) as error:
         delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
-    return replace(delivery, duration_ms=round((time.monotonic() - started) * 1_000, 1))
+    duration_ms = round((time.monotonic() - started) * 1_000, 1)
+    return replace(delivery, duration_ms=duration_ms, has_left=has_left)
 
 
 def _read_port(parts: SplitResult) -> int:
     if parts.port is not None:
         return parts.port
     return 443 if parts.scheme == "https" else 80
-
-
-def _send(
-    parts: SplitResult,
-    body: bytes,
-    headers: Mapping[str, str],
-    allowed: AllowedAddresses,
-    resolve: Resolve,
-    context: ssl.SSLContext | None,
-    started: float,
-) -> Delivery:
-    connection = _PinnedConnection(parts, allowed, resolve, context, started + TOTAL_SECONDS)
-    try:
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        sent = {
-            **headers,
-            "content-type": "application/json",
-            "user-agent": USER_AGENT,
-            "accept-encoding": "identity",
-            "connection": "close",
-        }
-        connection.request("POST", target, body, sent)
-        answer = connection.getresponse()
-        return _read_delivery(answer.status, _read_body(answer))
-    finally:
-        connection.close()
 
 
 class _PinnedConnection(http.client.HTTPConnection):
@@ -240,6 +221,22 @@ class _PinnedConnection(http.client.HTTPConnection):
             raise _Refused(f"ADDRESS_REFUSED: the endpoint's name leads to an address that is {refusal}")
         if not self._is_secure or self.port not in PORTS:
             raise _Refused("ADDRESS_REFUSED: plain HTTP and other ports are for named addresses only")
+
+
+def _send(
+    connection: _PinnedConnection, parts: SplitResult, body: bytes, headers: Mapping[str, str]
+) -> Delivery:
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    sent = {
+        **headers,
+        "content-type": "application/json",
+        "user-agent": USER_AGENT,
+        "accept-encoding": "identity",
+        "connection": "close",
+    }
+    connection.request("POST", target, body, sent)
+    answer = connection.getresponse()
+    return _read_delivery(answer.status, _read_body(answer))
 
 
 def _resolve(host: str, port: int) -> list[str]:
@@ -306,6 +303,11 @@ def _parse_body(body: bytes) -> Any:
     except (ValueError, RecursionError):
         return {"text": text}
     return content if check_payload(content) is None else {"text": text}
+
+
+def _refuse(error: str) -> Delivery:
+    """Answer an attempt that sends nothing, because something is missing here."""
+    return Delivery(None, error, has_left=False)
 
 
 def _reject(sentence: str) -> Rejected:

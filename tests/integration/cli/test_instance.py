@@ -113,6 +113,7 @@ def test_a_document_without_a_workflow_is_restarted(
     [incident] = json.loads(signet("explain", instance_id, "--json", actor=None))["incidents"]
     assert [act["name"] for act in incident["acts"]] == ["restart", "correct"]
     report = signet("restart", document_id, *why, "--dry-run")
+    assert "would be held" not in report
     assert f"{document_id}  safe  at sys:state:submitted  under own version 1" in report
     assert signet("restart", document_id, *why, exit_code=2)
     blocked = signet(

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from signet.core.explain.instance import write_instance
 from signet.core.tenants.eligibility_changes import COMMAND_LINE, ChangeAuthor
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import ApprovalRequest, Approvals
 from signet.engine.documents.erase import erase_personal
+from signet.engine.instances.explain import explain
 from signet.store.tenants.people import set_member_status
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import newest, submit, vote
@@ -58,6 +60,12 @@ def holders(stage: WorkflowStage, document: Made) -> list[str]:
     return [row[0] for row in rows]
 
 
+def told(stage: WorkflowStage, document: Made) -> str:
+    database, contracts = stage.standing.company.database, stage.caches().contracts
+    explained = explain(database, contracts, stage.tenant_id, document.instance_id)
+    return " ".join(write_instance(explained))
+
+
 def test_an_unchanged_document_goes_back_to_who_rejected_it(stage: WorkflowStage) -> None:
     document = asked(stage, role("voter"))
     first = newest(stage, document.id)
@@ -65,6 +73,11 @@ def test_an_unchanged_document_goes_back_to_who_rejected_it(stage: WorkflowStage
     submit(stage, document, "carl")
     assert holders(stage, document) == ["app1"]
     assert vote(stage, document.id, "app2") == "APPROVAL_NOT_YOURS"
+    why = (
+        "app1 alone is asked there, because they have rejected the same content."
+        " After an edit of the document, others with the role voter are asked too."
+    )
+    assert why in told(stage, document)
     (repeats,) = stage.standing.row(
         "SELECT repeats_request_id FROM approval_requests WHERE id = %s", newest(stage, document.id)
     )
@@ -109,6 +122,7 @@ def test_the_role_is_asked_where_who_rejected_can_never_decide(stage: WorkflowSt
         disable(stage, "app1", BY_COMMAND)
     submit(stage, document, "carl")
     assert holders(stage, document) == ["@voter"]
+    assert "alone is asked there" not in told(stage, document)
     (rejection,) = read(stage, document, "app2").rejected_before
     assert (rejection.rejected_by.user_id, rejection.is_same_content) == ("app1", True)
     assert vote(stage, document.id, "app2") == "approved"

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.repairs import Repairs
 from tests.scenarios.authority.acts import edit, list_asked, submit, vote
 from tests.scenarios.authority.test_done_once import (
@@ -87,10 +89,34 @@ def test_holding_and_releasing_makes_no_call_again(stage: WorkflowStage) -> None
     assert list_paid(stage, document) == ["completed"]
 
 
+def foreseen(stage: WorkflowStage, document: Made) -> list[tuple[str, str]]:
+    """Cancel the workflow, and report what a restart would be held at."""
+    operators = Instances(stage.standing.company.database, stage.caches(), CompiledCache())
+    operators.cancel(operator(stage), document.instance_id, version(stage, document), "x")
+    stage.drain()
+    restarts = Restarts(stage.standing.company.database, stage.caches(), CompiledCache())
+    return [(held.code, held.node) for held in restarts.report(operator(stage), document.id).held_ahead]
+
+
+def test_a_dry_run_of_a_restart_foresees_what_is_not_done_again(stage: WorkflowStage) -> None:
+    document = made(stage, LOOP)
+    answer(stage, document, body={"paid": True})
+    ask(stage, document, "hold")
+    assert foreseen(stage, document) == [HELD]
+
+
+def test_a_dry_run_foresees_nothing_behind_another_decision(stage: WorkflowStage) -> None:
+    document = made(stage, LOOP, releasing=linear(LOOK))
+    answer(stage, document, body={"paid": True})
+    ask(stage, document, "hold")
+    assert foreseen(stage, document) == []
+
+
 def test_what_may_have_left_is_not_sent_by_a_loop(stage: WorkflowStage) -> None:
     document = made(stage, LOOP)
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1 WHERE instance_id = %s", document.instance_id
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now() WHERE instance_id = %s",
+        document.instance_id,
     )
     ask(stage, document, "hold", "release")
     assert list_paid(stage, document) == ["withdrawn"] and held_by(stage, document) == [HELD]
@@ -181,7 +207,8 @@ def test_an_answer_by_hand_counts_for_the_same_alone(
 def test_a_call_that_has_failed_goes_on_under_its_first_id(stage: WorkflowStage) -> None:
     document = made(stage, BOOKED, reversal=linear(LOOK))
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1, error = 'HTTP 500' WHERE instance_id = %s",
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now(), error = 'HTTP 500'"
+        " WHERE instance_id = %s",
         document.instance_id,
     )
     for _ in range(2):

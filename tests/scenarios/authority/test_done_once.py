@@ -191,7 +191,8 @@ def test_a_restart_sends_nothing_that_may_have_left(stage: WorkflowStage) -> Non
     submit(stage, document, "carl")
     assert vote(stage, document.id, "bea") == APPROVED
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1 WHERE instance_id = %s", document.instance_id
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now() WHERE instance_id = %s",
+        document.instance_id,
     )
     operators = Instances(stage.standing.company.database, stage.caches(), CompiledCache())
     operators.cancel(operator(stage), document.instance_id, version(stage, document), "x")
@@ -235,7 +236,8 @@ def test_what_may_have_left_is_held(stage: WorkflowStage) -> None:
     submit(stage, document, "carl")
     assert vote(stage, document.id, "bea") == APPROVED
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1 WHERE instance_id = %s", document.instance_id
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now() WHERE instance_id = %s",
+        document.instance_id,
     )
     ask_reverse(stage, document)
     withdraw(stage, document)

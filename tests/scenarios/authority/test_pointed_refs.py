@@ -10,11 +10,15 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
+from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import RunAction
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.explain import explain
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import add_endpoint, edit, submit, vote
 from tests.support.core.approval_policies import role
+from tests.support.operated_instances import version
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")], "quorum": "any"}}
@@ -151,6 +155,21 @@ def test_the_incident_names_the_field_and_the_explanation_the_ref(stage: Workflo
     assert [reference.text for reference in explained.approved_references] == [
         f"target: a step has pointed it to document {supplier.id}. Nobody has approved what that says."
     ]
+
+
+def test_a_dry_run_of_a_restart_foresees_what_will_not_be_read(stage: WorkflowStage) -> None:
+    vendor = stage.publish()
+    states = {**CONTRACT["states"], "active": {"edit": "locked"}, "paid": {"edit": "locked", "settled": True}}
+    slots = {"posting": {"nodes": [point("plain")]}, "paying": {"nodes": [pay()]}}
+    bill = stage.publish(contract_of(vendor, states=states), approval={"nodes": [LOOK]}, **slots)
+    _, made = approved(stage, vendor, bill, field="plain")
+    company, caches = stage.standing.company, stage.caches()
+    operators, olga = Instances(company.database, caches, CompiledCache()), company.caller("olga")
+    live = Made(made.id, stage.instance_of(made.id))
+    operators.cancel(olga, live.instance_id, version(stage, live), "x")
+    (held,) = Restarts(company.database, caches, CompiledCache()).report(olga, made.id).held_ahead
+    assert (held.code, held.node) == ("READS_UNPINNED", "usr:paying:pay")
+    assert held.reason.endswith("reads target.number, which no approval of the document has pinned")
 
 
 def test_another_document_than_the_pinned_one_is_not_read(stage: WorkflowStage) -> None:

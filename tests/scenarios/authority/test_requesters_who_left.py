@@ -102,6 +102,10 @@ def test_a_step_has_only_the_roles_that_are_left(stage: WorkflowStage) -> None:
     hire(stage, "sid", "voter")
     assert vote(stage, document.id, "app1") == "approved"
     assert "PERMISSION_DENIED" in stage.instance(document.instance_id)["reason"]
+    contracts, instance_id = stage.caches().contracts, document.instance_id
+    explained = explain(stage.standing.company.database, contracts, stage.tenant_id, instance_id)
+    (incident,) = explained.incidents
+    assert incident.remedy.endswith("The permission is in: admin (carl) and asker (nobody).")
 
 
 def test_a_role_that_was_given_since_lets_a_retry_pass(stage: WorkflowStage) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -207,7 +208,8 @@ def test_a_call_of_a_way_that_was_rejected_is_not_sent(stage: WorkflowStage) -> 
         "SELECT id FROM workflow_side_effects_outbox WHERE instance_id = %s", document.instance_id
     )
     requeue = DeadEffects(stage.standing.company.database, stage.caches(), CompiledCache()).requeue
-    assert requeue(operator(stage), [effect]) == {effect}, "it is still on its way"
+    strange = [UUID("ffffffff-ffff-4fff-bfff-ffffffffffff"), UUID("ffffffff-ffff-7fff-bfff-ffffffffffff")]
+    assert requeue(operator(stage), [effect, *strange]) == {effect}, "it is still on its way"
     stage.answer(document.instance_id, error="gone")
     assert vote(stage, document.id, "bea", "rejected") == "rejected"
     assert where(stage, document) == ["sys:state:draft"]

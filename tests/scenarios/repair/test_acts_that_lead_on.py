@@ -98,7 +98,7 @@ def test_what_may_not_begin_again_is_not_listed(scene: RepairScene) -> None:
     cancel(scene, document, "leave")
     assert acts_of(scene, document) == {"restart": ()}
     stage.standing.run("ALTER TABLE workflow_side_effects_outbox DISABLE TRIGGER USER")
-    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 1")
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now()")
     assert acts_of(scene, document) == {}
 
 

@@ -67,7 +67,7 @@ def test_nothing_leaves_before_a_person_resumes(scene: RepairScene, document: Ma
     assert scene.receiver.accepted == [] and scene.stage.standing.rows(ROWS) == [("pending", 0)]
     text = explained(scene, document)
     assert "waits until the instance is resumed; then it goes on by itself." in text
-    assert "may have arrived" not in text and "is tried again at" not in text
+    assert "may have left" not in text and "is tried again at" not in text
     resume(scene, document)
     due: LiteralString = "SELECT due_at <= now() FROM workflow_side_effects_outbox"
     assert scene.stage.standing.row(due) == (True,)
@@ -81,7 +81,7 @@ def test_an_attempt_before_the_pause_is_named(scene: RepairScene, document: Made
     assert pause(scene, document) == [SENT]
     scene.deliver()
     assert scene.receiver.accepted == [], "its next attempt waits too"
-    assert "An attempt was made before: it may have arrived." in explained(scene, document)
+    assert "An attempt was made before: it may have left." in explained(scene, document)
 
 
 def test_no_operator_has_it_tried_meanwhile(scene: RepairScene, document: Made) -> None:

@@ -99,7 +99,7 @@ def test_an_ended_instance_that_has_sent_its_call_does_not_begin_again(scene: Re
     cancel(scene, document, "leave")
     run = scene.stage.standing.run
     run("ALTER TABLE workflow_side_effects_outbox DISABLE TRIGGER USER")
-    run("UPDATE workflow_side_effects_outbox SET attempts = 1")
+    run("UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now()")
     with pytest.raises(Rejected) as refused:
         scene.restarts.report(scene.olga, document.id)
     assert refused.value.code == "INSTANCE_TARGET_REPEATS" and SENT in refused.value.message

@@ -117,7 +117,7 @@ def test_what_did_not_arrive_is_named_and_told_to_nobody(scene: RepairScene, doc
     assert void(scene, document).may_have_left == [SENT]
     taken.fail()
     assert scene.stage.standing.rows(ARRIVED) == []
-    assert "after an attempt: it may have arrived" in explained(scene, document)
+    assert "after an attempt: it may have left" in explained(scene, document)
 
 
 def test_what_never_left_is_not_named(scene: RepairScene, document: Made) -> None:

@@ -201,7 +201,7 @@ ROWS: Mapping[int, Row] = MappingProxyType(
         11: Row(
             AUTOMATIC,
             "its endpoint is gone",
-            "review, waits at usr:approval:call",
+            "review, held: ENDPOINT_UNKNOWN",
             "make the endpoint",
             ["deliver"],
             ACTIVE,

@@ -6,6 +6,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from signet.engine.documents.commands import Amend
+from signet.engine.integrations.endpoints import Endpoints, EndpointTerms
 from signet.outbound.connector import Delivery
 from tests.support.repair.scene import RepairScene
 from tests.support.workflow_stage import Made
@@ -59,11 +60,10 @@ def removes_endpoint(scene: RepairScene) -> None:
 
 
 def makes_endpoint(scene: RepairScene) -> None:
-    scene.stage.standing.run(
-        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, 'erp', 'https://erp.example/', '{new}', 'carl')",
-        scene.stage.tenant_id,
-    )
+    """Make the endpoint as a person does: what is held for it goes on by itself."""
+    endpoints = Endpoints(scene.database, lambda url, hosts: None)
+    endpoints.create(scene.olga, "erp", EndpointTerms("https://erp.example/", ["new"]))
+    scene.stage.drain()
 
 
 def adds_rule(scene: RepairScene) -> None:

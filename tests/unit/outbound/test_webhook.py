@@ -103,6 +103,7 @@ def test_a_silent_receiver_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with receiving(be_silent) as receiver:
         delivery = send(receiver)
     assert (delivery.status, delivery.error) == (None, "TIMED_OUT: the endpoint took too long")
+    assert delivery.has_left
     assert not delivery.is_final
 
 
@@ -128,14 +129,14 @@ def test_nobody_there() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
     delivery = send(WebhookReceiver(port))
-    assert (delivery.status, delivery.is_final) == (None, False)
+    assert (delivery.status, delivery.is_final, delivery.has_left) == (None, False, False)
     assert (delivery.error or "").startswith("NOT_REACHED")
 
 
 def test_too_large_a_body_is_never_sent() -> None:
     with receiving(answering(200)) as receiver:
         delivery = send(receiver, b"x" * (MAX_BODY_BYTES + 1))
-    assert (delivery.is_final, receiver.received) == (True, [])
+    assert (delivery.is_final, delivery.has_left, receiver.received) == (True, False, [])
 
 
 # --- addresses that are never called ---
@@ -172,7 +173,7 @@ def no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_name_that_leads_inside_is_not_called(no_connection: None, address: str) -> None:
     delivery = post("https://a.example/", b"{}", {}, AllowedAddresses(), resolve=lambda host, port: [address])
-    assert delivery.is_final
+    assert delivery.is_final and not delivery.has_left
     assert (delivery.error or "").startswith("ADDRESS_REFUSED")
 
 
@@ -244,6 +245,7 @@ def test_a_receiver_without_a_certificate_gets_nothing() -> None:
     with receiving(answering(200)) as receiver:
         delivery = post(receiver.url.replace("http:", "https:"), b"{}", {}, reach(), resolve=to_loopback)
     assert (delivery.error or "").startswith(("TLS_FAILED", "NOT_REACHED"))
+    assert not delivery.has_left
     assert receiver.received == []
 
 

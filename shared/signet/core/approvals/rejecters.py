@@ -59,7 +59,7 @@ def list_rejecters(seats: Iterable[Seat], rejected: Iterable[Seat]) -> list[Reje
     """List the rejecters of seats that are asked again."""
     places = {(seat.stage, seat.position) for seat in seats}
     return [
-        _find_rejecter(seat)
+        find_rejecter(seat)
         for seat in rejected
         if seat.status == "rejected" and (seat.stage, seat.position) in places
     ]
@@ -89,9 +89,9 @@ def ask_rejecters_again(
     released = {r.person for r in rejecters if r.person in barred and not _was_touched(r, standing)}
     before = {(seat.stage, seat.position): seat for seat in rejected if seat.status == "rejected"}
     again = {
-        at: _ask_again(seat, _find_rejecter(before[at]))
+        at: _ask_again(seat, find_rejecter(before[at]))
         for seat in seats
-        if (at := (seat.stage, seat.position)) in before and _find_rejecter(before[at]).person not in released
+        if (at := (seat.stage, seat.position)) in before and find_rejecter(before[at]).person not in released
     }
     # A seat that was handed over is not drawn a second time: who held it first is asked.
     return tuple(
@@ -111,7 +111,8 @@ def _was_touched(rejecter: Rejecter, standing: RejecterStanding) -> bool:
     )
 
 
-def _find_rejecter(seat: Seat) -> Rejecter:
+def find_rejecter(seat: Seat) -> Rejecter:
+    """Find the person whose voice rejected from a seat: a delegate's is that of the other person."""
     person = seat.on_behalf_of or seat.decided_by or ""
     return Rejecter(person, seat.holder_role or seat.needed_role)
 

@@ -5,20 +5,23 @@ The acts are those that the server accepts now: the checks that refuse the other
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, InstanceRecords
+from signet.core.contracts.examples import PLACEHOLDER, make_example
+from signet.core.contracts.fields import DecimalField, Field
+from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, InstanceRecords, PermittedRole
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence
 from signet.core.explain.vocabulary import describe_list, escape
 from signet.core.incidents.remedies import find_remedy
+from signet.core.runtime.hand_answers import make_answer
 
-WHY = "…"
+WHY = PLACEHOLDER
 _ACTS: Mapping[str, str] = MappingProxyType(
     {
         "retry": "goes on at the same place; what was done before is not repeated",
@@ -37,21 +40,6 @@ _ACTS: Mapping[str, str] = MappingProxyType(
 _GO_ON = (
     "goes on at the state that its slot leads to; what is left behind the gate stays undone, and is shown as"
     " unfinished no more"
-)
-# A value of each type of field, which the one who corrects replaces.
-EXAMPLES: Mapping[str, Any] = MappingProxyType(
-    {
-        "string": WHY,
-        "int": 0,
-        "decimal": "0",
-        "bool": False,
-        "date": "2026-01-31",
-        "timestamp": "2026-01-31T00:00:00Z",
-        "enum": WHY,
-        "ref": WHY,
-        "list": [],
-        "object": {},
-    }
 )
 ENDED = ("completed", "failed", "cancelled")
 _ON_DOCUMENTS = ("restart", "correct")
@@ -106,7 +94,7 @@ def explain_incidents(outline: Outline, record: InstanceRecords) -> Iterator[Exp
             incident.acknowledged_by,
             incident.assignee,
             _describe(outline, incident),
-            _find_remedy(outline, record, incident),
+            _find_remedy(outline, record, incident) + _describe_permitted(incident),
             tuple(_explain_act(outline, record, incident, act) for act in incident.acts),
         )
 
@@ -127,6 +115,20 @@ def _find_remedy(outline: Outline, record: InstanceRecords, incident: IncidentRe
     is_locked = node in outline.workflow.nodes and outline.workflow.window_of(node) != "editable"
     is_correctable = is_locked and any(act.name == "correct" for act in incident.acts)
     return find_remedy(incident.code, incident.kind, is_correctable=is_correctable)
+
+
+def _describe_permitted(incident: IncidentRecord) -> str:
+    """Describe which roles have the permission that was denied, and who holds them."""
+    if incident.permitted is None:
+        return ""
+    roles = [f"{escape(one.role)} ({_name_holders(one)})" for one in incident.permitted]
+    return f" The permission is in: {describe_list(roles)}." if roles else " No role has the permission yet."
+
+
+def _name_holders(one: PermittedRole) -> str:
+    names = [escape(person) for person in one.people]
+    names += [f"{one.count - len(names)} more"] if one.count > len(names) else []
+    return describe_list(names) or "nobody"
 
 
 def _describe(outline: Outline, incident: IncidentRecord) -> str:
@@ -159,6 +161,8 @@ def _explain_act(
     if len(act.targets) > 1:
         text += f"; also to {describe_list(map(escape, act.targets[1:]), 'or')}"
     body = dict(_list_body(outline, record, incident, act))
+    if outline.contract is not None:
+        text = "; ".join([text, *_describe_units(outline.contract.fields, body.get("patch", ()))])
     return ExplainedAct(
         act.name,
         act.permission,
@@ -191,7 +195,8 @@ def _list_body(
     if act.then:
         yield "then", act.then[0]
     if act.name == "skip":
-        yield from _list_answer(outline, incident)
+        answer = make_answer(outline.workflow.content, incident.node or "", outline.contract)
+        yield from () if answer is None else [("payload", answer)]
 
 
 def _make_patch(outline: Outline, record: InstanceRecords, incident: IncidentRecord) -> dict[str, Any]:
@@ -207,19 +212,15 @@ def _make_patch(outline: Outline, record: InstanceRecords, incident: IncidentRec
     ]
     names = [name for name in at_fault if name in fields]
     names += [name for name, field in fields.items() if field.required]
-    return {name: EXAMPLES[fields[name].type] for name in names[:1]}
+    return {name: make_example(fields[name]) for name in names[:1]}
 
 
-def _list_answer(outline: Outline, incident: IncidentRecord) -> Iterator[tuple[str, Any]]:
-    """Yield the form of the answer where the node saves one, which later steps may read."""
-    node = incident.node or ""
-    config = outline.workflow.config_of(node)
-    if config.get("save_as") is None:
-        return
-    if outline.workflow.type_of(node) == "webhook_out":
-        yield "payload", {"status": 200, "body": None}
-    else:
-        yield "payload", {} if config.get("for_each") is None else []
+def _describe_units(fields: Mapping[str, Field], names: Iterable[str]) -> Iterator[str]:
+    """Describe the decimals among these fields: the whole numbers that stand for them."""
+    for name in names:
+        one = fields[name]
+        if isinstance(one, DecimalField) and one.scale:
+            yield f"{escape(name)} is in units of 1/{10**one.scale}: 1 is written {10**one.scale}"
 
 
 def write_command(record: InstanceRecords, act: str, body: Mapping[str, Any]) -> str:

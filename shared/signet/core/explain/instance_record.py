@@ -7,6 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.integrations.effect_acts import HoldingCode
 from signet.core.tenants.machine_label import MachineLabel
 
 # Steps that only pass a token on: no explanation names them.
@@ -43,6 +44,9 @@ class ExplainedDocument:
     is_deleted: bool
     creator_responsible: Sequence[str] = ()
     editor_responsible: Sequence[str] = ()
+    # The document that it amends, and the one that has replaced it.
+    amends: UUID | None = None
+    amended_by: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,8 @@ class EffectRecord:
     due_at: datetime
     error: str | None
     id: UUID | None = None
-    is_endpoint_disabled: bool = False
+    # Why its endpoint holds what is for it: it is switched off, or missing.
+    held_by: HoldingCode | None = None
     may_have_left: bool = False
 
 
@@ -268,6 +273,8 @@ class ApprovalRecord:
     # What the document refers to has changed: the next vote is refused, and asks people again.
     is_stale: bool = False
     lapsed: Sequence[LapsedVoteRecord] = ()
+    # The seats from which the same content was rejected before.
+    rejected_seats: Sequence[Seat] = ()
     added_seats: Sequence[AddedSeatRecord] = ()
 
 
@@ -305,6 +312,15 @@ class AcceptedAct:
     then: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PermittedRole:
+    """A role that has a permission, with its first active holders and the number of all."""
+
+    role: str
+    people: Sequence[str]
+    count: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentRecord:
     """An open incident, with the acts that would be accepted when this was read."""
@@ -321,6 +337,8 @@ class IncidentRecord:
     acknowledged_by: str | None
     assignee: str | None
     acts: Sequence[AcceptedAct] = ()
+    # Where a permission was denied: the first roles that have it.
+    permitted: Sequence[PermittedRole] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,10 @@ def _describe_document(outline: Outline, record: InstanceRecords) -> str:
     label = escape(state.label) if state is not None and state.label else describe_name(document.status)
     deleted = " and deleted" if document.is_deleted else ""
     what = begin_sentence(outline.words.document)
-    return f'{what} {record.instance.entity_id} is "{label}"{deleted}, at version {document.version}.'
+    line = f" It amends document {document.amends}." if document.amends is not None else ""
+    if document.amended_by is not None:
+        line += f" Document {document.amended_by} has replaced it."
+    return f'{what} {record.instance.entity_id} is "{label}"{deleted}, at version {document.version}.{line}'
 
 
 # --- what happened ---

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from signet.core.approvals.abstentions import has_only_abstentions
 from signet.core.approvals.eligibility import Origin, Seat
+from signet.core.approvals.rejecters import find_rejecter
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import ApprovalRecord, InstanceRecords, VoterRecord
 from signet.core.explain.outline import Outline
@@ -92,6 +93,7 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         return
     for seat in seats:
         yield f"Seat {seat.position} of stage {seat.stage} is open, for {_describe_holder(seat)}."
+        yield from _describe_rejecter(request, seat)
     if request.refusal is not None:
         yield end_sentence(f"Nobody can vote now: {request.refusal}")
     else:
@@ -101,6 +103,17 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
         yield f"If it is still undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
     if request.expire_at is not None:
         yield f"It expires at {describe_time(request.expire_at)}."
+
+
+def _describe_rejecter(request: ApprovalRecord, seat: Seat) -> Iterator[str]:
+    """Describe why one holder of a role is asked alone: their voice has rejected the same content."""
+    rejected = {(one.stage, one.position): find_rejecter(one).person for one in request.rejected_seats}
+    if seat.needed_role is not None and rejected.get((seat.stage, seat.position)) == seat.holder_user_id:
+        who, role = escape(seat.holder_user_id), escape(seat.needed_role)
+        yield (
+            f"{who} alone is asked there, because they have rejected the same content."
+            f" After an edit of the document, others with the role {role} are asked too."
+        )
 
 
 def _describe_abstentions(request: ApprovalRecord) -> Iterator[str]:

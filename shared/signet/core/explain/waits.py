@@ -1,6 +1,6 @@
 """The waits of an instance in sentences, and the events that would move it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,9 @@ from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import CONTROL, DRIFT
 
 LIVE = ("running", "paused")
+# The ways out of a state that people ask for; an interrupt does not wait for what is under way.
+INTERRUPTS = ("interrupted",)
+ASKED = ("requested", *INTERRUPTS)
 
 _PAUSED = f"{CONTROL}paused"
 _TURNS = (_PAUSED, f"{CONTROL}resumed", f"{CONTROL}retried")
@@ -90,11 +93,11 @@ def describe_amendment(outline: Outline, amendment: OpenAmendment) -> str:
     return sentence
 
 
-def list_asked_gates(outline: Outline, node_id: str) -> list[str]:
+def list_asked_gates(outline: Outline, node_id: str, outcomes: Sequence[str] = ASKED) -> list[str]:
     """List the gates of the transitions that people ask for in a state, the interrupts last."""
     return [
         exit_gate_of(outline, edge["target"])
-        for outcome in ("requested", "interrupted")
+        for outcome in outcomes
         for edge in outline.workflow.edges_from(node_id, outcome)
     ]
 
@@ -142,7 +145,7 @@ def _describe_effects(outline: Outline, record: InstanceRecords, step: Explained
 
 def _describe_paused(effect: EffectRecord) -> str:
     """Describe an effect that a person's pause holds, and whether an attempt was made before."""
-    tried = " An attempt was made before: it may have arrived." if effect.may_have_left else ""
+    tried = " An attempt was made before: it may have left." if effect.may_have_left else ""
     return f"waits until the instance is resumed; then it goes on by itself.{tried}"
 
 
@@ -163,7 +166,9 @@ def _describe_delivery(effect: EffectRecord | TriggerRecord) -> str:
         case "failed":
             return f"failed, {tried}; it is tried again at {describe_time(effect.due_at)}.{last}"
         case "held":
-            return f"is held until the endpoint is switched on; then it goes on by itself.{last}"
+            is_missing = isinstance(effect, EffectRecord) and effect.held_by == "ENDPOINT_UNKNOWN"
+            until = "there is an endpoint of that name" if is_missing else "the endpoint is switched on"
+            return f"is held until {until}; then it goes on by itself.{last}"
         case "withdrawn" | "discarded":
             return f"was {effect.status} after {tried}; the workflow has not taken that in yet.{last}"
         case "completed":
@@ -186,7 +191,7 @@ def describe_left(outline: Outline, record: InstanceRecords) -> Iterator[str]:
         elif left.status == "processing":
             yield f"{what} on its way: it may still arrive."
         else:
-            yield f"{what} after an attempt: it may have arrived."
+            yield f"{what} after an attempt: it may have left."
 
 
 # --- what moves it ---
@@ -237,8 +242,8 @@ def _describe_how_to_resume(outline: Outline, record: InstanceRecords) -> Iterat
         yield "Nothing wakes it while it is paused: resume it, or fail it."
         yield "What it has not sent waits meanwhile."
         return
-    if (record.instance.reason or "").startswith("ENDPOINT_DISABLED"):
-        yield "It goes on by itself when its endpoint is switched on."
+    if (record.instance.reason or "").startswith(("ENDPOINT_DISABLED", "ENDPOINT_UNKNOWN")):
+        yield "It goes on by itself when its endpoint is there and switched on."
         return
     yield "Nothing wakes it while it is paused: one of the acts of its incident brings it on."
     if (record.instance.reason or "").startswith("ACTOR_NOT_ACTIVE"):

@@ -10,31 +10,38 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from signet.core.documents.amendments import keeps_original
 from signet.core.explain.incidents import ENDED, WHY, ExplainedAct, write_command, write_request
 from signet.core.explain.instance_record import ApprovalRecord, EffectRecord, InstanceRecords
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import name_transition
 from signet.core.explain.vocabulary import describe_list, escape
-from signet.core.explain.waits import is_paused_by_person, list_asked_gates, may_ask
+from signet.core.explain.waits import ASKED, INTERRUPTS, is_paused_by_person, list_asked_gates, may_ask
 from signet.core.integrations.effect_acts import EffectState, check_try_now
 from signet.core.runtime.position import parse_position
 
 
 def explain_ways_on(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
     is_held = parse_position(record.instance.active_tokens).is_held
-    if record.instance.status == "paused" and not is_held:
-        if is_paused_by_person(record):
-            yield _explain_resume(record)
+    is_paused = record.instance.status == "paused" and not is_held
+    if is_paused and is_paused_by_person(record):
+        yield _explain_resume(record)
         return
+    if not is_paused:
+        yield from _explain_running(outline, record)
+    yield from _explain_requests(outline, record, is_paused=is_paused)
+    yield from _explain_amending(outline, record)
+    yield from _explain_amendment(outline, record)
+
+
+def _explain_running(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
     for request in record.approvals:
         if request.status == "open" and not request.is_stale:
             yield from _explain_vote(outline, request)
     for effect in record.effects:
-        state = EffectState(effect.status, False, effect.endpoint, effect.is_endpoint_disabled)
+        state = EffectState(effect.status, False, effect.endpoint, effect.held_by)
         if check_try_now(state) is None:
             yield _explain_attempt(record, effect)
-    yield from _explain_requests(outline, record)
-    yield from _explain_amendment(outline, record)
 
 
 def write_ways_on(acts: tuple[ExplainedAct, ...]) -> Iterator[str]:
@@ -75,20 +82,44 @@ def _explain_attempt(record: InstanceRecords, effect: EffectRecord) -> Explained
     )
 
 
-def _explain_requests(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
-    """Name the transitions that a person may ask for, where the document rests at a state."""
+def _explain_requests(
+    outline: Outline, record: InstanceRecords, *, is_paused: bool
+) -> Iterator[ExplainedAct]:
+    """Name the transitions that a person may ask for. What is under way, or held, takes interrupts alone."""
     instance, document = record.instance, record.document
-    if document is None or document.is_deleted or record.request is not None:
+    if document is None or document.is_deleted:
         return
     state = f"sys:state:{document.status}"
+    if state not in outline.workflow.nodes:
+        return
     rests = any(token["node"] == state and "hold" not in token for token in instance.active_tokens)
     is_over = instance.status in ENDED
-    if state not in outline.workflow.nodes or not (rests or is_over):
-        return
-    for gate in list_asked_gates(outline, state):
+    is_free = (rests or is_over) and record.request is None and not is_paused
+    for gate in list_asked_gates(outline, state, ASKED if is_free else INTERRUPTS):
         config = outline.workflow.config_of(gate)
         if may_ask(outline, record, config["transition"]):
-            yield _explain_request(outline, config, instance.entity_id, document.version, is_over=is_over)
+            act = _explain_request(outline, config, instance.entity_id, document.version, is_over=is_over)
+            yield act if is_free else replace(act, text=f"{act.text}, which ends what is under way")
+
+
+def _explain_amending(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:
+    """Name the amendment that a person may make, where the contract allows one and none is open."""
+    document, contract = record.document, outline.contract
+    if document is None or document.is_deleted or contract is None or contract.amendment is None:
+        return
+    if document.status not in contract.amendment.from_states or record.amendment is not None:
+        return
+    is_kept = keeps_original(contract, document.status)
+    # An amendment suspends no workflow that is under way.
+    if is_kept and contract.amendment.while_open == "suspended" and record.instance.status not in ENDED:
+        return
+    permission = contract.amendment.permission or f"{contract.contract}:amend"
+    stays = "stays in force until that settles" if is_kept else "ends at once"
+    body = {"patch": {}, "reason": WHY}
+    place = f"POST /v1/documents/{record.instance.entity_id}/amendments"
+    call = f'{place}  If-Match: "{document.version}"  {json.dumps(body, ensure_ascii=False)}'
+    text = f"makes a new document with the changed fields; this one {stays}"
+    yield ExplainedAct("amend", permission, (), text, "", call)
 
 
 def _explain_amendment(outline: Outline, record: InstanceRecords) -> Iterator[ExplainedAct]:

@@ -74,6 +74,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,
         "READS_UNPINNED": IncidentKind.CONFIGURATION,
         "RULE_SETS_APPROVED": IncidentKind.CONFIGURATION,
+        "RULE_UNFIT": IncidentKind.CONFIGURATION,
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
         "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
         "TEMPLATE_TOO_LARGE": IncidentKind.BUSINESS,

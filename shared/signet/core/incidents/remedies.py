@@ -79,7 +79,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Have the host added to the tenant's webhook_hosts (PATCH /v1/tenant), or give the endpoint"
             " another URL. The last attempt sent nothing. Then retry." + _SECOND
         ),
-        "ENDPOINT_UNKNOWN": "Make an endpoint of that name, then retry.",
+        "ENDPOINT_UNKNOWN": (
+            "Make an endpoint of that name (POST /v1/endpoints): what is held goes on by itself. What was"
+            " given up before wants a retry." + _SECOND
+        ),
         GATE_HELD: _GATE,
         "LIST_TOO_LARGE": (
             "The items together are too much for one step. Correct the list, or what each item reads, where"
@@ -118,6 +121,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "RULE_REJECTED": _GATE,
         "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
+        "RULE_UNFIT": (
+            "Save the rule again, so that it fits the contract (PUT /v1/rules/{entity_type}/{rule})."
+            " Then retry." + _SECOND
+        ),
         "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
         "SECRET_MISSING": _SECRET + _SECOND,
         "SECRET_UNREADABLE": _SECRET + _SECOND,

@@ -12,19 +12,28 @@ from signet.core.errors import Rejected
 
 # What becomes of the step that waits for an effect which is withdrawn.
 Consequence = Literal["error_edge", "incident", "nothing"]
+HoldingCode = Literal["ENDPOINT_DISABLED", "ENDPOINT_UNKNOWN"]
+# What is with the endpoint, and what to do about it.
+_HELD: Mapping[HoldingCode, tuple[str, str]] = MappingProxyType(
+    {
+        "ENDPOINT_DISABLED": ("is switched off", "Switch the endpoint on"),
+        "ENDPOINT_UNKNOWN": ("does not exist", "Make an endpoint of that name"),
+    }
+)
 # Statuses of a row that a worker may still claim.
 _WAITING = frozenset({"pending", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
 class EffectState:
-    """An effect as its row says, with whether its endpoint is switched off."""
+    """An effect as its row says, with why its endpoint holds it."""
 
     status: str
     # A person or a step has withdrawn it while it was on its way.
     is_withdrawn: bool
     endpoint: str | None
-    is_endpoint_disabled: bool
+    # The code of why its endpoint holds it: it is switched off, or missing.
+    held_by: HoldingCode | None
     # A person has paused its instance, which sends nothing meanwhile.
     is_paused_by_person: bool = False
 
@@ -35,10 +44,11 @@ def check_try_now(state: EffectState) -> Rejected | None:
         sentence = "a person has paused the instance, and what it sends waits"
         remedy = "Resume the instance: what waits goes on by itself. Or withdraw the effect."
         return Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy=remedy)
-    if state.is_endpoint_disabled and state.status in _WAITING:
-        sentence = f"the endpoint '{state.endpoint}' is switched off, and holds what is for it"
-        remedy = "Switch the endpoint on: what it holds goes on by itself. Or withdraw the effect."
-        return Rejected("ENDPOINT_DISABLED", sentence, remedy=remedy)
+    if state.held_by is not None and state.status in _WAITING:
+        what, act = _HELD[state.held_by]
+        sentence = f"the endpoint '{state.endpoint}' {what}, and what is for it is held"
+        remedy = f"{act}: what is held goes on by itself. Or withdraw the effect."
+        return Rejected(state.held_by, sentence, remedy=remedy)
     if state.status in _WAITING:
         return None
     return _refuse(state, "tried now", "Requeue it." if state.status == "dead_letter" else "")

@@ -74,6 +74,22 @@ def list_repeated(workflow: Workflow, acted: Mapping[str, bool], node_id: str) -
     return sorted(acted.keys() & list_ahead(workflow, node_id))
 
 
+def list_before_decision(workflow: Workflow, node_id: str) -> set[str]:
+    """List what the node leads to before people are asked, also by ways back.
+
+    A gate that each way asks people about is passed by nobody else, also where a branch leads there.
+    """
+    found, left = set[str](), [node_id]
+    while left:
+        name = left.pop()
+        is_asked = workflow.nodes[name].type.name == "approval" or name in workflow.guarded_gates
+        if name not in found and not is_asked:
+            found.add(name)
+            edges = workflow.content["adjacency"][name]
+            left += [workflow.content["edges"][edge_id]["target"] for edge_id in edges]
+    return found
+
+
 def refuse_repeated(workflow: Workflow, place: EndedPlace, status: str, node_id: str) -> Rejected | None:
     """Refuse to do again behind a gate what was approved once."""
     acted = place.acted

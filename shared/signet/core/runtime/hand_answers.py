@@ -8,10 +8,13 @@ from typing import Any
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.contracts.contract import Contract
+from signet.core.contracts.examples import PLACEHOLDER, make_example
 from signet.core.contracts.field_values import validate_fields
 from signet.core.contracts.fields import Fields, IntField, StringField
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
+from signet.core.expressions import expression_from_json, list_variables
+from signet.core.runtime.live_variables import list_expressions
 from signet.core.runtime.workflow import WorkflowNode
 
 # An action's answer of up to so many bytes stands in the audit row itself; a longer one has its hash there.
@@ -57,6 +60,46 @@ def describe_answer(node: WorkflowNode, answer: Any) -> dict[str, Any]:
     return {"answer_hash": hash_bytes(content), **({"answer": answer} if is_shown else {})}
 
 
+def make_answer(content: Mapping[str, Any], node_id: str, contract: Contract | None) -> Any:
+    """Make the answer that a node saves, with what later nodes read of it; None where it saves nothing."""
+    node = content["nodes"][node_id]
+    config, saved = node["config"], node["config"].get("save_as")
+    if saved is None:
+        return None
+    read = _make_read(content, saved)
+    if node["type"] == "webhook_out":
+        return {"status": 200, "body": read.get("body")}
+    if node["type"] != "action":
+        return read
+    declared = output_of(config, contract)
+    item = read if declared is None else {name: make_example(one) for name, one in declared.items()}
+    return item if config["for_each"] is None else [item]
+
+
+def _make_read(content: Mapping[str, Any], saved: str) -> dict[str, Any]:
+    """Make an object with the members that expressions read of a variable."""
+    members: dict[str, Any] = {}
+    for path in sorted(_list_paths(content)):
+        if path[:2] == ("context", saved):
+            place = members
+            for name in path[2:-1]:
+                inner = place.get(name)
+                place[name] = inner if isinstance(inner, dict) else {}
+                place = place[name]
+            if len(path) > 2:
+                place[path[-1]] = PLACEHOLDER
+    return members
+
+
+def _list_paths(content: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """List what the nodes and edges of a workflow read."""
+    expressions = [one for node in content["nodes"].values() for one in list_expressions(node)]
+    conditions = (edge.get("condition") for edge in content["edges"].values())
+    expressions += [expression_from_json(condition["tree"]) for condition in conditions if condition]
+    for expression in expressions:
+        yield from (tuple(name.path) for name in list_variables(expression))
+
+
 def _refuse(*mistakes: FieldError) -> Rejected:
     first = mistakes[0]
     place = "the payload" if first.pointer == POINTER else f"the payload at {first.pointer}"
@@ -81,7 +124,7 @@ _RESPONSE = "an object with `status`, from 100 to 599, and `body`"
 
 def _read_output(node: WorkflowNode, payload: Any, contract: Contract | None) -> Any:
     """Read what an action would have given, and of a list one for each item."""
-    declared, is_list = _output_of(node, contract), node.config["for_each"] is not None
+    declared, is_list = output_of(node.config, contract), node.config["for_each"] is not None
     if is_list and (not isinstance(payload, list) or len(payload) > node.config["max_items"]):
         sentence = f"is no answer: it wants {_describe_shape(node, contract)}"
         return _refuse(FieldError(POINTER, "ANSWER_SHAPE", sentence))
@@ -117,9 +160,9 @@ def _find_absent(declared: Fields, given: Mapping[str, Any]) -> Iterator[FieldEr
             yield FieldError(f"/{name}", "FIELD_REQUIRED", "is left out of the answer")
 
 
-def _output_of(node: WorkflowNode, contract: Contract | None) -> Fields | None:
+def output_of(config: Mapping[str, Any], contract: Contract | None) -> Fields | None:
     """Return the fields that the action gives, or None where no contract declares them."""
-    action = contract.actions.get(node.config["action"]) if contract is not None else None
+    action = contract.actions.get(config["action"]) if contract is not None else None
     if action is None:
         return None
     return _MADE if action.kind == "create" else action.output
@@ -130,7 +173,7 @@ def _describe_shape(node: WorkflowNode, contract: Contract | None) -> str:
         return _RESPONSE
     if node.type.name != "action":
         return "what the event would have brought"
-    declared = _output_of(node, contract)
+    declared = output_of(node.config, contract)
     fields = "" if not declared else f" with {', '.join(f'`{name}`' for name in declared)}"
     if node.config["for_each"] is None:
         return f"an object{fields}"

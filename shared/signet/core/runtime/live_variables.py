@@ -81,7 +81,7 @@ class _LiveVariables:
             action = self.content["actions"].get(node["config"]["action"])
             if action is None or action["kind"] not in _READING_NONE:
                 return self.every
-        return frozenset().union(*map(self._name, _list_expressions(node)))
+        return frozenset().union(*map(self._name, list_expressions(node)))
 
     def _name(self, expression: Expression) -> _Names:
         """Name the variables that it reads: every one, where it reads all of them as a whole."""
@@ -96,7 +96,7 @@ def _list_written(node: Mapping[str, Any]) -> _Names:
     return frozenset(node["config"].get("set", ())) | (frozenset() if saved is None else {saved})
 
 
-def _list_expressions(node: Mapping[str, Any]) -> Iterator[Expression]:
+def list_expressions(node: Mapping[str, Any]) -> Iterator[Expression]:
     for tree in node.get("logic", {}).values():
         if "expression" in tree:
             yield expression_from_json(tree["expression"])

@@ -17,12 +17,19 @@ from signet.core.runtime.decisions import (
     conclude_refused,
     decide,
 )
+from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.simulation.done_before import (
+    conclude_as_before,
+    describe_said,
+    find_done_before,
+    note_gate,
+)
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
 from signet.core.validation.strict_model import parse_duration_seconds
 
@@ -47,11 +54,21 @@ def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPl
             if decision.outcome is not None
             else Blocked(decision.reason or "", decision.evidence)
         )
-    if node.type.name == "action":
-        items = _list_items(node, world.env(node))
-        refused = check_length(node, items or ())
-        return ActionPlan(refused or items, 0 if items is None or refused is not None else len(items))
-    return ActionPlan()
+    if node.type.name not in ("action", "webhook_out"):
+        return ActionPlan()
+    said = describe_said(world, node)
+    done = find_done_before(world, node, token, said)
+    if isinstance(done, Blocked):
+        return done
+    given = {"said": said}
+    if isinstance(done, EarlierStep):
+        return ActionPlan(done, given=given)
+    if node.type.name == "webhook_out":
+        return ActionPlan(given=given)
+    items = _list_items(node, world.env(node))
+    refused = check_length(node, items or ())
+    count = 0 if items is None or refused is not None else len(items)
+    return ActionPlan(refused or items, count, given=given)
 
 
 def try_gate(world: SimulatedWorld, gate: str, asker: Actor) -> str | None:
@@ -62,6 +79,8 @@ def try_gate(world: SimulatedWorld, gate: str, asker: Actor) -> str | None:
 
 
 def act(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    if isinstance(pending.plan, EarlierStep):
+        return conclude_as_before(world, pending.node, pending.plan), None
     return _ACTORS[pending.node.type.name](world, pending)
 
 
@@ -82,6 +101,7 @@ def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait)
         return None
     if node.type.name == "approval" and answer not in node.edges and node.config["chain"] is None:
         return None  # the script has an approval expire that never does
+    world.has_approved |= answer == "approved"
     saved = _save_response(world, node) if answer == "delivered" else {}
     env = {**world.env(node), "context": {**world.projection.context, **saved}}
     decision = conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
@@ -118,6 +138,7 @@ def _pass_gate(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult
     if target is not None and target != world.status:
         world.status = target
         world.version += 1
+    note_gate(world, pending.node, decision, target)
     world.request = None
     return decision, None
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from signet.core.approvals.decided_way import StatusRun
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.envelope import START
 from signet.core.errors import FieldError
@@ -63,6 +64,7 @@ def simulate(
     actor = Actor(script.actor["user_id"], tuple(script.actor.get("roles", ())))
     execution = InstanceExecution(workflow, start_projection(node, 1, actor))
     world = SimulatedWorld(workflow, script, dict(document), status, now, execution)
+    world.runs.append(StatusRun(world.version, status))
     requests = list(script.requests)
     if node != START and requests:
         world.request = TransitionRequest("request 0", requests.pop(0), actor)

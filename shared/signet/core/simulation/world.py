@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from signet.core.approvals.decided_way import StatusRun
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
@@ -97,6 +98,9 @@ class SimulatedWorld:
     version: int = 1
     # What its templates have given until now, as JSON.
     rendered_bytes: int = 0
+    # The statuses that the document has had; and whether people have approved what no gate has used.
+    runs: list[StatusRun] = field(default_factory=list)
+    has_approved: bool = False
     asked: list[SimulatedRequest] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 

@@ -13,6 +13,7 @@ from signet.store.database import Connection
 from signet.store.documents.write import reserve_business_keys
 
 Row = dict[str, Any]
+MAX_SHOWN_CHARACTERS = 100
 
 
 def list_business_keys(changes: Iterable[DocumentChange]) -> tuple[list[Row], list[Row]]:
@@ -50,15 +51,18 @@ def find_lost_key(change: DocumentChange, lost: Mapping[UUID, str]) -> Rejected 
     for index, part in enumerate(change.parts):
         field = lost.get(part.document_id)
         if field is not None:
-            taken = _key_taken(field)
-            entity_type = part.contract.contract.contract
-            return taken if part is change else refuse_created(index, entity_type, taken)
+            if part is change:
+                return _key_taken(field)
+            # Nobody has typed the key of a document that an action makes. No personal field is one.
+            shown = f": {str(part.after.data.get(field))[:MAX_SHOWN_CHARACTERS]}"
+            return refuse_created(index, part.contract.contract.contract, _key_taken(field, shown))
     return None
 
 
-def _key_taken(field: str) -> Rejected:
-    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}", within="document")
-    return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
+def _key_taken(field: str, shown: str = "") -> Rejected:
+    sentence = f"another document has this {field}{shown}"
+    mistake = FieldError(f"/{field}", "KEY_TAKEN", sentence, within="document")
+    return Rejected("KEY_TAKEN", sentence, fields=(mistake,))
 
 
 def refuse_lost(change: ChangeOrRefusal, lost: Mapping[UUID, Rejected]) -> ChangeOrRefusal:

@@ -56,6 +56,7 @@ MAX_CACHED_BOOKS = 500
 MAX_KEPT = 100
 # Of all events that rules emit of one change.
 MAX_EMITTED_BYTES = 1_048_576
+UNFIT_REMEDY = "Save the rule again, so that it fits the contract (PUT /v1/rules/{entity_type}/{rule})."
 _Key = tuple[UUID, str, int]
 # Has a set of persons written with the transaction, and returns its hash as rows hold it.
 KeepResponsible = Callable[[ResponsiblePersons], str]
@@ -106,7 +107,8 @@ def _load(
         # It was checked when it was saved, but a newer contract may have left it behind. Leaving it out in
         # silence would allow the changes that it exists to stop.
         problem = findings[0].sentence if findings else "it cannot be read"
-        raise Rejected("RULE_REJECTED", f"the rule '{row['name']}' no longer fits the contract: {problem}")
+        sentence = f"the rule '{row['name']}' no longer fits the contract: {problem}"
+        raise Rejected("RULE_UNFIT", sentence, remedy=UNFIT_REMEDY)
     return replace(compiled, version=int(row["version"]), responsible=frozenset(row["persons"] or ()))
 
 

@@ -18,7 +18,7 @@ from signet.engine.telemetry import Telemetry
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
 from signet.store.instances.write import pause_instances
-from signet.store.outbox.effect_acts import ChangedEffect, list_withdrawn
+from signet.store.outbox.effect_acts import ChangedEffect, list_withdrawn, note_lost
 from signet.store.outbox.given_back import take_stranded
 from signet.store.outbox.queue import (
     EFFECTS,
@@ -93,6 +93,7 @@ def release_expired_effects(
 ) -> ReturnedRows[ClaimedEffect]:
     """Release effects whose lease has expired. Wake the workflows of those that are dead letters now."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
+    note_lost(connection, tenant_id, [*expired.again, *(effect.id for effect in expired.dead)])
     withdrawn = list_withdrawn(connection, tenant_id, expired.again)
     wake_instances(connection, tenant_id, [*expired.dead, *withdrawn])
     return expired

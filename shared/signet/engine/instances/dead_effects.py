@@ -14,6 +14,7 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
+from signet.ids import has_created_at
 from signet.store.database import Connection, Database
 from signet.store.operations.overview import find_dead_effects, find_left_behind
 from signet.store.outbox.queue import EFFECTS, requeue_dead
@@ -32,11 +33,13 @@ class DeadEffects:
     def requeue(self, caller: Caller, effect_ids: Sequence[UUID]) -> Set[UUID]:
         """Requeue dead effects and return those that will be sent again.
 
-        Each instance has them in its history and in the audit trail.
+        Each instance has them in its history and in the audit trail. An id that names no dead effect is
+        missing.
         """
         tenant_id = caller.principal.tenant_id
         with self._database.transaction(tenant_id) as connection:
-            dead = find_dead_effects(connection, tenant_id, sorted(set(effect_ids)))
+            wanted = [effect_id for effect_id in sorted(set(effect_ids)) if has_created_at(effect_id)]
+            dead = find_dead_effects(connection, tenant_id, wanted)
             entities = {effect.instance_id: effect.entity_id for effect in dead if effect.has_instance}
             transaction = OperatorTransaction(connection, caller, self._caches, self._compiled, entities)
             transaction.require(REQUEUE)

@@ -6,7 +6,7 @@ the audit trail of the document names them.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
@@ -21,13 +21,16 @@ from signet.core.repair.restart_check import (
     choose_beginning,
     foresee_end,
     has_nothing_left,
+    list_before_decision,
     list_repeated,
     list_undone,
     refuse_ended,
     refuse_repeated,
 )
+from signet.core.runtime.done_before import DONE_BEFORE
 from signet.core.runtime.go_to_targets import check_approval_ahead
 from signet.core.runtime.operator_actions import Sequel, check_end
+from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import InstanceStart, audit_only_change
@@ -35,6 +38,9 @@ from signet.engine.documents.decide import version_conflict
 from signet.engine.documents.read import document_not_found
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import read_decided_way
+from signet.engine.execution.nodes.done_once import find_acted_ahead
+from signet.engine.execution.nodes.unpinned_reads import find_pointed_ahead
 from signet.engine.instances.act_checks import raise_if, require_reason
 from signet.engine.instances.hand_answers import refuse_part_behind_gate
 from signet.engine.instances.loaded_definitions import DefinitionLoader, LoadedDefinition, list_unpinned
@@ -45,6 +51,15 @@ from signet.store.documents.write import DocumentRow, WorkflowOfType, find_workf
 from signet.store.instances.moves import find_last_instance, find_left_instance, list_begun_over_left
 
 RESTART = permission_of("restart")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAhead:
+    """A node ahead, and the code and reason by which its token would be held there."""
+
+    node: str
+    code: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +75,8 @@ class RestartOutcome:
     repeats: Sequence[str]
     report: Report
     instance_id: UUID | None = None
+    # Where a dry run foresees that the new instance would be held on its way.
+    held_ahead: Sequence[HeldAhead] = ()
 
 
 class Restarts:
@@ -75,7 +92,8 @@ class Restarts:
         with self._locked(caller, document_id) as (transaction, instance_id):
             transaction.permit(RESTART)
             plan = self._plan(caller, transaction, document_id, instance_id, target)
-            return plan.describe("safe" if plan.report.is_safe else "blocked")
+            outcome = plan.describe("safe" if plan.report.is_safe else "blocked")
+            return replace(outcome, held_ahead=plan.list_held_ahead())
 
     def restart(
         self,
@@ -138,6 +156,13 @@ class RestartPlan:
     node: str
     repeats: Sequence[str]
     report: Report
+
+    def list_held_ahead(self) -> list[HeldAhead]:
+        """List the nodes ahead that would be held by what the last instances have done, or not seen."""
+        workflow = self.new.definition.workflow
+        if self.node not in workflow.nodes:
+            return []
+        return list(_list_held_ahead(self.context, workflow, self.node))
 
     def perform(self, caller: Caller, reason: str) -> UUID | None:
         """Begin the new instance; the document goes along to the contract of its definition."""
@@ -205,6 +230,22 @@ def plan_restart(
     repeats = list_repeated(left, place.acted, node)
     raise_if(refuse_repeated(left, place, document.status, node))
     return RestartPlan(context, document, new, node, repeats, report)
+
+
+def _list_held_ahead(context: InstanceContext, workflow: Workflow, begin: str) -> Iterator[HeldAhead]:
+    """List where an instance that begins at a node would be held; `context` is of the last one."""
+    way = read_decided_way(context)
+    for node in (workflow.nodes[name] for name in sorted(list_before_decision(workflow, begin))):
+        unpinned = find_pointed_ahead(context, workflow, node)
+        if unpinned is not None:
+            code, _, reason = unpinned.partition(": ")
+            yield HeldAhead(node.id, code, reason)
+            continue
+        done = find_acted_ahead(context, workflow, node, way)
+        if done is not None:
+            answer = "takes that answer" if done.has_answer and not done.is_finished else "is not repeated"
+            reason = f"{node.id} has acted since people decided; it {answer}, and is held for anything else"
+            yield HeldAhead(node.id, DONE_BEFORE, reason)
 
 
 def check_ending(

@@ -74,8 +74,8 @@ class OutgoingEffect:
 class EffectActed:
     """An effect after an act, or after a dry run of it.
 
-    `follows` says what becomes of the step that waits for it. With `may_have_left` an attempt may have
-    arrived.
+    `follows` says what becomes of the step that waits for it. With `may_have_left` something was sent, or
+    may have been.
     """
 
     act: EffectAct
@@ -211,7 +211,7 @@ def _state_of(row: EffectRow) -> EffectState:
         row.status,
         row.withdrawn_at is not None,
         row.endpoint,
-        row.is_endpoint_disabled,
+        row.held_by,
         row.is_paused_by_person,
     )
 

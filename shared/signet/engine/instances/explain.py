@@ -9,8 +9,14 @@ from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.explain.instance import Earlier, InstanceExplanation, explain_instance
-from signet.core.explain.instance_record import AddedSeatRecord, ExplainedInstance, InstanceRecords
+from signet.core.explain.instance_record import (
+    AddedSeatRecord,
+    ExplainedInstance,
+    IncidentRecord,
+    InstanceRecords,
+)
 from signet.core.runtime.projection import MOVED
+from signet.core.tenants.permissions import list_granting
 from signet.engine.approvals.vote_reader import VoteReader
 from signet.engine.cache import ContractCache
 from signet.engine.control.authorship import read_control_of_artifact
@@ -23,6 +29,7 @@ from signet.store.database import Connection, Database
 from signet.store.definitions.write import read_compiled
 from signet.store.instances.record import read_record
 from signet.store.tenants.machine_labels import read_machine_labels
+from signet.store.tenants.people import list_permitted
 from signet.store.tenants.tenants import find_tenant, read_now
 
 
@@ -44,7 +51,10 @@ def explain(
         record = _add_given_seats(connection, tenant_id, record)
         record = _add_voters(connection, tenant_id, contracts, record, artifact, contract)
         machines = read_machine_labels(connection, tenant_id, _list_subjects(record))
-        incidents = list_of_instance(connection, tenant_id, instance_id)
+        incidents = [
+            _add_permitted(connection, tenant_id, artifact, incident)
+            for incident in list_of_instance(connection, tenant_id, instance_id)
+        ]
         record = replace(record, machines=machines, incidents=incidents, tenant_id=tenant_id)
         control = read_control_of_artifact(
             connection, tenant_id, instance.definition_id, artifact, instance_id
@@ -92,6 +102,17 @@ def _parse_left(output: Mapping[str, Any] | None) -> tuple[UUID, int] | None:
         return (UUID(left["id"]), int(left["version"])) if isinstance(left, Mapping) else None
     except (KeyError, ValueError, TypeError, AttributeError):
         return None
+
+
+def _add_permitted(
+    connection: Connection, tenant_id: UUID, artifact: Artifact, incident: IncidentRecord
+) -> IncidentRecord:
+    """Add the roles that have the permission, where the node has denied it."""
+    node = artifact.content["nodes"].get(incident.node or "", {})
+    wanted = node.get("config", {}).get("permission")
+    if incident.code != "PERMISSION_DENIED" or wanted is None:
+        return incident
+    return replace(incident, permitted=list_permitted(connection, tenant_id, list_granting(wanted)))
 
 
 def _list_subjects(record: InstanceRecords) -> Iterator[str]:

@@ -75,7 +75,7 @@ def add_voters(
     reader.read_contents([document])
     explainer = _VoterExplainer(reader, workflow, contract, document, record)
     requests = explainer.read_requests()
-    approvals = [_explain_request(request, requests.get(request.id)) for request in record.approvals]
+    approvals = [explainer.explain(request, requests.get(request.id)) for request in record.approvals]
     stuck = [explainer.find_stuck(request, requests.get(request.id)) for request in approvals]
     stuck += [explainer.find_unopened_stuck(node_id) for node_id in _find_unopened(record, workflow)]
     return replace(record, approvals=approvals, stuck_stages=[stage for stage in stuck if stage is not None])
@@ -111,6 +111,16 @@ class _VoterExplainer:
         people = self._find_holders(seats) if asking else set()
         people |= {voice for seat in seats if seat.status == "lapsed" for voice in _list_voices(seat)}
         return self.reader.read([request.id for request in asking], people)
+
+    def explain(self, request: ApprovalRecord, found: ReadRequest | None) -> ApprovalRecord:
+        """Add who may vote, and the seats from which the same content was rejected."""
+        explained = _explain_request(request, found)
+        if found is None:
+            return explained
+        connection, tenant_id = self.reader.connection, self.reader.tenant_id
+        data = self.reader.content_of(self.document).data
+        rejected = find_rejected(connection, tenant_id, self.document, data, request.node_id)
+        return replace(explained, rejected_seats=join_rejected_seats(rejected))
 
     def find_stuck(self, request: ApprovalRecord, found: ReadRequest | None) -> StuckStageRecord | None:
         """Return the stage of an open request that nobody may decide: its present one, or the next."""

@@ -9,10 +9,10 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
@@ -20,23 +20,33 @@ from signet.core.integrations.retry_plan import parse_plan
 from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
-from signet.engine.integrations.held_effects import describe_disabled, hold_claimed, tell_of_withdrawn
+from signet.engine.integrations.held_effects import (
+    describe_disabled,
+    describe_missing,
+    hold_claimed,
+    hold_gone,
+    tell_of_withdrawn,
+)
+from signet.engine.integrations.in_app import IN_APP, deliver_in_app, tell_in_app
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, OutboundMessage, Recipient
-from signet.outbound.fan_out import NO_RECIPIENT
 from signet.store.database import Connection, Database
 from signet.store.integrations.endpoints import (
     EndpointRecord,
-    disable_endpoint,
     find_endpoints,
     note_failures,
     note_successes,
     read_recipients,
     read_webhook_hosts,
-    tell_people,
 )
-from signet.store.outbox.effect_acts import end_tries, find_paused, let_effects_go
+from signet.store.outbox.effect_acts import (
+    end_tries,
+    find_paused,
+    keep_responses,
+    let_effects_go,
+    note_unsent,
+)
 from signet.store.outbox.queue import (
     EFFECTS,
     EVER,
@@ -46,7 +56,6 @@ from signet.store.outbox.queue import (
     complete,
     fail,
     give_back_effects,
-    keep_responses,
     parse_claimed,
     release,
 )
@@ -57,12 +66,10 @@ MAX_CLAIMED = 16
 LEASE_SECONDS = 120.0
 # After this many failures in a row an endpoint rests, longer each time.
 FAILURES_TO_REST = 5
-FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
-# After its rest one call tries the endpoint; the others wait for the outcome of that call.
+# After its rest one call tries the endpoint; the others wait for its outcome.
 TRIAL_SECONDS = 30.0
-# What a paused instance sends is looked at again so often; resuming makes it due at once.
 PAUSED_SECONDS = 3_600.0
-IN_APP = "in_app"
+FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +90,27 @@ class _Claimed:
     hosts: Sequence[str]
     # The instances that a person has paused: what they send waits until that ends.
     paused: Set[UUID]
+    # The end of its lease on the clock of this process.
+    ends: float
+
+    @property
+    def is_over(self) -> bool:
+        # Another worker may hold it by now.
+        return time.monotonic() >= self.ends
 
 
 @dataclass(frozen=True, slots=True)
-class _Untried:
-    """The effects that go back untried: for some seconds, or held with the reason."""
+class _Sorted:
+    """The effects of a claim by what becomes of them; those that rest or are held go back untried."""
 
-    resting: Sequence[tuple[_Due, float]]
-    held: Sequence[tuple[ClaimedEffect, str]]
+    active: list[_Due] = field(default_factory=list)
+    # For so many seconds; and with the reason.
+    resting: list[tuple[_Due, float]] = field(default_factory=list)
+    held: list[tuple[ClaimedEffect, str]] = field(default_factory=list)
+
+    @property
+    def untried(self) -> list[ClaimedEffect]:
+        return [*(due.effect for due, _ in self.resting), *(effect for effect, _ in self.held)]
 
 
 class Effects:
@@ -111,11 +131,10 @@ class Effects:
         claimed = self._claim_deliveries(tenant_id)
         if claimed is None:
             return 0
-        active, resting, held = _choose(claimed)
+        found = _sort(claimed)
         with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
-            deliveries = list(pool.map(lambda due: self._deliver(tenant_id, claimed, due), active))
-        back = _Untried(resting, held)
-        self._keep(tenant_id, claimed, back, list(zip(active, deliveries, strict=True)))
+            deliveries = list(pool.map(lambda due: self._deliver(tenant_id, claimed, due), found.active))
+        self._keep(tenant_id, claimed, found, list(zip(found.active, deliveries, strict=True)))
         return len(claimed.due)
 
     def settle(self) -> None:
@@ -126,22 +145,22 @@ class Effects:
         self,
         tenant_id: UUID,
         claimed: _Claimed,
-        back: _Untried,
+        found: _Sorted,
         done: Sequence[tuple[_Due, Delivery]],
     ) -> None:
         """Record the deliveries, now or when the server is back: an unrecorded claim is delivered again."""
 
         def write(connection: Connection) -> None:
-            _put_back(connection, tenant_id, claimed, back)
+            _put_back(connection, tenant_id, claimed, found)
             _note(connection, tenant_id, claimed, done)
 
         self._unsettled.end(tenant_id, write)
 
     def _claim_deliveries(self, tenant_id: UUID) -> _Claimed | None:
         """Claim due effects with all that they need, or give back a claim that may have been committed."""
-        claim_id, effects = make_id(), list[ClaimedEffect]()
+        claim_id, effects, ends = make_id(), list[ClaimedEffect](), time.monotonic() + LEASE_SECONDS
         try:
-            return self._claim(tenant_id, claim_id, effects)
+            return self._claim(tenant_id, claim_id, effects, ends)
         except Transient as error:
             if effects:
                 self._give_back(tenant_id, claim_id, effects, error.code)
@@ -149,13 +168,16 @@ class Effects:
 
     def _give_back(self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect], code: str) -> None:
         def write(connection: Connection) -> None:
+            note_unsent(connection, tenant_id, effects)
             held = give_back_effects(connection, tenant_id, effects, claim_id)
             tell_of_withdrawn(connection, tenant_id, held)
             self._telemetry.given_back(tenant_id, EFFECTS.name, len(held), code)
 
         self._unsettled.end(tenant_id, write)
 
-    def _claim(self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect]) -> _Claimed | None:
+    def _claim(
+        self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect], ends: float
+    ) -> _Claimed | None:
         """Claim due effects into `effects`; where none is due, release the expired ones."""
         since = self._bounds.find(tenant_id)
         wanted = claim_due(
@@ -185,7 +207,7 @@ class Effects:
             ]
             hosts = read_webhook_hosts(connection, tenant_id) if names else []
             paused = find_paused(connection, tenant_id, {effect.instance_id for effect in effects})
-            return _Claimed(claim_id, paused.now, due, hosts, frozenset(paused.ids))
+            return _Claimed(claim_id, paused.now, due, hosts, frozenset(paused.ids), ends)
 
     def _deliver(self, tenant_id: UUID, claimed: _Claimed, due: _Due) -> Delivery:
         effect, began = due.effect, time.monotonic()
@@ -206,14 +228,13 @@ class Effects:
     def _try(self, tenant_id: UUID, claimed: _Claimed, due: _Due, trace_id: str | None) -> Delivery:
         effect = due.effect
         if effect.effect_type == IN_APP:
-            # A notification of our own is written with the outcome.
-            return Delivery(None, None, {"told": _name_notices(due)}) if due.recipients else NO_RECIPIENT
+            return deliver_in_app(effect, due.recipients)
         # People who have been told already stay on record, also when this attempt fails.
         earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
         if connector is None:
             reason = f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'"
-            return Delivery(None, reason, earlier)
+            return Delivery(None, reason, earlier, has_left=False)
         message = OutboundMessage(
             effect.first_id or effect.id,
             tenant_id,
@@ -246,30 +267,39 @@ def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["deliver
     return "dead" if is_dead or effect.attempts >= effect.max_attempts else "failed"
 
 
-def _choose(
-    claimed: _Claimed,
-) -> tuple[list[_Due], list[tuple[_Due, float]], list[tuple[ClaimedEffect, str]]]:
-    """Return the effects to deliver now, those to release untried for some seconds, and those to hold."""
-    active: list[_Due] = []
-    resting: list[tuple[_Due, float]] = []
-    held: list[tuple[ClaimedEffect, str]] = []
-    tried: set[str] = set()
+def _sort(claimed: _Claimed) -> _Sorted:
+    """Sort by what to deliver now, what to release untried for some seconds, and what to hold.
+
+    Nothing is delivered where the lease has run out: another worker may do so.
+    """
+    found, tried = _Sorted(), set[str]()
     for due in claimed.due:
         endpoint = due.endpoint
-        if due.effect.instance_id in claimed.paused:
-            resting.append((due, PAUSED_SECONDS))
-        elif endpoint is not None and endpoint.status == "disabled":
-            held.append((due.effect, describe_disabled(endpoint)))
+        reason = _find_reason_to_hold(due)
+        if claimed.is_over:
+            found.resting.append((due, 0.0))
+        elif due.effect.instance_id in claimed.paused:
+            found.resting.append((due, PAUSED_SECONDS))
+        elif reason is not None:
+            found.held.append((due.effect, reason))
         elif endpoint is None or endpoint.failures < FAILURES_TO_REST:
-            active.append(due)
+            found.active.append(due)
         elif endpoint.rests_until is not None and endpoint.rests_until > claimed.now:
-            resting.append((due, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
+            seconds = (endpoint.rests_until - claimed.now).total_seconds()
+            found.resting.append((due, max(seconds, 1.0)))
         elif endpoint.name in tried:
-            resting.append((due, TRIAL_SECONDS))
+            found.resting.append((due, TRIAL_SECONDS))
         else:
             tried.add(endpoint.name)
-            active.append(due)
-    return active, resting, held
+            found.active.append(due)
+    return found
+
+
+def _find_reason_to_hold(due: _Due) -> str | None:
+    name, endpoint = due.effect.endpoint, due.endpoint
+    if endpoint is None:
+        return None if name is None else describe_missing(name)
+    return describe_disabled(endpoint) if endpoint.status == "disabled" else None
 
 
 def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
@@ -280,16 +310,16 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
     return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
 
 
-def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, back: _Untried) -> None:
+def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, found: _Sorted) -> None:
     """Release effects untried: an endpoint that rests, or a pause, costs no effect an attempt."""
-    for seconds in {seconds for _, seconds in back.resting}:
-        effects = [due.effect for due, rest in back.resting if rest == seconds]
+    note_unsent(connection, tenant_id, found.untried)
+    for seconds in {seconds for _, seconds in found.resting}:
+        effects = [due.effect for due, rest in found.resting if rest == seconds]
         release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
-    if back.held:
-        hold_claimed(connection, tenant_id, back.held, claimed.id)
-    untried = [*(due.effect.id for due, _ in back.resting), *(effect.id for effect, _ in back.held)]
-    if untried:
-        tell_of_withdrawn(connection, tenant_id, untried)
+    if found.held:
+        hold_claimed(connection, tenant_id, found.held, claimed.id)
+    if found.untried:
+        tell_of_withdrawn(connection, tenant_id, [effect.id for effect in found.untried])
 
 
 def _note(
@@ -297,14 +327,17 @@ def _note(
 ) -> None:
     if not done:
         return
+    unsent = [due.effect for due, delivery in done if not delivery.has_left]
+    note_unsent(connection, tenant_id, unsent)
     evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
-    own = keep_responses(connection, tenant_id, evidence, claimed.id)
+    own = keep_responses(connection, tenant_id, evidence, claimed.id, unsent={effect.id for effect in unsent})
     # A worker that has claimed an effect since records it itself.
     mine = [(due, delivery) for due, delivery in done if due.effect.id in own]
     delivered = [due for due, delivery in mine if delivery.is_delivered]
-    _tell(connection, tenant_id, delivered)
+    for due in delivered:
+        if due.effect.effect_type == IN_APP:
+            tell_in_app(connection, tenant_id, due.effect, due.recipients)
     complete(connection, EFFECTS, tenant_id, [due.effect for due in delivered], claimed.id)
-    _hold_gone(connection, tenant_id, claimed, mine)
     failed = [(due, delivery) for due, delivery in mine if not delivery.is_delivered and not delivery.is_gone]
     tries = [(due.effect, str(delivery.error)) for due, delivery in failed]
     by_hand = end_tries(connection, tenant_id, tries, claimed.id) if tries else set()
@@ -318,6 +351,9 @@ def _note(
     if freed:
         let_effects_go(connection, tenant_id, {effect.id for effect in freed})
     _note_endpoints(connection, tenant_id, mine)
+    gone = [(d.effect, d.endpoint, str(one.status)) for d, one in mine if d.endpoint and one.is_gone]
+    if gone:
+        hold_gone(connection, tenant_id, gone, claimed.id)
     wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead, *freed])
     if failed:
         tell_of_withdrawn(connection, tenant_id, {due.effect.id for due, _ in failed})
@@ -337,43 +373,11 @@ def _is_over(effect: ClaimedEffect, now: datetime, delays: Mapping[UUID, float])
     return parse_plan(effect.payload_json).is_over(effect.created_at, now, delays[effect.id])
 
 
-def _hold_gone(
-    connection: Connection, tenant_id: UUID, claimed: _Claimed, done: Sequence[tuple[_Due, Delivery]]
-) -> None:
-    """Hold what a receiver wants no more: its endpoint is switched off with it."""
-    gone = [
-        (due.effect, f"the endpoint '{due.effect.endpoint}' is switched off: {_describe_gone(delivery)}")
-        for due, delivery in done
-        if delivery.is_gone
-    ]
-    if gone:
-        hold_claimed(connection, tenant_id, gone, claimed.id)
-        tell_of_withdrawn(connection, tenant_id, {effect.id for effect, _ in gone})
-
-
-def _describe_gone(delivery: Delivery) -> str:
-    return f"the receiver answered {delivery.status}: it wants no more"
-
-
 def _describe(delivery: Delivery) -> dict[str, Any]:
     # An answer that cannot be stored must not stop the record of all the others.
     body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
     evidence = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
     return {**evidence, "error": clean_error(delivery.error)} if delivery.error else evidence
-
-
-def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:
-    for due in delivered:
-        effect = due.effect
-        if effect.effect_type == IN_APP:
-            notices = {UUID(notice): user_id for user_id, notice in _name_notices(due).items()}
-            data = {key: effect.payload_json.get(key, "") for key in ("subject", "text")}
-            tell_people(connection, tenant_id, notices, {**data, "instance_id": str(effect.instance_id)})
-
-
-def _name_notices(due: _Due) -> dict[str, str]:
-    """Name the notices by person, always alike, so that nobody is told twice."""
-    return {person.user_id: str(uuid5(due.effect.id, person.user_id)) for person in due.recipients}
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
@@ -393,6 +397,3 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
         first_seconds=FIRST_REST_SECONDS,
         cap_seconds=LONGEST_REST_SECONDS,
     )
-    for due, delivery in done:
-        if due.endpoint and delivery.is_gone:
-            disable_endpoint(connection, tenant_id, due.endpoint.name, _describe_gone(delivery))

@@ -93,7 +93,7 @@ class Endpoints:
             return _replace(act, row, version, terms)
 
     def delete(self, caller: Caller, name: str, version: int) -> None:
-        """Delete an endpoint; calls in progress fail until there is one of the name again."""
+        """Delete an endpoint. Calls to it are held until there is one of the name again."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
             lock_administration(act.connection, caller.principal.tenant_id)

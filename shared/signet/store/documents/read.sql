@@ -22,7 +22,7 @@ SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reas
              JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
              WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
                AND e.withdrawn_at BETWEEN r.created_at AND coalesce(r.ended_at, now())
-               AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+               AND e.left_at IS NOT NULL
              ORDER BY s.node_id) AS may_have_left
 FROM transition_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id

@@ -58,9 +58,9 @@ JOIN workflow_step_executions s
  AND (l.since IS NULL OR s.entity_version >= l.since)
 CROSS JOIN LATERAL (
     SELECT count(*) AS effects, coalesce(bool_or(e.status = 'completed'), false) AS is_delivered,
-           coalesce(bool_or(may_have_left(e.status, e.attempts, e.response_json, e.error)
+           coalesce(bool_or(e.left_at IS NOT NULL
                             -- What waits to be sent is sent although its step has ended.
-                            OR e.status = 'pending' AND s.status <> 'running'), false) AS is_sent
+                            OR e.status IN ('pending', 'failed') AND s.status <> 'running'), false) AS is_sent
     FROM workflow_side_effects_outbox e
     WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
 ) effect
@@ -77,9 +77,8 @@ GROUP BY l.instance_id, s.node_id
 -- name: lock_effects_of_steps
 -- Lock the effects of steps, so that no worker claims them before the transaction has ended.
 SELECT step_execution_id, status, endpoint, payload_json, response_json,
-       may_have_left(status, attempts, response_json, error) AS may_have_left, id, first_id,
-       status NOT IN ('completed', 'processing') AND error IS NOT NULL AND NOT starts_with(error, 'LEASE_EXPIRED')
-           AS has_failed
+       left_at IS NOT NULL AS may_have_left, id, first_id,
+       status NOT IN ('completed', 'processing') AND error IS NOT NULL AND lost_at IS NULL AS has_failed
 FROM workflow_side_effects_outbox
 WHERE tenant_id = %(tenant_id)s AND step_execution_id = ANY (%(steps)s)
 ORDER BY id

@@ -38,7 +38,7 @@ WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(id)s AND s.node_type <> 
        OR s.status = 'cancelled' AND EXISTS (
            SELECT FROM workflow_side_effects_outbox e
            WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
-             AND may_have_left(e.status, e.attempts, e.response_json, e.error)))
+             AND e.left_at IS NOT NULL))
 
 -- name: lock_unsent
 -- Lock what waits to be sent, so that no worker claims it before the act on its instance has ended.

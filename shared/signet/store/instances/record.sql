@@ -16,7 +16,8 @@ SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted,
                 ARRAY[creator_id]) AS creator_responsible,
        coalesce((SELECT s.persons FROM responsible_sets s
                  WHERE s.tenant_id = documents.tenant_id AND s.hash = documents.editor_responsible),
-                editor_ids) AS editor_responsible
+                editor_ids) AS editor_responsible,
+       amended_from_id AS amends, amendment_in_place_of(id) AS amended_by
 FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
@@ -83,8 +84,9 @@ ORDER BY id
 SELECT e.step_execution_id, e.effect_type, e.endpoint,
        CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed') THEN 'held' ELSE e.status END
            AS status, e.attempts, e.max_attempts, e.due_at, e.error, e.id,
-       coalesce(p.status = 'disabled', false) AS is_endpoint_disabled,
-       may_have_left(e.status, e.attempts, e.response_json, e.error) AS may_have_left
+       CASE WHEN p.status = 'disabled' THEN 'ENDPOINT_DISABLED'
+            WHEN e.endpoint IS NOT NULL AND p.name IS NULL THEN 'ENDPOINT_UNKNOWN' END AS held_by,
+       e.left_at IS NOT NULL AS may_have_left
 FROM workflow_step_executions s
 JOIN workflow_side_effects_outbox e ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
 LEFT JOIN endpoints p ON p.tenant_id = e.tenant_id AND p.name = e.endpoint
@@ -98,7 +100,7 @@ SELECT s.node_id, e.effect_type, e.endpoint, e.status, e.withdrawn_at, e.complet
 FROM workflow_side_effects_outbox e
 JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
 WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(id)s AND e.withdrawn_at IS NOT NULL
-  AND s.status NOT IN ('pending', 'running') AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+  AND s.status NOT IN ('pending', 'running') AND e.left_at IS NOT NULL
   AND NOT EXISTS (SELECT FROM workflow_side_effects_outbox n
                   WHERE n.tenant_id = e.tenant_id AND n.instance_id = e.instance_id AND n.id > e.id
                     AND n.first_id = coalesce(e.first_id, e.id))

@@ -390,7 +390,7 @@ HAVING count(*) > 1
 ORDER BY e.step_execution_id LIMIT %(limit)s
 
 -- name: endpoints_hold_only_while_off
--- An effect is held only while its endpoint is switched off.
+-- An effect is held only while its endpoint is missing or switched off.
 SELECT concat('effect ', e.id, ' is held, and its endpoint ', e.endpoint, ' is ', coalesce(p.status, 'missing'))
 FROM workflow_side_effects_outbox e
 LEFT JOIN endpoints p ON p.tenant_id = e.tenant_id AND p.name = e.endpoint

@@ -1,4 +1,4 @@
-"""Acts on effects: tried now, withdrawn, discarded by operators; held while an endpoint is switched off."""
+"""Acts on effects: tried, withdrawn, discarded by operators; held for endpoints; noted as sent by workers."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
+from signet.core.integrations.effect_acts import HoldingCode
 from signet.ids import created_at_of
 from signet.store.database import Connection
 from signet.store.outbox.queue import (
@@ -44,7 +46,8 @@ class EffectRow:
     withdraw_reason: str | None
     discard_reason: str | None
     error: str | None
-    is_endpoint_disabled: bool
+    # Why its endpoint holds what is for it: it is switched off, or missing.
+    held_by: HoldingCode | None
     has_instance: bool
     is_paused_by_person: bool
     # It was sent, or may have been.
@@ -195,6 +198,45 @@ def list_left(
         "holds": list(holds),
     }
     return connection.cursor(row_factory=scalar_row).execute(_SQL.list_left, values).fetchall()
+
+
+def keep_responses(
+    connection: Connection,
+    tenant_id: UUID,
+    responses: Sequence[tuple[ClaimedEffect, Any]],
+    claim_id: UUID,
+    *,
+    unsent: Collection[UUID] = (),
+) -> set[UUID]:
+    """Keep the answers of receivers as evidence, before the rows are completed or failed.
+
+    What an attempt that sent nothing says about itself says nothing about the one before.
+    """
+    if not responses:
+        return set()
+    values = {
+        **_keys(tenant_id, [row.id for row, _ in responses]),
+        "claim_id": claim_id,
+        "responses": [Jsonb(response) for _, response in responses],
+        "unsent": [row.id in unsent for row, _ in responses],
+    }
+    return set(connection.cursor(row_factory=scalar_row).execute(_SQL.keep_responses, values).fetchall())
+
+
+def note_unsent(connection: Connection, tenant_id: UUID, rows: Sequence[ClaimedEffect]) -> None:
+    """Note that these claims sent nothing. What an earlier claim may have sent stays noted."""
+    if rows:
+        values = {
+            **_keys(tenant_id, [row.id for row in rows]),
+            "claimed_ats": [row.claimed_at for row in rows],
+        }
+        connection.execute(_SQL.note_unsent, values)
+
+
+def note_lost(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> None:
+    """Note that nobody knows how the last attempt of these effects has ended."""
+    if ids:
+        connection.execute(_SQL.note_lost, _keys(tenant_id, ids))
 
 
 def _change(connection: Connection, statement: str, values: dict[str, Any]) -> list[ChangedEffect]:

@@ -4,9 +4,11 @@
 -- Read effects with their documents, and what keeps them from being sent.
 SELECT q.id, q.instance_id, i.entity_id AS document_id, q.step_execution_id AS step_id, q.effect_type, q.endpoint,
        q.status, q.attempts, q.max_attempts, q.due_at, q.held_at, q.withdrawn_at, q.withdraw_reason, q.discard_reason,
-       q.error, coalesce(e.status = 'disabled', false) AS is_endpoint_disabled, i.id IS NOT NULL AS has_instance,
+       q.error, i.id IS NOT NULL AS has_instance,
+       CASE WHEN e.status = 'disabled' THEN 'ENDPOINT_DISABLED'
+            WHEN q.endpoint IS NOT NULL AND e.name IS NULL THEN 'ENDPOINT_UNKNOWN' END AS held_by,
        coalesce(i.status = 'paused' AND is_paused_by_person(i.id), false) AS is_paused_by_person,
-       may_have_left(q.status, q.attempts, q.response_json, q.error) AS may_have_left
+       q.left_at IS NOT NULL AS may_have_left
 FROM workflow_side_effects_outbox q
 LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
 LEFT JOIN endpoints e ON e.tenant_id = q.tenant_id AND e.name = q.endpoint
@@ -36,11 +38,10 @@ SET due_at = now(), planned_at = coalesce(planned_at, due_at), max_attempts = ma
 WHERE tenant_id = %(tenant_id)s AND created_at = %(created_at)s AND id = %(id)s
 
 -- name: end_tries
--- End tries by hand that have failed: the plan goes on as if they had not been. The first attempt of all stays counted,
--- because it may have arrived.
+-- End tries by hand that have failed: the plan goes on as if they had not been.
 UPDATE workflow_side_effects_outbox q
-SET status = 'failed', error = row.error, due_at = q.planned_at, planned_at = NULL, attempts = greatest(q.attempts - 1, 1),
-    max_attempts = q.max_attempts - (q.attempts > 1)::integer, claim_id = NULL, lease_until = NULL
+SET status = 'failed', error = row.error, due_at = q.planned_at, planned_at = NULL, attempts = q.attempts - 1,
+    max_attempts = q.max_attempts - 1, claim_id = NULL, lease_until = NULL
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[]) AS row (created_at, id, error)
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
   AND q.planned_at IS NOT NULL
@@ -83,7 +84,7 @@ FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at,
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
 
 -- name: free_held
--- Free the oldest effects that an endpoint holds. Of their attempts the first stays counted, because it may have arrived.
+-- Free the oldest effects that an endpoint holds, as if they had not been tried. Whether one has left stays noted.
 WITH held AS MATERIALIZED (
     SELECT created_at, id FROM workflow_side_effects_outbox
     WHERE tenant_id = %(tenant_id)s AND endpoint = %(endpoint)s AND held_at IS NOT NULL
@@ -93,7 +94,7 @@ WITH held AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 UPDATE workflow_side_effects_outbox q
-SET held_at = NULL, attempts = least(q.attempts, 1), due_at = now()
+SET held_at = NULL, attempts = 0, due_at = now()
 FROM held
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = held.created_at AND q.id = held.id
 RETURNING q.id, q.instance_id, q.trace_id, true AS is_new
@@ -112,7 +113,7 @@ SELECT DISTINCT s.node_id
 FROM workflow_side_effects_outbox e
 JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
 WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(instance_id)s
-  AND may_have_left(e.status, e.attempts, e.response_json, e.error)
+  AND e.left_at IS NOT NULL
   AND (s.id = ANY (%(steps)s)
        OR s.id IN (SELECT i.step_id FROM incidents i
                    WHERE i.tenant_id = e.tenant_id AND i.instance_id = e.instance_id AND i.seq = ANY (%(holds)s)))
@@ -128,3 +129,28 @@ SELECT now() AS now, ARRAY(
 -- Free what a pause has held: it is due now.
 UPDATE workflow_side_effects_outbox SET due_at = now()
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(instance_id)s AND status = 'pending' AND due_at > now()
+
+-- name: keep_responses
+-- Keep what the outside has answered, while the claim holds: the end of the last attempt that was sent is known.
+UPDATE workflow_side_effects_outbox q
+SET response_json = row.response, lost_at = CASE WHEN row.is_unsent THEN q.lost_at END
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(responses)s::jsonb[], %(unsent)s::boolean[])
+     AS row (created_at, id, response, is_unsent)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+  AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+RETURNING q.id
+
+-- name: note_unsent
+-- Note that these claims of effects sent nothing. Each is known by its moment, also where its lease has run out since.
+UPDATE workflow_side_effects_outbox q
+SET left_at = nullif(q.left_at, q.claimed_at), lost_at = CASE WHEN q.lost_at < q.claimed_at THEN q.lost_at END
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(claimed_ats)s::timestamptz[])
+     AS row (created_at, id, claimed_at)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claimed_at = row.claimed_at
+
+-- name: note_lost
+-- Note that the end of the last attempt of these effects is not known.
+UPDATE workflow_side_effects_outbox q
+SET lost_at = now()
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id

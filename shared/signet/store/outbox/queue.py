@@ -20,7 +20,6 @@ from uuid import UUID
 
 import orjson
 from psycopg.rows import class_row, scalar_row
-from psycopg.types.json import Jsonb
 
 from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.core.errors import Defect
@@ -81,6 +80,8 @@ class ClaimedEffect(ClaimedRow):
     first_id: UUID | None
     # The evidence of the attempt before.
     response_json: Any
+    # When it was claimed last.
+    claimed_at: datetime | None
     # Since when its endpoint, which is switched off, keeps it waiting.
     held_at: datetime | None = None
 
@@ -261,7 +262,6 @@ def requeue_dead(
         "tenant_id": tenant_id,
         "created_ats": [created_at_of(row_id) for row_id in ids],
         "ids": list(ids),
-        "still_counted": 1 if queue.name == EFFECTS.name else 0,
     }
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 
@@ -274,18 +274,6 @@ def list_dead(
     values = {"tenant_id": tenant_id, "after": after or UUID(int=0), "limit": limit}
     with connection.cursor(row_factory=class_row(queue.row)) as cursor:
         return cursor.execute(fill(_SQL.list_dead, queue), values).fetchall()
-
-
-def keep_responses(
-    connection: Connection,
-    tenant_id: UUID,
-    responses: Sequence[tuple[ClaimedEffect, Any]],
-    claim_id: UUID,
-) -> set[UUID]:
-    """Keep the answers of receivers as evidence, before the rows are completed or failed."""
-    rows = [row for row, _ in responses]
-    more = {"claim_id": claim_id, "responses": [Jsonb(response) for _, response in responses]}
-    return _change(connection, fill(_SQL.keep_responses, EFFECTS), tenant_id, rows, more)
 
 
 def make_trigger(

@@ -81,9 +81,9 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = expired.created_at AND q.id
 RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
 
 -- name: requeue_dead
--- Queue dead letters again. Of the attempts of an effect the first stays counted, because it may have arrived.
+-- Queue dead letters again, as if they had not been tried. Whether an effect has left stays noted.
 UPDATE {table} q
-SET status = 'pending', attempts = least(q.attempts, %(still_counted)s), due_at = now()
+SET status = 'pending', attempts = 0, due_at = now()
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
   AND q.created_at = row.created_at AND q.id = row.id AND q.status = 'dead_letter'
@@ -95,15 +95,6 @@ SELECT {columns} FROM {table}
 WHERE tenant_id = %(tenant_id)s AND status = 'dead_letter' AND id > %(after)s
 ORDER BY id
 LIMIT %(limit)s
-
--- name: keep_responses
--- Keep what the outside has answered, while the claim holds.
-UPDATE {table} q
-SET response_json = row.response
-FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(responses)s::jsonb[]) AS row (created_at, id, response)
-WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
-  AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
-RETURNING q.id
 
 -- name: insert_triggers
 -- Write triggers with their receipts.

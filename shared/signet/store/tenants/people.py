@@ -8,11 +8,14 @@ from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 
+from signet.core.explain.instance_record import PermittedRole
 from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.store.database import Connection
 from signet.store.statements import Statements
 from signet.store.tenants.eligibility import describe_author
 
+# What an explanation names of those who have a permission.
+MAX_SHOWN_ROLES, MAX_SHOWN_HOLDERS = 10, 10
 _SQL = Statements(__file__)
 
 
@@ -113,6 +116,20 @@ def list_roles(connection: Connection, tenant_id: UUID, after: str, limit: int) 
     with connection.cursor(row_factory=class_row(RoleRecord)) as cursor:
         values = {"tenant_id": tenant_id, "after": after, "limit": limit}
         return cursor.execute(_SQL.list_roles, values).fetchall()
+
+
+def list_permitted(
+    connection: Connection, tenant_id: UUID, permissions: Collection[str]
+) -> list[PermittedRole]:
+    """List the first roles that have one of these permissions, with their first active holders."""
+    values = {
+        "tenant_id": tenant_id,
+        "permissions": sorted(permissions),
+        "shown": MAX_SHOWN_HOLDERS,
+        "limit": MAX_SHOWN_ROLES,
+    }
+    rows: list[Any] = connection.execute(_SQL.list_permitted, values).fetchall()
+    return [PermittedRole(role, tuple(people or ()), count) for role, people, count in rows]
 
 
 def find_roles(connection: Connection, tenant_id: UUID, roles: Sequence[str]) -> list[RoleRecord]:

@@ -80,6 +80,18 @@ WHERE tenant_id = %(tenant_id)s AND role > %(after)s
 ORDER BY role
 LIMIT %(limit)s
 
+-- name: list_permitted
+-- List the roles that have one of these permissions, each with its first active holders and their number.
+SELECT o.role, (array_agg(m.user_id ORDER BY m.user_id) FILTER (WHERE m.user_id IS NOT NULL))[1:%(shown)s] AS people,
+       count(m.user_id)::int AS count
+FROM roles o
+LEFT JOIN member_roles r ON r.tenant_id = o.tenant_id AND r.role = o.role
+LEFT JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+WHERE o.tenant_id = %(tenant_id)s AND o.permissions && %(permissions)s::text[]
+GROUP BY o.role
+ORDER BY o.role
+LIMIT %(limit)s
+
 -- name: find_roles
 -- Find roles by their names.
 SELECT role, permissions, created_at, updated_at, version

@@ -28,6 +28,11 @@ def instance_id(client: Client) -> UUID:
 
 
 def put_effect(admin: Admin, client: Client, instance_id: UUID, status: str = "pending") -> str:
+    admin.execute(
+        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+        " VALUES (%s, 'erp', 'https://erp.example/', '{new}', 'carl') ON CONFLICT DO NOTHING",
+        [client.tenant_id],
+    )
     row_id = put_one(admin, "effects", client.tenant_id, status=status)
     admin.execute("ALTER TABLE workflow_side_effects_outbox DISABLE TRIGGER USER")
     admin.execute(

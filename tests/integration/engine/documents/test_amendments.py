@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from bench.counting import count_wire
 from signet.core.errors import Rejected
+from signet.core.explain.instance import InstanceExplanation
 from signet.engine.documents.commands import Amend, RequestTransition, RunAction, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.instances.explain import explain
@@ -36,7 +38,7 @@ from tests.support.amended_documents import (
 )
 from tests.support.core.approval_policies import role
 from tests.support.database.runtime_roles import as_role
-from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, Made, WorkflowStage, standing_stage
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +158,31 @@ def test_an_explanation_names_what_the_server_accepts_while_one_is_open(stage: W
     for document_id, name in sorted(named, reverse=True):
         if (document_id, name) != (str(amendment.id), "submit"):
             stage.ask(UUID(document_id), name)
+
+
+def told(stage: WorkflowStage, document: Made) -> InstanceExplanation:
+    company = stage.standing.company
+    contracts = company.documents.caches.contracts
+    return explain(company.database, contracts, company.tenant_id, document.instance_id)
+
+
+@pytest.mark.parametrize("contract", [AMENDABLE, SUSPENDING], ids=["in_force", "suspended"])
+def test_explanations_name_the_amendment_that_a_person_may_make(
+    stage: WorkflowStage, contract: dict[str, Any]
+) -> None:
+    original = settled(stage, contract)
+    place = f"POST /v1/documents/{original.id}/amendments"
+    assert [act.name for act in told(stage, original).acts if act.request.startswith(place)] == ["amend"]
+    amendment = amend(stage, original)
+    assert "amend" not in [act.name for act in told(stage, original).acts]
+    assert f"It amends document {original.id}." in told(stage, amendment).summary
+    settle(stage, amendment)
+    assert f"Document {amendment.id} has replaced it." in told(stage, original).summary
+
+
+def test_what_is_under_way_and_would_be_suspended_names_no_amendment(stage: WorkflowStage) -> None:
+    original = settled(stage, SUSPENDING, posting={"nodes": [{**CALL, "id": "book"}]})
+    assert "amend" not in [act.name for act in told(stage, original).acts]
 
 
 def test_what_is_suspended_comes_back(stage: WorkflowStage) -> None:

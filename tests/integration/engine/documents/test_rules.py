@@ -63,6 +63,7 @@ def test_a_rule_that_no_longer_fits_refuses_its_own_type_only(company: Company) 
     task = Create("project_task", {"title": "t", "project": "p"})
     outcomes = company.documents.mutate_many(company.caller(), [Create("invoice", INVOICE), task], "each")
     assert isinstance(outcomes[0], Rejected) and "'old' no longer fits" in outcomes[0].message
+    assert outcomes[0].code == "RULE_UNFIT" and "PUT /v1/rules/" in outcomes[0].remedy
     assert isinstance(outcomes[1], Applied)
 
 

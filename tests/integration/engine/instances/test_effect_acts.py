@@ -255,7 +255,7 @@ def test_a_try_by_hand_uses_up_no_attempt(stage: WorkflowStage, is_final: bool) 
     assert stage.instance(made.instance_id)["current_nodes"] == ["usr:checks:call"]
 
 
-def test_a_first_try_by_hand_shows_that_it_may_have_arrived(stage: WorkflowStage) -> None:
+def test_a_first_try_by_hand_shows_that_it_may_have_left(stage: WorkflowStage) -> None:
     (made,) = begin(stage, {**CALL, "config": {"endpoint": "tried_first"}})
     add_endpoint(stage, "https://erp.example/", "tried_first", name="tried_first")
     worker, (acts, _, olga) = effects(stage, webhook=Answering(FAILING)), acting(stage)
@@ -263,8 +263,9 @@ def test_a_first_try_by_hand_shows_that_it_may_have_arrived(stage: WorkflowStage
     acts.try_now(olga, effect_of(stage, made), "at once")
     worker.work(stage.tenant_id)
     status, attempts, max_attempts, due_at, planned_at = stage.standing.row(PLANNED, made.instance_id)
-    assert (status, attempts, max_attempts - attempts) == ("failed", 1, left[2])
+    assert (status, attempts, max_attempts) == ("failed", 0, left[2])
     assert (due_at, planned_at) == (left[3], None)
+    assert acts.withdraw(olga, effect_of(stage, made), "why", dry_run=True).may_have_left
 
 
 @pytest.mark.parametrize("act", ["try_now", "withdraw"])
@@ -369,11 +370,10 @@ def test_effects_are_listed_page_by_page(stage: WorkflowStage, waiting: Made) ->
 def test_what_was_sent_stays_named_where_its_attempts_were_taken_back(
     stage: WorkflowStage, waiting: Made
 ) -> None:
-    """The release before took attempts back when it queued a dead call again; its answer stayed."""
+    """A dead call that is queued again has no attempts, and may have left all the same."""
     acts, _, olga = acting(stage)
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 0, response_json = '{\"status\": 503}'"
-        " WHERE instance_id = %s",
+        "UPDATE workflow_side_effects_outbox SET attempts = 0, left_at = now() WHERE instance_id = %s",
         waiting.instance_id,
     )
     for is_dry in (True, False):

@@ -1,4 +1,4 @@
-"""An endpoint that is switched off holds what is for it: nothing dies, and switching it on sends it all."""
+"""An endpoint that is missing or switched off holds what is for it; all is sent when it is there."""
 
 from typing import Any, LiteralString
 
@@ -11,7 +11,15 @@ from signet.engine.instances.incidents import IncidentFilter, Incidents
 from signet.engine.instances.repairs import Repairs
 from signet.engine.integrations.endpoints import Endpoints, EndpointTerms
 from signet.outbound.connector import Delivery
-from tests.support.effects import Answering, add_endpoint, come_due, effects, endpoint, rows
+from tests.support.effects import (
+    Answering,
+    add_endpoint,
+    come_due,
+    effects,
+    endpoint,
+    list_may_have_left,
+    rows,
+)
 from tests.support.operated_instances import check, operating_on, status_of, version
 from tests.support.workflow_stage import CALL, Made, WorkflowStage
 
@@ -114,8 +122,8 @@ def test_switched_off_by_hand_it_holds_too(stage: WorkflowStage, contract: str) 
     assert stage.standing.rows(OPEN, document.instance_id) == [DISABLED]
 
 
-def test_a_try_that_may_have_arrived_stays_counted(stage: WorkflowStage, contract: str) -> None:
-    """Hold a call that has been tried: freed, it still says that it may have left."""
+def test_what_may_have_left_stays_noted_when_it_is_freed(stage: WorkflowStage, contract: str) -> None:
+    """Hold a call that has been tried: freed, it has all its attempts, and says that it may have left."""
     submit(stage, contract)
     worker = effects(stage, webhook=Answering(Delivery(503, "ANSWERED: 503")))
     for _ in range(3):
@@ -125,7 +133,8 @@ def test_a_try_that_may_have_arrived_stays_counted(stage: WorkflowStage, contrac
     worker.work(stage.tenant_id)
     assert rows(stage) == [("pending", 3)]
     switch(stage, "active")
-    assert [attempts for _, attempts in rows(stage)] == [1]
+    assert rows(stage) == [("pending", 0)]
+    assert list_may_have_left(stage) == [True]
 
 
 @pytest.mark.parametrize("is_delivered", [True, False])
@@ -220,3 +229,66 @@ def test_another_branch_runs_on(stage: WorkflowStage) -> None:
     assert stage.standing.rows(OPEN, document.instance_id) == [DISABLED]
     assert status_of(stage, document)[0] == "running"
     check(stage, document)
+
+
+# --- an endpoint that does not exist ---
+
+UNKNOWN = ("ENDPOINT_UNKNOWN", "configuration", "erp")
+
+
+@pytest.fixture
+def unsent(stage: WorkflowStage) -> Made:
+    """Make a document whose call is for an endpoint that nobody has made."""
+    contract = stage.publish(checks={"nodes": [CALL]})
+    stage.standing.run("DELETE FROM endpoints WHERE name = 'erp'")
+    document = submit(stage, contract)
+    effects(stage, webhook=Answering()).work(stage.tenant_id)
+    stage.drain()
+    return document
+
+
+def test_a_call_to_a_missing_endpoint_is_held_at_once(stage: WorkflowStage, unsent: Made) -> None:
+    assert rows(stage) == [("pending", 0)]
+    assert list_may_have_left(stage) == [False]
+    assert stage.standing.rows(OPEN, unsent.instance_id) == [UNKNOWN]
+    company = stage.standing.company
+    acts, olga = EffectActs(company.database, stage.caches(), CompiledCache()), company.caller("olga")
+    (listed,) = acts.list_of_instance(olga.principal, unsent.instance_id, before=None, limit=5)
+    assert (listed.status, listed.acts) == ("held", ["withdraw"])
+    with pytest.raises(Rejected) as refused:
+        acts.try_now(olga, listed.id, "now")
+    assert refused.value.code == "ENDPOINT_UNKNOWN"
+    check(stage, unsent)
+
+
+def test_making_the_endpoint_sends_what_waits_for_it(stage: WorkflowStage, unsent: Made) -> None:
+    company = stage.standing.company
+    endpoints = Endpoints(company.database, lambda url, hosts: None)
+    endpoints.create(company.caller("olga"), "erp", EndpointTerms("https://erp.example/", ["new"]))
+    stage.drain()
+    assert stage.standing.rows(CLOSED, unsent.instance_id) == [("ENDPOINT_UNKNOWN", "resumed")]
+    connector = Answering()
+    effects(stage, webhook=connector).work(stage.tenant_id)
+    stage.drain()
+    assert len(connector.given) == 1
+    assert stage.status_of(unsent.id) == "active"
+    check(stage, unsent)
+
+
+def test_deleting_an_endpoint_holds_what_is_for_it(stage: WorkflowStage, contract: str) -> None:
+    document = submit(stage, contract)
+    company = stage.standing.company
+    endpoints, olga = Endpoints(company.database, lambda url, hosts: None), company.caller("olga")
+    endpoints.delete(olga, "erp", endpoints.read(olga.principal, "erp").version)
+    effects(stage, webhook=Answering()).work(stage.tenant_id)
+    stage.drain()
+    assert stage.standing.rows(OPEN, document.instance_id) == [UNKNOWN]
+
+
+def test_what_the_release_before_held_has_the_same_code(stage: WorkflowStage, held: Made) -> None:
+    """It wrote the reason without its code."""
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET error = 'the endpoint is switched off: 410'")
+    instances, olga = operating_on(stage)
+    instances.retry(olga, held.instance_id, version(stage, held), "is it on?")
+    stage.drain()
+    assert stage.standing.rows(OPEN, held.instance_id) == [DISABLED]

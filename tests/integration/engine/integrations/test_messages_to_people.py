@@ -13,7 +13,7 @@ from signet.aws.clients import Clients
 from signet.aws.mail import Mail
 from signet.aws.text_messages import TextMessages
 from signet.outbound.connector import Connector, Delivery
-from tests.support.effects import Answering, begin, come_due, effects, rows
+from tests.support.effects import Answering, begin, come_due, effects, list_may_have_left, rows
 from tests.support.workflow_stage import WorkflowStage
 
 
@@ -92,6 +92,7 @@ def test_what_is_for_nobody_is_a_dead_letter(stage: WorkflowStage, channel: str)
     connectors = {} if channel == "in_app" else make_sending()
     effects(stage, **connectors).work(stage.tenant_id)
     assert rows(stage) == [("dead_letter", 1)]
+    assert list_may_have_left(stage) == [False]
     stage.drain()
     assert "usr:checks:failed" in stage.nodes(made.instance_id)
 

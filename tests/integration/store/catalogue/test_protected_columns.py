@@ -35,7 +35,7 @@ FREE = {
     EFFECTS: {
         *QUEUED,
         *("response_json", "withdrawn_at", "withdraw_reason", "discard_reason", "first_id", "held_at"),
-        "planned_at",
+        *("planned_at", "claimed_at", "left_at", "lost_at"),
     },
     INSTANCES: {
         "definition_id",
@@ -134,7 +134,10 @@ OF_EFFECTS = {
     "signet_api": {
         *("withdrawn_at", "withdraw_reason", "discard_reason", "held_at", "planned_at", "max_attempts"),
     },
-    "signet_worker": {"response_json", "withdrawn_at", "first_id", "held_at", "max_attempts", "planned_at"},
+    "signet_worker": {
+        *("response_json", "withdrawn_at", "first_id", "held_at", "max_attempts", "planned_at"),
+        *("claimed_at", "left_at", "lost_at"),
+    },
 }
 
 

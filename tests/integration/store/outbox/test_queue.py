@@ -6,6 +6,7 @@ import pytest
 
 from signet.ids import created_at_of
 from signet.store.database import Database
+from signet.store.outbox.effect_acts import keep_responses
 from signet.store.outbox.measures import depth_of
 from signet.store.outbox.queue import (
     EFFECTS,
@@ -15,7 +16,6 @@ from signet.store.outbox.queue import (
     claim,
     complete,
     fail,
-    keep_responses,
     list_dead,
     release,
     relock,

@@ -3,17 +3,15 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
 from uuid import UUID
 
 import pytest
 
-from signet.core.contracts.fields import Field
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
-from signet.core.explain.incidents import EXAMPLES, ExplainedIncident
+from signet.core.explain.incidents import ExplainedIncident
 from signet.core.explain.instance import explain_instance
-from signet.core.explain.instance_record import AcceptedAct, IncidentRecord
+from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, PermittedRole
 from tests.support.core.instance_records import (
     CONTRACT,
     FINANCE,
@@ -92,7 +90,25 @@ def test_a_call_that_saves_its_answer_is_skipped_with_one() -> None:
         assert ('"payload": {"status": 200, "body": null}' in one.acts[0].request) is wants
 
 
-@pytest.mark.parametrize(("each", "payload"), [({}, "{}"), ({"for_each": "entity.lines"}, "[]")])
+def test_an_answer_by_hand_shows_what_later_nodes_read() -> None:
+    call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "save_as": "bank"}}
+    read = {"a": "context.bank.body.iban", "b": "context.bank.body", "c": "context.bank.status"}
+    script = {"id": "keep", "type": "script", "config": {"set": read}}
+    condition = "context.bank.body.person.name != 'x'"
+    edges = [
+        {"source": "call", "target": "keep", "condition": condition, "priority": 1},
+        {"source": "call", "target": "out"},
+        {"source": "keep", "target": "out"},
+    ]
+    workflow = compile_slot("approvals", nodes=[call, script], edges=edges, exit="join")
+    skip = replace(HELD, node="usr:approvals:call", acts=[AcceptedAct("skip", "workflow:skip")])
+    found = record(tokens=[token("usr:approvals:call")], incidents=[skip], tenant_id=TENANT)
+    (one,) = explain_instance(workflow, CONTRACT, found).incidents
+    body = '{"iban": "…", "person": {"name": "…"}}'
+    assert f'"payload": {{"status": 200, "body": {body}}}' in one.acts[0].request
+
+
+@pytest.mark.parametrize(("each", "payload"), [({}, "{}"), ({"for_each": "entity.lines"}, "[{}]")])
 def test_an_action_that_saves_is_skipped_with_an_answer(each: dict[str, str], payload: str) -> None:
     node = "usr:approvals:run"
     run = {"id": "run", "type": "action", "config": {"action": "store.set", "save_as": "made", **each}}
@@ -173,7 +189,7 @@ CORRECTED = replace(
 @pytest.mark.parametrize(
     ("pointer", "patch"),
     [
-        ("/grand_total", '{"grand_total": "0"}'),
+        ("/grand_total", '{"grand_total": 0}'),
         ("/due/0", '{"due": "2026-01-31"}'),
         ("/created/0/number", '{"number": "…"}'),
         ("", '{"number": "…"}'),
@@ -190,9 +206,30 @@ def test_a_correction_shows_the_field_at_fault(pointer: str, patch: str) -> None
     assert '"patch": {}' in bare.acts[0].request
 
 
-def test_each_type_of_field_has_an_example() -> None:
-    types = {member.model_fields["type"].annotation for member in get_args(get_args(Field)[0])}
-    assert {name for kind in types for name in get_args(kind)} == set(EXAMPLES)
+def test_an_amount_says_its_units() -> None:
+    fault = {"evidence": {"fields": [{"pointer": "/grand_total", "message": "is wrong"}]}}
+    failed = step(FINANCE, "action", status="failed", output_json=fault)
+    found = record(tokens=[token(FINANCE)], steps=[failed], incidents=[CORRECTED], tenant_id=TENANT)
+    (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    assert one.acts[0].text.endswith("; grand_total is in units of 1/100: 1 is written 100")
+
+
+@pytest.mark.parametrize(
+    ("permitted", "sentence"),
+    [
+        ([], "No role has the permission yet."),
+        ([PermittedRole("payer", (), 0)], "The permission is in: payer (nobody)."),
+        (
+            [PermittedRole("admin", ("ada",), 1), PermittedRole("payer", ("bea", "carl"), 5)],
+            "The permission is in: admin (ada) and payer (bea, carl and 3 more).",
+        ),
+    ],
+)
+def test_who_has_the_permission_that_was_denied(permitted: list[PermittedRole], sentence: str) -> None:
+    denied = replace(HELD, code="PERMISSION_DENIED", permitted=permitted)
+    found = record(tokens=[token(FINANCE)], incidents=[denied], tenant_id=TENANT)
+    (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+    assert one.remedy.endswith(f" {sentence}")
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,14 @@ def test_an_event_from_outside_has_its_key() -> None:
         ),
         ({"status": "pending", "endpoint": None}, "The message is due at 2026-03-01 13:00:00 UTC."),
         (
+            {"status": "held", "held_by": "ENDPOINT_DISABLED"},
+            "is held until the endpoint is switched on; then it goes on by itself.",
+        ),
+        (
+            {"status": "held", "held_by": "ENDPOINT_UNKNOWN"},
+            "is held until there is an endpoint of that name; then it goes on by itself.",
+        ),
+        (
             {"status": "processing", "endpoint": None, "effect_type": "integration"},
             "The event for other systems is under way, attempt 2 of 5.",
         ),
@@ -207,7 +215,7 @@ def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> 
 
 def test_what_an_endpoint_holds_goes_on_by_itself() -> None:
     text = tell(record(status="paused", reason="ENDPOINT_DISABLED: the endpoint is switched off"))
-    assert "It goes on by itself when its endpoint is switched on." in text
+    assert "It goes on by itself when its endpoint is there and switched on." in text
     assert "Nothing wakes it" not in text
     dead = tell(record(status="paused", reason="why", triggers=[trigger("dead_letter", "E: x")]))
     assert "That also tries its dead trigger again." in dead

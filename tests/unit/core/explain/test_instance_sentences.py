@@ -1,6 +1,7 @@
 """The history of an instance, step by step, with the conditions that were read."""
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -256,3 +257,12 @@ def test_what_was_done_before_a_move_is_said_in_the_words_of_then() -> None:
     explained = explain_instance(names("Third"), CONTRACT, record(steps=steps), earlier)
     said = [happened.text.partition(":")[0] for happened in explained.happened]
     assert said == ['The script "First"', 'The script "Second"', 'The script "Third"', 'The script "Third"']
+
+
+def test_a_document_names_its_line() -> None:
+    found = record()
+    assert found.document is not None
+    placed = replace(found.document, amends=UUID(int=31), amended_by=UUID(int=32))
+    text = tell(replace(found, document=placed))
+    line = f"It amends document {UUID(int=31)}. Document {UUID(int=32)} has replaced it."
+    assert line in text and "has replaced it" not in tell(found)

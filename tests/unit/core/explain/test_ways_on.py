@@ -93,32 +93,44 @@ def replace_reason(contract: Any) -> Any:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"tokens": [token(DRAFT)], "request": ASKED},
         {"tokens": [token(DRAFT)], "document": replace(DOCUMENT, is_deleted=True)},
         {"tokens": [token(DRAFT)], "document": None},
         {"tokens": [token(DRAFT)], "document": replace(DOCUMENT, status="gone")},
-        {"tokens": [{**token(DRAFT), "hold": {"reason": "x", "seq": 1}}]},
-        {"tokens": [token(FINANCE)]},
-        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, voters=())]},
-        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, is_stale=True)]},
-        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, status="approved")]},
-        {"tokens": [token(FINANCE)], "effects": [replace(EFFECT, status="processing")]},
-        {"tokens": [token(FINANCE)], "effects": [replace(EFFECT, is_endpoint_disabled=True)]},
-        {"tokens": [token(DRAFT)], "status": "paused", "reason": "WORKFLOW_VERSION_DRIFT"},
     ],
 )
 def test_nothing_is_named_that_would_be_refused(changes: dict[str, Any]) -> None:
     assert acts(record(**changes)) == ()
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tokens": [token(DRAFT)], "request": ASKED},
+        {"tokens": [{**token(DRAFT), "hold": {"reason": "x", "seq": 1}}]},
+        {"tokens": [token(FINANCE)]},
+        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, voters=())]},
+        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, is_stale=True)]},
+        {"tokens": [token(FINANCE)], "approvals": [replace(OPEN, status="approved")]},
+        {"tokens": [token(FINANCE)], "effects": [replace(EFFECT, status="processing")]},
+        {"tokens": [token(FINANCE)], "effects": [replace(EFFECT, held_by="ENDPOINT_DISABLED")]},
+        {"tokens": [token(DRAFT)], "status": "paused", "reason": "WORKFLOW_VERSION_DRIFT"},
+    ],
+)
+def test_what_is_under_way_or_held_takes_interrupts_alone(changes: dict[str, Any]) -> None:
+    (cancel,) = acts(record(**changes))
+    assert '{"transition": "cancel", "reason": "…"}' in cancel.request
+    assert (cancel.name, cancel.permission) == ("ask", "invoice:cancel")
+    assert cancel.text == 'asks for "cancel", which ends what is under way'
+
+
 def test_who_is_asked_may_vote() -> None:
-    (vote,) = acts(record(tokens=[token(FINANCE)], approvals=[OPEN]))
+    vote, _ = acts(record(tokens=[token(FINANCE)], approvals=[OPEN]))
     assert (vote.name, vote.text) == ("vote", "anna may decide: approved, rejected or abstained")
     assert vote.request == f'POST /v1/approvals/{UUID(int=7)}/decision  {{"vote": "approved"}}'
 
 
 def test_what_waits_for_its_next_attempt_is_tried_now() -> None:
-    (attempt,) = acts(record(tokens=[token(FINANCE)], effects=[EFFECT], tenant_id=TENANT))
+    attempt, _ = acts(record(tokens=[token(FINANCE)], effects=[EFFECT], tenant_id=TENANT))
     assert (attempt.name, attempt.permission) == ("try_now", "workflow:try_now")
     assert attempt.command.startswith(f"signet effect try-now {UUID(int=8)} --tenant {TENANT}")
     assert attempt.request.startswith(f"POST /v1/effects/{UUID(int=8)}/try_now")
@@ -189,3 +201,39 @@ def test_what_the_contract_has_no_more_is_not_named() -> None:
     workflow, _, found = original("in_force")
     text = tell(found, workflow, make_contract())
     assert "renew" not in text
+
+
+@pytest.mark.parametrize(
+    ("own", "status", "stays"),
+    [
+        ({}, "active", "this one stays in force until that settles"),
+        ({"permission": "invoice:change"}, "draft", "this one ends at once"),
+    ],
+)
+def test_who_may_amend_is_told_so(own: dict[str, Any], status: str, stays: str) -> None:
+    contract = make_contract(amendment={"from": [status], **own})
+    document = replace(DOCUMENT, status=status, version=5)
+    found = record(document=document, tokens=[token(f"sys:state:{status}")])
+    amend = explain_instance(compile_patch(PATCH, contract), contract, found).acts[-1]
+    assert (amend.name, amend.permission) == ("amend", own.get("permission", "invoice:amend"))
+    assert stays in amend.text
+    place = f"POST /v1/documents/{found.instance.entity_id}/amendments"
+    assert amend.request == f'{place}  If-Match: "5"  {{"patch": {{}}, "reason": "…"}}'
+
+
+@pytest.mark.parametrize(
+    ("while_open", "changes", "is_named"),
+    [
+        ("in_force", {"amendment": None}, True),
+        ("in_force", {}, False),
+        ("suspended", {"amendment": None}, False),
+        ("suspended", {"amendment": None, "status": "completed", "tokens": []}, True),
+    ],
+)
+def test_an_amendment_is_named_where_the_server_takes_one(
+    while_open: str, changes: dict[str, Any], is_named: bool
+) -> None:
+    """One is open at a time, and none suspends a workflow that is under way."""
+    workflow, contract, found = original(while_open, **changes)
+    asked = explain_instance(workflow, contract, found).acts
+    assert ("amend" in [act.name for act in asked]) is is_named

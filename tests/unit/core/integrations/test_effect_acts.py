@@ -4,6 +4,7 @@ import pytest
 
 from signet.core.integrations.effect_acts import (
     EffectState,
+    HoldingCode,
     check_discard,
     check_try_now,
     check_withdraw,
@@ -12,8 +13,8 @@ from signet.core.integrations.effect_acts import (
 )
 
 
-def state(status: str, *, is_withdrawn: bool = False, is_endpoint_disabled: bool = False) -> EffectState:
-    return EffectState(status, is_withdrawn, "erp", is_endpoint_disabled)
+def state(status: str, *, is_withdrawn: bool = False, held_by: HoldingCode | None = None) -> EffectState:
+    return EffectState(status, is_withdrawn, "erp", held_by)
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,9 @@ def state(status: str, *, is_withdrawn: bool = False, is_endpoint_disabled: bool
         (state("completed"), []),
         (state("withdrawn", is_withdrawn=True), []),
         (state("discarded"), []),
-        (state("pending", is_endpoint_disabled=True), ["withdraw"]),
-        (state("dead_letter", is_endpoint_disabled=True), ["discard"]),
+        (state("pending", held_by="ENDPOINT_DISABLED"), ["withdraw"]),
+        (state("pending", held_by="ENDPOINT_UNKNOWN"), ["withdraw"]),
+        (state("dead_letter", held_by="ENDPOINT_DISABLED"), ["discard"]),
     ],
 )
 def test_the_acts_of_each_status(given: EffectState, acts: list[str]) -> None:
@@ -36,8 +38,10 @@ def test_the_acts_of_each_status(given: EffectState, acts: list[str]) -> None:
 
 
 def test_each_refusal_says_what_to_do_instead() -> None:
-    held = check_try_now(state("failed", is_endpoint_disabled=True))
+    held = check_try_now(state("failed", held_by="ENDPOINT_DISABLED"))
     assert held is not None and held.code == "ENDPOINT_DISABLED" and "on" in held.remedy
+    missing = check_try_now(state("pending", held_by="ENDPOINT_UNKNOWN"))
+    assert missing is not None and missing.code == "ENDPOINT_UNKNOWN" and "Make" in missing.remedy
     dead = check_try_now(state("dead_letter"))
     assert dead is not None and (dead.code, dead.remedy) == ("EFFECT_ACT_NOT_POSSIBLE", "Requeue it.")
     withdrawn = check_withdraw(state("dead_letter"))

@@ -13,6 +13,7 @@ from signet.core.repair.restart_check import (
     choose_beginning,
     foresee_end,
     has_nothing_left,
+    list_before_decision,
     list_repeated,
     list_sequels,
     refuse_repeated,
@@ -22,6 +23,7 @@ from signet.core.runtime.operator_actions import Sequel, check_end, only_goes_by
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import start_projection
 from signet.core.runtime.workflow import Workflow
+from tests.support.core.small_workflows import PATCH, compile_patch, compile_slot
 from tests.support.core.valid_workflow import CONTRACT
 from tests.unit.core.repair.test_move_check import codes, define, load, without_block
 
@@ -183,3 +185,26 @@ def test_what_no_approval_has_pinned_is_not_read(workflow: Workflow) -> None:
     report = judge(workflow, workflow, is_in_force=True, unpinned_reads=["vendor.iban"])
     assert [obstacle.code for obstacle in report.obstacles] == ["READS_UNPINNED"]
     assert "vendor.iban" in report.obstacles[0].sentence
+
+
+def test_what_comes_before_a_decision_ends_at_an_approval() -> None:
+    look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "ada"}]}}
+    asking = Workflow(compile_patch({**PATCH, "slots": {**PATCH["slots"], "approvals": {"nodes": [look]}}}))
+    found = list_before_decision(asking, REVIEW)
+    assert REVIEW in found and "usr:approvals:look" not in found
+    assert "usr:posting:post" not in found
+    assert "usr:posting:post" in list_before_decision(asking, BEHIND)
+
+
+def test_a_gate_that_is_asked_about_is_not_passed_by_another_branch() -> None:
+    """Ask in one branch alone: the other one comes to the gate, too."""
+    look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "ada"}]}}
+    note = {"id": "note", "type": "script", "config": {"set": {"a": "1"}}}
+    split, join = {"id": "split", "type": "parallel_split"}, {"id": "both", "type": "parallel_join"}
+    nodes = [split, look, note, {**join, "config": {"mode": "all"}}]
+    pairs = (("split", "look"), ("split", "note"), ("look", "both"), ("note", "both"))
+    edges = [{"source": source, "target": target} for source, target in pairs]
+    asking = Workflow(compile_slot("approvals", nodes=nodes, edges=edges))
+    found = list_before_decision(asking, REVIEW)
+    assert "usr:approvals:note" in found
+    assert asking.guarded_gates and not asking.guarded_gates & found

@@ -9,8 +9,9 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
 from signet.core.errors import Rejected
-from signet.core.runtime.hand_answers import MAX_AUDITED_BYTES, describe_answer, read_answer
+from signet.core.runtime.hand_answers import MAX_AUDITED_BYTES, describe_answer, make_answer, read_answer
 from signet.core.runtime.workflow import WorkflowNode
+from tests.support.core.small_workflows import make_contract
 from tests.support.core.valid_workflow import CONTRACT
 from tests.unit.core.runtime.test_execution import CFO, load
 
@@ -181,3 +182,21 @@ def test_the_audit_row_has_the_hash_of_an_answer_and_a_short_one_of_an_action_it
     }
     assert describe_answer(make_call(), short).keys() == {"answer_hash"}
     assert describe_answer(make_call(), None) == {}
+
+
+# --- an example ---
+
+CREATE = {"kind": "create", "entity_type": "invoice", "permission": "invoice:create", "set": {"number": "1"}}
+PYTHON = {"kind": "python", "permission": "invoice:post", "output": {"total": {"type": "decimal"}}}
+
+
+@pytest.mark.parametrize(
+    ("action", "answer"), [(CREATE, {"document_id": "…", "version": 0}), (PYTHON, {"total": 0})]
+)
+def test_the_answer_of_an_action_has_all_that_it_gives(
+    action: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    contract = make_contract(actions={"run": action})
+    config = {"action": "run", "save_as": "made", "for_each": None}
+    content = {"nodes": {"run": {"type": "action", "config": config}}, "edges": {}}
+    assert make_answer(content, "run", contract) == answer

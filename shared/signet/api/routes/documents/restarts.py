@@ -16,7 +16,7 @@ from signet.api.routes.instances.moves import MoveReport, show_report
 from signet.core.errors import Rejected
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.corrections import Correction
-from signet.engine.instances.document_restarts import RestartOutcome
+from signet.engine.instances.document_restarts import HeldAhead, RestartOutcome
 from signet.engine.instances.moves import MoveTarget
 
 
@@ -53,7 +53,10 @@ class UsedDefinition:
 
 @dataclass(frozen=True, slots=True)
 class RestartedDocument:
-    """A document that begins again at `node`. Nodes in `repeats` have acted since there, and act again."""
+    """A document that begins again at `node`. Nodes in `repeats` have acted since there, and act again.
+
+    A dry run lists in `held_ahead` the nodes where the new instance would be held, as far as is known now.
+    """
 
     document_id: UUID
     outcome: Literal["restarted", "safe", "blocked"]
@@ -63,6 +66,7 @@ class RestartedDocument:
     repeats: Sequence[str]
     instance_id: UUID | None
     report: MoveReport
+    held_ahead: Sequence[HeldAhead]
 
 
 def add_restart_routes(routes: Routes) -> None:
@@ -132,4 +136,5 @@ def _show(outcome: RestartOutcome) -> RestartedDocument:
         outcome.repeats,
         outcome.instance_id,
         show_report(outcome.report),
+        outcome.held_ahead,
     )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from signet.core.approvals.decided_way import DecidedWay
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment
@@ -11,14 +12,15 @@ from signet.core.runtime.done_before import EarlierStep, Resent, find_done
 from signet.core.runtime.execution import Blocked, PendingAction
 from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
 from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
-from signet.core.runtime.position import Token
+from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Step
 from signet.core.runtime.result_bounds import render
-from signet.core.runtime.tokens import is_item
-from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.tokens import ROOT, is_item
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.store.documents.write import DocumentRow
 from signet.store.instances.earlier_steps import (
     EarlierStepRow,
     EffectOfStep,
@@ -40,14 +42,39 @@ def find_done_before(
     way = read_decided_way(context)
     if not is_behind_gate(workflow, (token,), document.status, is_decided=way.is_decided):
         return None
-    rows = _list_earlier(context, node, way.since)
-    if not is_behind_gate(workflow, (), document.status, is_decided=way.is_decided):
-        rows = [row for row in rows if not row.is_before_gate]
-    effects = lock_effects_of_steps(context.documents.connection, context.tenant_id, [row.id for row in rows])
-    earlier = [_read(context, node, row, effects.get(row.id)) for row in rows]
+    earlier = _read_earlier(context, workflow, node, document, way)
     said = hash_said(node, context.decision_input(token).env)
     # A node that would say too much does nothing, and so repeats nothing.
     return None if said is None else find_done(node, token, said, earlier)
+
+
+def find_acted_ahead(
+    context: InstanceContext, workflow: Workflow, node: WorkflowNode, way: DecidedWay
+) -> EarlierStep | None:
+    """Find a step by which a node has acted since people decided; a new instance meets it there."""
+    document = context.document
+    if document is None or not has_lasting_effect(workflow, node.id):
+        return None
+    if not is_behind_gate(
+        workflow,
+        (Token(ROOT, node.id, TokenState.READY, document.version),),
+        document.status,
+        is_decided=way.is_decided,
+    ):
+        return None
+    earlier = _read_earlier(context, workflow, node, document, way)
+    return next((step for step in earlier if step.may_have_acted), None)
+
+
+def _read_earlier(
+    context: InstanceContext, workflow: Workflow, node: WorkflowNode, document: DocumentRow, way: DecidedWay
+) -> list[EarlierStep]:
+    """Read what the node has done since people decided; where nobody did, since the last gate."""
+    rows = _list_earlier(context, workflow, node, way.since)
+    if not is_behind_gate(workflow, (), document.status, is_decided=way.is_decided):
+        rows = [row for row in rows if not row.is_before_gate]
+    effects = lock_effects_of_steps(context.documents.connection, context.tenant_id, [row.id for row in rows])
+    return [_read(context, node, row, effects.get(row.id)) for row in rows]
 
 
 def conclude_as_before(context: InstanceContext, pending: PendingAction, done: EarlierStep) -> HandlerResult:
@@ -87,11 +114,13 @@ def _describe_call(endpoint: str | None, event: str | None, payload: Any) -> dic
     return {"endpoint": endpoint, "event": event, "payload": payload}
 
 
-def _list_earlier(context: InstanceContext, node: WorkflowNode, since: int) -> list[EarlierStepRow]:
+def _list_earlier(
+    context: InstanceContext, workflow: Workflow, node: WorkflowNode, since: int
+) -> list[EarlierStepRow]:
     """List the steps of the node since this version, the newest first, as they are in this wave."""
     document, execution = context.document, context.execution
     assert document is not None
-    gates = execution.workflow.list_gates_of_slot(node.id)
+    gates = workflow.list_gates_of_slot(node.id)
     passed, ended = execution.find_passed_gate(), execution.find_passed_gate(gates)
     own = [
         _make_row(context, step, is_before_gate=step.seq < passed, is_finished=step.seq < ended)

@@ -97,10 +97,13 @@ def conclude_late(context: InstanceContext, node: WorkflowNode, step: Step) -> H
 
 
 def find_held(effect: EffectOutcome | None, node: WorkflowNode) -> Blocked | None:
-    """Return why the step waits on, where its endpoint is switched off and holds the call."""
+    """Return why the step waits on, where its endpoint is missing or switched off, and the call is held."""
     if effect is None:
         return None
-    return Blocked(f"ENDPOINT_DISABLED: {effect.error}", {"endpoint": node.config.get("endpoint")})
+    # The release before wrote no code.
+    is_coded = (effect.error or "").startswith(("ENDPOINT_DISABLED:", "ENDPOINT_UNKNOWN:"))
+    reason = effect.error if is_coded else f"ENDPOINT_DISABLED: {effect.error}"
+    return Blocked(str(reason), {"endpoint": node.config.get("endpoint")})
 
 
 def describe_undelivered(effect: EffectOutcome, otherwise: str) -> str | None:

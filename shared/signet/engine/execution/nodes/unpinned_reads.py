@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from signet.core.approvals.unpinned_reads import list_pointed_behind, list_unpinned_fields
 from signet.core.expressions import FollowedField
-from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.store.approvals.requests import find_approving_instance
@@ -28,16 +28,26 @@ def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | No
     if document is None or node.type.name in _ASKING:
         return None
     read = context.execution.workflow.read_by(context.documents.contract_of(document), node)
-    if not read or _is_asked_ahead(context, node):
+    if not read or _is_asked_ahead(context.execution.workflow, node):
         return None
     unpinned = _list_pointed(context, document, read) or _list_read_later(context, document, read)
+    return _describe(node, unpinned) if unpinned else None
+
+
+def find_pointed_ahead(context: InstanceContext, workflow: Workflow, node: WorkflowNode) -> str | None:
+    """Return why a new instance could not read at a node: steps of the last one have pointed refs."""
+    document = context.document
+    if document is None or node.type.name in _ASKING or _is_asked_ahead(workflow, node):
+        return None
+    read = workflow.read_by(context.documents.contract_of(document), node)
+    unpinned = list_pointed_behind(context.execution.projection.pins, document.data, read)
     return _describe(node, unpinned) if unpinned else None
 
 
 def find_unpinned_way(context: InstanceContext, node: WorkflowNode) -> str | None:
     """Return why no edge may be chosen behind the node: it has pointed the ref that a condition follows."""
     document = context.document
-    if document is None or _is_asked_ahead(context, node):
+    if document is None or _is_asked_ahead(context.execution.workflow, node):
         return None
     unpinned = _list_pointed(context, document, _read_by_conditions(context, document, node))
     return _describe(node, unpinned) if unpinned else None
@@ -60,10 +70,10 @@ def _describe(node: WorkflowNode, unpinned: frozenset[FollowedField]) -> str:
     return f"READS_UNPINNED: {node.id} reads {read}, which no approval of the document has pinned"
 
 
-def _is_asked_ahead(context: InstanceContext, node: WorkflowNode) -> bool:
+def _is_asked_ahead(workflow: Workflow, node: WorkflowNode) -> bool:
     """Return whether people are asked before the value is used."""
-    gate = context.execution.workflow.exit_gate_of(node.id)
-    is_ahead = gate is not None and gate.id in context.execution.workflow.guarded_gates
+    gate = workflow.exit_gate_of(node.id)
+    is_ahead = gate is not None and gate.id in workflow.guarded_gates
     return is_ahead and node.type.name not in _TELLING
 
 

@@ -165,6 +165,7 @@ def test_the_item_whose_key_is_taken_is_named(stage: WorkflowStage) -> None:
     document = spawning.submit("A1", "B2", "A1")
     code, message = stage.standing.row(MESSAGE, document.instance_id)
     assert code == "KEY_TAKEN" and "item 2 of the list: " in message
+    assert "another document has this code: A1" in message
 
 
 def test_r5_a_key_that_was_taken_on_the_way_is_free_again(stage: WorkflowStage) -> None:
