@@ -104,15 +104,12 @@ class RowMaker:
                 people["field_versions"] = {**earlier["field_versions"], **changed}
             update = make_document_update(change, data, seen_version) | people
             self.batch.updated_documents[change.document_id] = update
-        row = make_version_row(change, data, make_id())
-        row["responsible"] = self._keep_version(persons_of_version(change))
+        row, persons = make_version_row(change, data, make_id()), persons_of_version(change)
+        # Of a version without a set, all who wrote the document count.
+        row["responsible"] = self._keep(persons) if find_overflow(persons) is None else None
         self.batch.versions.append(row)
         known = change.before.field_versions if change.before is not None else {}
         return StoredVersion(data, {**known, **changed}, editors, row["id"], row["hash"], personal)
-
-    def _keep_version(self, persons: ResponsiblePersons) -> str | None:
-        """Keep the persons behind a version. Of a version without a set, all who wrote the document count."""
-        return self._keep(persons) if find_overflow(persons) is None else None
 
     def _add_personal(self, change: DocumentChange) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with references for personal values, and the new values by reference.
