@@ -288,7 +288,7 @@ def test_a_ref_that_a_step_sets_is_read_where_people_are_asked_again(stage: Work
 
 
 def test_a_second_way_that_asks_nobody_lets_no_approved_document_read_it(stage: WorkflowStage) -> None:
-    """Nothing is pinned, and the definition does not ask everybody: what the record says of it counts."""
+    """The definition does not ask everybody, and pins nothing: what the record says of it counts."""
     vendor = stage.publish()
     quick = {"from": ["draft"], "to": "active", "kind": "requested"}
     plain = contract_of(vendor)

@@ -203,19 +203,18 @@ def read_approval_request(
     """Read a request as a person asked, its requester or a reader of its type; others get 404."""
     tenant_id = caller.principal.tenant_id
     with reading(database, caller.principal) as read:
-        connection = read.connection
-        record = store.read_request(connection, tenant_id, request_id)
+        record = store.read_request(read.connection, tenant_id, request_id)
         if record is None:
             raise approval_not_found(request_id)
-        seats = store.read_seats(connection, tenant_id, request_id)
+        seats = store.read_seats(read.connection, tenant_id, request_id)
         if not _may_read(read, record, seats):
             raise approval_not_found(request_id)
         view = _read_view(read, caches.contracts, record, seats)
     pinned = {pin.field: pin.values for pin in view.pins}
     shown = ShownContent(view.document["data"], pinned)
     last = compare_with_last_approved(database, tenant_id, view.document_id, view.id, shown)
-    person = caller.principal.subject
-    asked = compare_with_last_asked(database, tenant_id, view.id, shown, person, view.entity_type)
+    about = view.id, shown, caller.principal.subject, view.entity_type
+    asked = compare_with_last_asked(database, tenant_id, *about)
     unclear = list_unclear({**view.document["data"], **pinned})
     return replace(view, unclear=unclear, last_approved=last, last_asked=asked)
 

@@ -183,9 +183,8 @@ class OperatorTransaction:
 
     def requeue_dead(self, instance_id: UUID, at_most: int) -> list[UUID]:
         """Requeue the dead triggers of the instance as if they had never been tried."""
-        connection, tenant_id = self._connection, self._tenant_id
-        dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
-        return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
+        dead = find_dead_of_instance(self._connection, self._tenant_id, instance_id, limit=at_most)
+        return sorted(requeue_dead(self._connection, EVENTS, self._tenant_id, dead))
 
     def definitions(self, caches: DocumentCaches) -> DefinitionLoader:
         return DefinitionLoader(self._connection, self._tenant_id, caches, self._compiled)
