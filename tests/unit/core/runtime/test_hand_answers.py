@@ -11,7 +11,7 @@ from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_
 from signet.core.errors import Rejected
 from signet.core.runtime.hand_answers import MAX_AUDITED_BYTES, describe_answer, make_answer, read_answer
 from signet.core.runtime.workflow import WorkflowNode
-from tests.support.core.small_workflows import make_contract
+from tests.support.core.small_workflows import compile_slot, make_contract
 from tests.support.core.valid_workflow import CONTRACT
 from tests.unit.core.runtime.test_execution import CFO, load
 
@@ -200,3 +200,12 @@ def test_the_answer_of_an_action_has_all_that_it_gives(
     config = {"action": "run", "save_as": "made", "for_each": None}
     content = {"nodes": {"run": {"type": "action", "config": config}}, "edges": {}}
     assert make_answer(content, "run", contract) == answer
+
+
+def test_the_answer_of_an_event_has_what_is_read_of_it() -> None:
+    wait = {"id": "wait", "type": "wait_event", "config": {"key": "k", "save_as": "sent"}}
+    read = {"a": "context.sent.amount", "b": "context.sent", "c": "entity.number"}
+    script = {"id": "keep", "type": "script", "config": {"set": read}}
+    edges = [{"source": "wait", "target": "keep"}]
+    content = compile_slot("approvals", nodes=[wait, script], edges=edges).content
+    assert make_answer(content, "usr:approvals:wait", None) == {"amount": "…"}
