@@ -1417,14 +1417,10 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
 #variable_conflict use_column
 BEGIN
     IF document_ids <> '{}' THEN
-        PERFORM
-        FROM (SELECT wanted.id FROM unnest(document_ids) AS wanted (id) ORDER BY wanted.id) AS wanted
-        CROSS JOIN LATERAL (
-            SELECT d.id FROM documents d
-            WHERE d.tenant_id = current_tenant_id() AND d.id = wanted.id
-            LIMIT 1
-            FOR NO KEY UPDATE
-        ) AS d;
+        PERFORM FROM documents d
+        WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+        ORDER BY d.id
+        FOR NO KEY UPDATE;
     END IF;
     SELECT clock_timestamp(), t.name, t.settings, (SELECT max(e.epoch) FROM audit_epochs e),
            pg_current_xact_id()::text,
@@ -1457,11 +1453,8 @@ BEGIN
                    v.id AS snapshot_id, v.hash AS snapshot_hash,
                    (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
                     WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
-            FROM unnest(document_ids) AS wanted (id)
+            FROM documents d
             -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
-            CROSS JOIN LATERAL (
-                SELECT * FROM documents d WHERE d.tenant_id = current_tenant_id() AND d.id = wanted.id LIMIT 1
-            ) d
             LEFT JOIN LATERAL (
                 SELECT * FROM workflow_instances i
                 WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
@@ -1484,6 +1477,7 @@ BEGIN
                   AND a.seq IS NOT NULL
                 ORDER BY a.seq DESC LIMIT 1
             ) h ON true
+            WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
            ) AS found);
     END IF;
     RETURN NEXT;
