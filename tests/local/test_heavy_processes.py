@@ -28,7 +28,8 @@ class Counted(Silent):
 @contextmanager
 def running(count: int = 1, **settings: Any) -> Iterator[tuple[HeavyProcesses, Counted]]:
     counted = Counted()
-    processes = HeavyProcesses(count, counted, **settings)
+    # As long as a busy machine takes to start a process.
+    processes = HeavyProcesses(count, counted, **{"call_seconds": 120.0, **settings})
     try:
         yield processes, counted
     finally:

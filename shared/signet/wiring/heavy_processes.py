@@ -19,8 +19,8 @@ from signet.wiring.heavy_process import DONE, REFUSED, TOO_LARGE
 
 MEMORY_BYTES = 1_024 * 1_048_576
 CALL_SECONDS, WAIT_SECONDS, END_SECONDS = 10.0, 2.0, 1.0
-# The alarm of the process itself, for a parent that was killed.
-ALARM_SECONDS = 15
+# So much later the process ends by its own alarm, for a parent that was killed.
+ALARM_SECONDS = 5
 LATE, ENDED = "late", "ended"
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,7 +41,8 @@ class HeavyProcesses:
         self._telemetry = telemetry
         self._call_seconds = call_seconds
         self._wait_seconds = wait_seconds
-        self._processes = [_Process(memory_bytes) for _ in range(count)]
+        alarm_seconds = round(call_seconds) + ALARM_SECONDS
+        self._processes = [_Process(memory_bytes, alarm_seconds) for _ in range(count)]
         self._idle: LifoQueue[_Process] = LifoQueue()
         for process in self._processes:
             self._idle.put(process)
@@ -80,8 +81,9 @@ class HeavyProcesses:
 class _Process:
     """A process, or none where it has not begun or has ended."""
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, alarm_seconds: int) -> None:
         self._memory_bytes = memory_bytes
+        self._alarm_seconds = alarm_seconds
         self._running: subprocess.Popen[bytes] | None = None
         self._connection: Connection[Any, Any] | None = None
         self._is_stopped = False
@@ -117,7 +119,7 @@ class _Process:
     def _start(self) -> "Connection[Any, Any]":
         own, other = socketpair()
         with other:
-            numbers = (other.fileno(), self._memory_bytes, ALARM_SECONDS)
+            numbers = (other.fileno(), self._memory_bytes, self._alarm_seconds)
             self._running = subprocess.Popen(
                 [sys.executable, "-m", "signet.wiring.heavy_process", *map(str, numbers)],
                 pass_fds=[other.fileno()],

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("named_things")
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[HeavyProcesses]:
-    processes = HeavyProcesses(2, SILENT)
+    processes = HeavyProcesses(2, SILENT, call_seconds=120.0, wait_seconds=120.0)
     yield processes
     processes.stop()
 

@@ -18,6 +18,7 @@ from signet.core.runtime.result_bounds import (
     render,
 )
 from signet.core.runtime.workflow import WorkflowNode
+from tests.support.core.valid_workflow import CONTRACT, compile_patch, read_envelope
 from tests.support.core.waiting_calls import load
 
 TOLD = {"t": "{entity.vendor}"}
@@ -58,6 +59,18 @@ def test_a_refused_template_names_its_node_and_its_place() -> None:
     assert refused.message.startswith("payload of usr:checks:tell: the template gives more than 262144")
     given = render(node_of("tell"), "/payload", {"entity": {"vendor": "v"}})
     assert given == ({"t": "v"}, {"entity.vendor": "v"})
+
+
+def test_a_template_that_is_always_too_large_is_not_published() -> None:
+    payload = {f"p{n}": "x" * 10_000 for n in range(27)}
+    call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "payload": payload}}
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    patch = {"patch": "p", "base": base, "slots": {"checks": {"nodes": [call]}}}
+    compilation = compile_patch(patch, read_envelope(CONTRACT))
+    (finding,) = compilation.findings
+    assert compilation.artifact is None
+    assert (finding.code, finding.parameters["mistake"]) == ("TEMPLATE_INVALID", "RESULT_TOO_LARGE")
+    assert finding.place == "usr:checks:call/payload" and "at most 262144" in finding.sentence
 
 
 def test_variables_fit_to_the_last_byte() -> None:
