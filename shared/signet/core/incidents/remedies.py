@@ -108,7 +108,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " instance there. Or cancel it, and amend the document: people then decide on what it reads."
         ),
         "RULE_REJECTED": _GATE,
-        "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
+        "RULE_SETS_APPROVED": (
+            "Change the rule, or take it out of force, then retry. Or skip the step. For new documents, let the"
+            " action set the value."
+        ),
         "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
         "SECRET_MISSING": _SECRET + _SECOND,
         "SECRET_UNREADABLE": _SECRET + _SECOND,

@@ -16,7 +16,6 @@ from signet.core.documents.personal_data import is_reference
 from signet.core.expressions import FollowedField
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
-from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
 
@@ -115,11 +114,6 @@ class Refs:
             for field, document in wanted.items()
             if (values := self._find(document)) is not None
         }
-
-    def comes_of_approved(self, document_id: UUID) -> bool:
-        """Return whether an action made the document of one about which people had decided."""
-        given = list_given_decisions(self._connection, self._tenant_id, [document_id])
-        return any(decision.origin_id is not None for decision in given.get(document_id, ()))
 
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         referenced = self._find_document(wanted)

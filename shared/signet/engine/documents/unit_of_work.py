@@ -377,7 +377,6 @@ class DocumentUnitOfWork:
         if isinstance(new, Rejected):
             return new
         self._pin_workflow(new)
-        new.is_approved = change.is_approved
         new.note.made_by = {"document_id": str(change.document_id), "action": change.note.action}
         rejected = self._apply_rules(context, new)
         if isinstance(new.instance, InstanceStart):
