@@ -13,7 +13,28 @@ WAY = f"{SIGNET}/core/approvals/decided_way.py"
 FOR_ONE = "tests/scenarios/authority/test_done_for_one_approval.py::test_"
 SECOND = "tests/scenarios/authority/test_second_ways.py::test_"
 
+ELSEWHERE = "tests/scenarios/authority/test_done_elsewhere.py::test_"
+
 DONE_ONCE: Sequence[Mutation] = (
+    Mutation(
+        "a node by another name does again what was done for a decision",
+        3,
+        f"{SIGNET}/engine/execution/nodes/done_once.py",
+        " if done is None and is_approved else done",
+        " if False else done",
+        (
+            f"{ELSEWHERE}a_call_that_is_drawn_elsewhere_does_not_pay_again",
+            f"{ELSEWHERE}a_call_that_is_renamed_does_not_pay_again",
+        ),
+    ),
+    Mutation(
+        "a node that the older definition had is held for another's act",
+        3,
+        f"{SIGNET}/store/instances/earlier_steps.sql",
+        "  AND NOT coalesce(jsonb_exists(d.nodes_json, %(node)s)",
+        "  AND NOT coalesce(false AND jsonb_exists(d.nodes_json, %(node)s)",
+        (f"{ELSEWHERE}a_call_that_is_not_by_another_name_is_made",),
+    ),
     Mutation(
         "the engine makes a call again behind its gate",
         3,

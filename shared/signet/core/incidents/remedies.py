@@ -109,8 +109,8 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "RULE_REJECTED": _GATE,
         "RULE_SETS_APPROVED": (
-            "Change the rule, or take it out of force, then retry. Or skip the step. For new documents, let the"
-            " action set the value."
+            "Change the rule, or take it out of force, then retry. Or skip the step. For new documents, let"
+            " the action set the value."
         ),
         "RULE_UNKNOWN": "Add the rule (PUT /v1/rules/{entity_type}/{rule}), then retry." + _SECOND,
         "SECRET_MISSING": _SECRET + _SECOND,
