@@ -102,11 +102,11 @@ def _find_effects(connection: Connection, tenant_id: UUID, definition: Definitio
         "version": following.version,
     }
     yield make_finding("FALLS_BACK", "/", **named)
-    if _asks(connection, tenant_id, present) and not _asks(connection, tenant_id, following):
+    if asks_anybody(connection, tenant_id, present) and not asks_anybody(connection, tenant_id, following):
         yield make_finding("ASKS_NOBODY", "/", entity_type=definition.entity_type)
 
 
-def _asks(connection: Connection, tenant_id: UUID, workflow: WorkflowOfType) -> bool:
+def asks_anybody(connection: Connection, tenant_id: UUID, workflow: WorkflowOfType) -> bool:
     """Return whether a workflow has an approval anywhere."""
     compiled = store.read_compiled(connection, tenant_id, workflow.id, workflow.version)
     nodes = parse_artifact(*compiled).content["nodes"] if compiled is not None else {}
