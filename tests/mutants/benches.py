@@ -12,7 +12,25 @@ KEEPING = "migrations/0033_note_what_a_role_gave.sql"
 MIGRATION, STORE = "migrations/0035_tell_what_a_vote_rests_on.sql", "shared/signet/store"
 BARRING = "migrations/0060_look_up_each_key.sql"
 
+EXPIRY = "tests/scenarios/authority/test_benches_by_expiry.py::test_"
+
 BENCHES = (
+    Mutation(
+        "an approval whose bench was cleared expires onwards",
+        3,
+        "shared/signet/engine/execution/nodes/approval_progress.py",
+        "        if is_bench_cleared(",
+        "        if False and is_bench_cleared(",
+        (f"{EXPIRY}nobody_opens_the_way_of_an_expired_approval_by_clearing_the_bench",),
+    ),
+    Mutation(
+        "an approval expires nowhere once anybody has taken a role",
+        3,
+        "shared/signet/engine/execution/nodes/approval_progress.py",
+        "        if is_bench_cleared(",
+        "        if True or is_bench_cleared(",
+        (f"{EXPIRY}an_approval_expires_where_nobody_of_the_document_has_taken_anything",),
+    ),
     Mutation(
         "the bench is cleared by another role",
         3,

@@ -9,7 +9,6 @@ PERSONS = "tests/scenarios/authority/test_persons_of_variables.py::test_"
 NEWER = "tests/scenarios/authority/test_newer_definitions.py::test_"
 MOVED = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
 SLOTS = "tests/unit/core/runtime/test_deciding_slots.py::test_"
-RULED = "tests/scenarios/authority/test_rules_behind_gates.py::test_"
 MADE = "tests/scenarios/authority/test_derived_documents.py::test_"
 FREE = "tests/unit/core/compiler/test_free_ways.py::test_"
 
@@ -37,14 +36,6 @@ CARRYING: Sequence[Mutation] = (
         "    return {**carried, **used}\n",
         "    return used\n",
         (f"{MADE}a_payment_takes_what_was_approved_also_where_a_document_between_keeps_the_id_as_text",),
-    ),
-    Mutation(
-        "a rule changes behind the gate what people have approved",
-        3,
-        f"{SIGNET}/engine/documents/rules.py",
-        "    is_approved = change.is_approved and change.is_approved()\n",
-        "    is_approved = False\n",
-        (f"{RULED}a_rule_sets_nothing_behind_the_gate_that_people_have_approved",),
     ),
     Mutation(
         "one person moves a document to where a variable leads past its approval",

@@ -13,6 +13,7 @@ WAY = f"{SIGNET}/core/approvals/decided_way.py"
 FOR_ONE = "tests/scenarios/authority/test_done_for_one_approval.py::test_"
 SECOND = "tests/scenarios/authority/test_second_ways.py::test_"
 
+ELSEWHERE = "tests/scenarios/authority/test_done_elsewhere.py::test_"
 BY_HAND = "tests/scenarios/authority/test_done_by_hand.py::test_"
 
 DONE_ONCE: Sequence[Mutation] = (
@@ -50,6 +51,25 @@ DONE_ONCE: Sequence[Mutation] = (
         "    return 0 if since is None and context.refs.comes_of_approved(row.id) else since\n",
         "    return since\n",
         (f"{BY_HAND}a_document_that_was_made_of_an_approved_one_makes_a_payment_once",),
+    ),
+    Mutation(
+        "a node by another name does again what was done for a decision",
+        3,
+        f"{SIGNET}/engine/execution/nodes/done_once.py",
+        " if done is None and is_approved else done",
+        " if False else done",
+        (
+            f"{ELSEWHERE}a_call_that_is_drawn_elsewhere_does_not_pay_again",
+            f"{ELSEWHERE}a_call_that_is_renamed_does_not_pay_again",
+        ),
+    ),
+    Mutation(
+        "a node that the older definition had is held for another's act",
+        3,
+        f"{SIGNET}/store/instances/earlier_steps.sql",
+        "  AND NOT coalesce(jsonb_exists(d.nodes_json, %(node)s)",
+        "  AND NOT coalesce(false AND jsonb_exists(d.nodes_json, %(node)s)",
+        (f"{ELSEWHERE}a_call_that_is_not_by_another_name_is_made",),
     ),
     Mutation(
         "the engine makes a call again behind its gate",

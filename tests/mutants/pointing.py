@@ -1,4 +1,4 @@
-"""Rules of what stands behind a gate without an approval: pointed refs, deciding values, values of rules."""
+"""Rules of what stands behind a gate without an approval, each broken on purpose: refs, values, rules."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,9 @@ SIGNET = "shared/signet"
 POINTED = "tests/scenarios/authority/test_pointed_refs.py::test_"
 DECIDERS = "tests/scenarios/authority/test_persons_of_conditions.py::test_"
 MADE = "tests/scenarios/authority/test_rules_on_what_is_made.py::test_"
+DERIVED = "tests/scenarios/authority/test_derived_documents.py::test_"
+RULED = "tests/scenarios/authority/test_rules_behind_gates.py::test_"
+THROUGH = "tests/scenarios/authority/test_through_the_workflow.py::test_"
 
 DECIDED = "tests/scenarios/authority/test_decided_pins.py::test_"
 GUARDED = "tests/unit/core/contracts/test_guarded_states.py::test_"
@@ -199,27 +202,47 @@ POINTING: Sequence[Mutation] = (
         (f"{DECIDERS}who_wrote_the_value_that_chose_the_way_stays_barred",),
     ),
     Mutation(
-        "a rule sets values in what a step makes behind the gate",
-        3,
-        f"{SIGNET}/engine/documents/unit_of_work.py",
-        "        new.is_approved = change.is_approved\n",
-        "",
-        (f"{MADE}a_rule_sets_nothing_in_what_a_step_makes_behind_the_gate",),
-    ),
-    Mutation(
-        "a rule sets values in the slots of what was made behind a gate",
+        "a rule changes what a step writes",
         3,
         f"{SIGNET}/engine/documents/rules.py",
-        "is_approved or _is_made_of_approved(context, change)",
-        "is_approved",
-        (f"{MADE}a_rule_sets_nothing_in_the_slots_of_what_was_made",),
+        "    if change.caller.instance_id is None:\n",
+        "    if True:\n",
+        (
+            f"{MADE}a_rule_sets_nothing_in_what_a_step_makes_behind_the_gate",
+            f"{MADE}a_rule_changes_nothing_whomever_the_payment_asks",
+            f"{RULED}a_rule_changes_nothing_in_the_slot_of_a_request_that_decides",
+        ),
     ),
     Mutation(
-        "a rule sets nothing where the new document is asked about itself",
+        "a rule sets nothing in what people send",
         3,
         f"{SIGNET}/engine/documents/rules.py",
-        "    return change.asks_nobody and context",
-        "    return context",
-        (f"{MADE}a_rule_sets_values_of_a_payment_that_nobody_has_approved_before",),
+        "    if change.caller.instance_id is None:\n",
+        "    if False:\n",
+        (f"{RULED}a_rule_sets_values_of_what_people_send",),
+    ),
+    Mutation(
+        "a rule fills what a step's own edit leaves empty",
+        3,
+        f"{SIGNET}/engine/documents/rules.py",
+        "not (is_new and written.get(name) is None)",
+        "written.get(name) is not None",
+        (f"{THROUGH}a_rule_changes_nothing_that_a_step_posts",),
+    ),
+    Mutation(
+        "an amendment of what was approved with its origin settles unasked",
+        3,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        " and not requests and _is_unasked_amendment(context, node):",
+        " and False:",
+        (f"{DERIVED}an_amendment_of_what_was_approved_with_its_origin_settles_by_a_decision_alone",),
+    ),
+    Mutation(
+        "an amendment that a request has decided about does not settle",
+        3,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        "    return is_deciding or read_decided_way(context).is_decided\n",
+        "    return read_decided_way(context).is_decided and not is_deciding\n",
+        (f"{DERIVED}an_amendment_loses_nothing",),
     ),
 )

@@ -41,8 +41,8 @@ READING: Sequence[Mutation] = (
         "who wrote what a rule let past is nobody",
         3,
         UNIT,
-        "            change.content_responsible |= find_sources(changed, followed)\n",
-        "            pass\n",
+        "find_sources(replace(context, data=change.after.data), followed)\n",
+        "frozenset()\n",
         (f"{READ}who_wrote_what_a_rule_let_past_does_not_approve_it",),
     ),
     Mutation(

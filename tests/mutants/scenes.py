@@ -112,7 +112,7 @@ VOTES_AND_GATES = (
         f"{SIGNET}/engine/documents/rules.py",
         '    return state is None or state.edit != "locked"\n',
         "    return True\n",
-        (f"{SCENES}/test_through_the_workflow.py::test_a_rule_changes_nothing_behind_the_gate",),
+        (f"{SCENES}/test_through_the_workflow.py::test_a_rule_changes_nothing_that_a_step_posts",),
     ),
     Mutation(
         "a seat that nobody can ever fill has its people",

@@ -15,6 +15,14 @@ ROLES = "tests/functions/routes/control/test_roles_of_accounts.py::test_"
 
 TWO_PEOPLE = (
     Mutation(
+        "one person takes the approvals away by a colleague's sketch",
+        4,
+        "shared/signet/engine/definitions/publication.py",
+        "        require_approvals_left(act, replaced, draft, artifact)\n",
+        "        pass\n",
+        (f"{ARCHIVING}a_colleagues_sketch_takes_no_approvals_away",),
+    ),
+    Mutation(
         "one person gives a role of a service account more",
         4,
         "shared/signet/engine/tenants/roles.py",

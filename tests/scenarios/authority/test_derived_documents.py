@@ -42,7 +42,9 @@ def ref_to(vendor: str) -> Mapping[str, Any]:
     return {"type": "ref", "entity_type": vendor, "reads": {"number": {"type": "string"}}}
 
 
-def derived_contract(vendor: str, is_asked: bool) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def derived_contract(
+    vendor: str, is_asked: bool, deciding: tuple[str, ...] = ()
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Make payments that take the account when they are released; some are asked about first."""
     contract = {
         **CONTRACT,
@@ -63,14 +65,17 @@ def derived_contract(vendor: str, is_asked: bool) -> tuple[Mapping[str, Any], Ma
         "amendment": {"from": ["released"]},
         "actions": {"take": {"kind": "update", "set": {"number": ACCOUNT}}},
         "deletable_in": [],
+        "separation_of_duties": {"deciding": list(deciding)},
     }
     return contract, ({"checks": {"nodes": [LOOK]}} if is_asked else {}) | {"releasing": TAKE}
 
 
-def bills(stage: WorkflowStage, *, is_asked: bool = False) -> tuple[str, str, str]:
+def bills(
+    stage: WorkflowStage, *, is_asked: bool = False, deciding: tuple[str, ...] = ()
+) -> tuple[str, str, str]:
     """Publish vendors, payments, and bills that make a payment behind their approval."""
     vendor = stage.publish()
-    contract, slots = derived_contract(vendor, is_asked)
+    contract, slots = derived_contract(vendor, is_asked, deciding)
     payment = stage.publish(contract, **slots)
     set_ = {"supplier": {"$expr": "entity.vendor"}, "amount": 1, "contact": "{entity.vendor.number}"}
     bill = {
@@ -99,11 +104,11 @@ def approved(stage: WorkflowStage, vendor: str, payment: str, bill: str) -> tupl
     return supplier, made, payment_of(stage, payment)
 
 
-def release(stage: WorkflowStage, document: Made) -> str:
+def release(stage: WorkflowStage, document: Made, by: str = "carl") -> str:
     """Release the payment, and return the account that it took."""
     for status, transition in (("draft", "submit"), ("ready", "release")):
         if stage.status_of(document.id) == status:
-            stage.ask(document.id, transition, "carl")
+            stage.ask(document.id, transition, by)
             stage.drain()
     stage.check_rebuild(stage.instance_of(document.id))
     return account_of(stage, document)
@@ -171,14 +176,33 @@ def test_an_edit_of_another_field_loses_nothing(stage: WorkflowStage) -> None:
     assert release(stage, payment) == "DE-GOOD"
 
 
-def test_an_amendment_loses_nothing(stage: WorkflowStage) -> None:
-    supplier, _, payment = approved(stage, *bills(stage))
-    release(stage, payment)
+def amended(stage: WorkflowStage, *deciding: str) -> Made:
+    """Let a payment be released and amended, while its vendor has another account."""
+    supplier, _, payment = approved(stage, *bills(stage, deciding=deciding))
+    assert release(stage, payment, by="app1") == "DE-GOOD"
     edit(stage, supplier, "carl", number="XX-CARL")
-    amended = stage.mutate(Amend(payment.id, stage.version_of(payment.id), {"amount": 3}), "carl")
+    new = stage.mutate(Amend(payment.id, stage.version_of(payment.id), {"amount": 3}), "carl")
     stage.drain()
-    assert amended.instance_id is not None
-    assert release(stage, Made(amended.document_id, amended.instance_id)) == "DE-GOOD"
+    assert new.instance_id is not None
+    return Made(new.document_id, new.instance_id)
+
+
+def test_an_amendment_loses_nothing(stage: WorkflowStage) -> None:
+    """The lawful way: a person who may decide has asked for what the amendment says."""
+    amendment = amended(stage, "release")
+    assert release(stage, amendment, by="app2") == "DE-GOOD"
+    assert stage.status_of(amendment.id) == "released"
+
+
+def test_an_amendment_of_what_was_approved_with_its_origin_settles_by_a_decision_alone(
+    stage: WorkflowStage,
+) -> None:
+    """Carl writes another amount into a payment that was approved with its bill, and nobody is asked."""
+    amendment = amended(stage)
+    release(stage, amendment)
+    query = "SELECT code FROM incidents WHERE entity_id = %s AND closed_at IS NULL"
+    assert stage.standing.rows(query, amendment.id) == [("AMENDMENT_UNASKED",)]
+    assert stage.status_of(amendment.id) == "ready"
 
 
 def test_a_payment_to_another_vendor_reads_that_vendor(stage: WorkflowStage) -> None:

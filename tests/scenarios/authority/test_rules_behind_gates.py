@@ -1,4 +1,4 @@
-"""A rule that fires on a step's own edit behind the gate sets nothing that people have approved."""
+"""A rule changes nothing that a step of the workflow writes, whether people are asked there or not."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from signet.core.tenants.tenant_file import Member
 from signet.core.validation.strict_model import parse_strictly
 from signet.store.definitions.rules import save_rule
 from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import add_endpoint, submit, vote
+from tests.scenarios.authority.acts import add_endpoint, edit, submit, vote
 from tests.support.core.approval_policies import role
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
@@ -110,15 +110,70 @@ def test_a_rule_that_changes_nothing_is_no_obstacle(
     assert (paid(stage, made), incidents(stage, made)) == (["DE-OWN"], [])
 
 
-BEFORE = {"checks": {"nodes": [STAMP]}, "approval": {"nodes": [LOOK]}}
+SLOTS: Mapping[str, Mapping[str, Any]] = {
+    "before": {"checks": {"nodes": [STAMP]}, "approval": {"nodes": [LOOK]}},
+    "without": {"posting": POSTING},
+}
 
 
-@pytest.mark.parametrize("slots", [BEFORE, {"posting": POSTING}], ids=["before", "without"])
-def test_a_rule_sets_values_where_nothing_is_approved(stage: WorkflowStage, slots: Mapping[str, Any]) -> None:
-    """The lawful way: before the approval people see the value, and elsewhere nobody is asked."""
-    entity_type = publish(stage, "editable", **slots)
+@pytest.mark.parametrize("way", SLOTS)
+def test_a_rule_changes_nothing_that_a_step_writes(stage: WorkflowStage, way: str) -> None:
+    entity_type = publish(stage, "editable", **SLOTS[way])
     save(stage, entity_type, "entity.is_posted == true", "DE-RULE")
     made = submitted(stage, entity_type)
+    assert (number_of(stage, made), incidents(stage, made)) == ("DE-OWN", ["RULE_SETS_APPROVED"])
+
+
+def test_a_rule_sets_values_of_what_people_send(stage: WorkflowStage) -> None:
+    """The lawful way: a person's edit takes the value, and the rule's author counts as an editor."""
+    entity_type = publish(stage, "editable", **SLOTS["before"])
+    save(stage, entity_type, "entity.amount == 7", "DE-RULE")
+    made = stage.create(entity_type, "carl", number="DE-OWN")
+    edit(stage, made, "carl", amount=7)
+    submit(stage, made, "carl")
     assert (number_of(stage, made), incidents(stage, made)) == ("DE-RULE", [])
-    if "approval" in slots:
-        assert vote(stage, made.id, "rudi") == "SEPARATION_OF_DUTIES"
+    assert vote(stage, made.id, "rudi") == "SEPARATION_OF_DUTIES"
+
+
+def test_a_rule_changes_nothing_in_the_slot_of_a_request_that_decides(stage: WorkflowStage) -> None:
+    """Rudi confirms what he sees, and his rule would take the stamp behind the request as its sign."""
+    transitions = {**CONTRACT["transitions"], "release": {"from": ["submitted"], "to": "active"}}
+    transitions["release"]["kind"] = "requested"
+    del transitions["approve"]
+    slots = {
+        "checks": {"transition": "submit"},
+        "ready": {"transition": "release"},
+        "posting": {"transition": "release", "position": "after"},
+    }
+    contract = {
+        **CONTRACT,
+        "transitions": transitions,
+        "slots": slots,
+        "separation_of_duties": {"deciding": ["release"]},
+    }
+    entity_type = stage.publish(contract, ready={"nodes": [STAMP]}, posting={"nodes": [PAY]})
+    save(stage, entity_type, "entity.is_posted == true", "DE-FRAUD")
+    made = submitted(stage, entity_type)
+    stage.ask(made.id, "release", "rudi")
+    stage.drain()
+    assert (number_of(stage, made), paid(stage, made)) == ("DE-OWN", [])
+    assert incidents(stage, made) == ["RULE_SETS_APPROVED"]
+
+
+def test_a_rule_changes_nothing_after_a_condition_has_let_the_document_past(stage: WorkflowStage) -> None:
+    """The amount asks nobody; then an honest rule would take another account at the stamp."""
+    way = {
+        "nodes": [{"id": "choice", "type": "condition"}, LOOK, STAMP],
+        "edges": [
+            {"source": "choice", "target": "look", "condition": "entity.number != 'DE-OWN'"},
+            {"source": "choice", "target": "stamp"},
+            {"source": "look", "target": "out"},
+            {"source": "stamp", "target": "out"},
+        ],
+        "exit": "join",
+    }
+    entity_type = publish(stage, "editable", approval=way, posting={"nodes": [PAY]})
+    save(stage, entity_type, "entity.is_posted == true", "DE-OTHER")
+    made = submitted(stage, entity_type)
+    assert (stage.status_of(made.id), paid(stage, made)) == ("submitted", [])
+    assert incidents(stage, made) == ["RULE_SETS_APPROVED"]

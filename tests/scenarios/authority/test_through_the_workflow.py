@@ -131,8 +131,8 @@ def test_the_author_of_a_rule_does_not_approve_what_it_set(stage: WorkflowStage)
     assert vote(stage, untouched.id, "app1") == APPROVED
 
 
-def test_a_rule_changes_nothing_behind_the_gate(stage: WorkflowStage) -> None:
-    """app1 saves a rule and approves; the rule is asked when a step posts what was approved."""
+def test_a_rule_changes_nothing_that_a_step_posts(stage: WorkflowStage) -> None:
+    """app1 saves a rule and approves; the rule is asked when a step posts."""
     post = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "system"}}
     before, behind = (
         stage.publish(**{slot: {"nodes": nodes} for slot, nodes in slots.items()})
@@ -143,9 +143,10 @@ def test_a_rule_changes_nothing_behind_the_gate(stage: WorkflowStage) -> None:
         add_setting_rule(stage, entity_type, "app1", on="action")
         made.append(stage.create(entity_type, "mia", amount=500))
         submit(stage, made[-1], "mia")
-    # In a status that may be edited it sets the value, and app1 counts as an editor.
-    assert read_number(stage, made[0]) == "DE-OF-APP1"
-    assert vote(stage, made[0].id, "app1") == "SEPARATION_OF_DUTIES"
+    # In a status that may be edited the step is held; in a locked one the rule sets nothing.
+    codes = "SELECT code FROM incidents WHERE entity_id = %s AND closed_at IS NULL"
+    assert (read_number(stage, made[0]), stage.status_of(made[0].id)) == ("None", "draft")
+    assert stage.standing.rows(codes, made[0].id) == [("RULE_SETS_APPROVED",)]
     number = read_number(stage, made[1])
     assert vote(stage, made[1].id, "app1") == APPROVED
     assert (stage.status_of(made[1].id), read_number(stage, made[1])) == ("active", number)

@@ -51,6 +51,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "ACTION_NOT_LOADED": IncidentKind.CONFIGURATION,
         "ACTION_UNKNOWN": IncidentKind.CONFIGURATION,
         "ACTOR_NOT_ACTIVE": IncidentKind.CONFIGURATION,
+        "AMENDMENT_UNASKED": IncidentKind.CONFIGURATION,
         "APPROVAL_ALL_ABSTAINED": IncidentKind.BUSINESS,
         "APPROVAL_APPROVER_MISSING": IncidentKind.CONFIGURATION,
         "APPROVAL_CHAIN_UNKNOWN": IncidentKind.CONFIGURATION,

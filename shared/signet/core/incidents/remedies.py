@@ -40,6 +40,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Everybody abstained, so that a retry alone ends the same way. Use ask_again: people are asked at"
             " the same node. Or go to an earlier node. Or reject it by cancel_token, where that is listed."
         ),
+        "AMENDMENT_UNASKED": (
+            "Publish a definition that asks people about amendments, and move the instance there. Or cancel"
+            " the amendment."
+        ),
         "APPROVAL_APPROVER_MISSING": _DECIDERS,
         "APPROVAL_CHAIN_UNKNOWN": "Publish the approval chain, then retry.",
         "APPROVAL_NOBODY_ELIGIBLE": _DECIDERS,
@@ -120,7 +124,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " instance there. Or cancel it, and amend the document: people then decide on what it reads."
         ),
         "RULE_REJECTED": _GATE,
-        "RULE_SETS_APPROVED": "Change the rule, or take it out of force, then retry. Or skip the step.",
+        "RULE_SETS_APPROVED": (
+            "Change the rule, or take it out of force, then retry. Or skip the step. For new documents, let"
+            " the action set the value."
+        ),
         "RULE_UNFIT": (
             "Save the rule again, so that it fits the contract (PUT /v1/rules/{entity_type}/{rule})."
             " Then retry." + _SECOND

@@ -68,6 +68,18 @@ def find_done(
     return Blocked(f"{DONE_BEFORE}: {sentence}", {"code": DONE_BEFORE, "step": acted[0].id})
 
 
+def find_done_elsewhere(node: WorkflowNode, done: Mapping[str, UUID]) -> Blocked | None:
+    """Block the node where others have acted for the same decision, which its definition does not have.
+
+    It may be one of them by a new name. Nobody but a person knows.
+    """
+    if not done:
+        return None
+    names = ", ".join(sorted(done))
+    sentence = f"{names} acted since people decided, under another definition, and {node.id} may be the same"
+    return Blocked(f"{DONE_BEFORE}: {sentence}", {"code": DONE_BEFORE, "step": str(done[min(done)])})
+
+
 def _is_retried(step: EarlierStep, token: Token) -> bool:
     origin = origin_of(token.id)
     return step.is_own and origin is not None and origin == (origin_of(step.token) or step.token)

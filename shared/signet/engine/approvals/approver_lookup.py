@@ -48,6 +48,7 @@ from signet.engine.approvals.subject import ApprovalSubject
 from signet.store.approvals.requests import (
     ApprovalRows,
     CandidateRow,
+    find_first_asked,
     read_candidates,
     read_managers,
     read_members,
@@ -190,11 +191,37 @@ def can_anyone_vote_now(
         # So may changes of eligibility, which are rare.
         people = read_candidates(connection, tenant_id, users, roles, at_most=MAX_CANDIDATES)
         changes = _read_changes(connection, tenant_id, about, stage, seats, people, since)
-    check = VoteCheck(
+    if len(changes) > MAX_CHANGES:
+        changes = ()  # the stage waits for votes, and each of them finds its own
+    check = _make_check(about, stage, seats, since or now, now).with_people(people, changes=changes)
+    return can_anyone_vote(seats, check.make_context())
+
+
+def is_bench_cleared(
+    connection: Connection,
+    tenant_id: UUID,
+    about: ApprovalSubject,
+    stage: Stage,
+    seats: Sequence[Seat],
+    now: datetime,
+) -> bool:
+    """Return if a person of the document took a vote from those who are asked; the caller holds the roles."""
+    since = find_first_asked(connection, about.document.id)
+    if since is None:
+        return False
+    changes = _read_changes(connection, tenant_id, about, stage, seats, {}, since)
+    check = _make_check(about, stage, seats, since, now).with_people({}, changes=changes)
+    return check.find_bar("", ()) is not None  # it bars everybody
+
+
+def _make_check(
+    about: ApprovalSubject, stage: Stage, seats: Sequence[Seat], since: datetime, now: datetime
+) -> VoteCheck:
+    return VoteCheck(
         contract=about.contract,
         document=about.document,
         requesters=about.requesters,
-        asked_since=since or now,
+        asked_since=since,
         pins=about.pins,
         needed_permissions=about.voter_permissions,
         approved_elsewhere=about.approved_elsewhere,
@@ -203,7 +230,6 @@ def can_anyone_vote_now(
         now=now,
         make_env=about.make_voter_env,
     )
-    return can_anyone_vote(seats, check.with_people(people, changes=changes).make_context())
 
 
 def _read_changes(
@@ -218,7 +244,6 @@ def _read_changes(
     """Read what may bar these people: what was given to them, and what was taken from those who are asked.
 
     Nobody gives eligibility to themselves, so that of what they were given only the document's people matter.
-    With more than can be judged the stage waits for votes, and each of them finds its own.
     """
     behind = about.find_people_behind().everyone
     own_roles = {role for person in people.values() for role in person.roles}
@@ -242,8 +267,7 @@ def _read_changes(
         concerned=behind.union(people),
         bench=bench,
     )
-    changes = [*given, *taken]
-    return changes if len(changes) <= MAX_CHANGES else ()
+    return [*given, *taken]
 
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:

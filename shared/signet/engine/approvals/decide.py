@@ -312,7 +312,9 @@ def _record(
     change = _make_change(subject, result, ballot.reason)
     subject.documents.apply(change)
     subject.documents.write(pipeline)
-    decision = _decision_row(subject, result, ballot.reason, subject.documents.audit_id_of(change))
+    decision = _decision_row(
+        subject, result, ballot.reason, subject.documents.batch.audit_id_of(change.document_id)
+    )
     add_decision(pipeline, decision, closes_stage=verdict.is_decided, status=status)
     return result
 

@@ -38,7 +38,11 @@ from signet.engine.definitions.compilation import (
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
-from signet.engine.definitions.replacement import put_out_of_force, require_replaced
+from signet.engine.definitions.replacement import (
+    put_out_of_force,
+    require_approvals_left,
+    require_replaced,
+)
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
@@ -136,6 +140,8 @@ def publish_draft(
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
     replaced = require_replaced(act, draft, replaces) if is_patch else None
+    if replaced is not None:
+        require_approvals_left(act, replaced, draft, artifact)
     dropped = place_findings(_find_dropped(connection, tenant_id, draft, artifact))
     if accepted is not None:
         require_accepted(dropped, accepted)

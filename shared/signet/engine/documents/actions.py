@@ -177,7 +177,6 @@ def _change(
     change = make_version(context, row, f"action:{operation.action}", data, operation.reason)
     if context.is_own_workflow:
         change.is_approved = operation.is_approved
-        change.asks_nobody = operation.asks_nobody
     if not context.is_own_workflow:
         trigger_workflow(change, row, "mutation", {"action": operation.action})
         supersede_request(change, row, "edited")
@@ -186,10 +185,7 @@ def _change(
 
 def _note(operation: RunAction, context: MutationContext, row: DocumentRow) -> DocumentChange:
     """Make a change that leaves the document as it is, so that no edit window forbids it."""
-    change = audit_only_change(context, row, f"action:{operation.action}", operation.reason)
-    if context.is_own_workflow:
-        change.is_approved = operation.is_approved
-    return change
+    return audit_only_change(context, row, f"action:{operation.action}", operation.reason)
 
 
 def _make_input(

@@ -219,7 +219,6 @@ class DocumentChange:
     keeps_content: bool = False  # at a gate no rule may set anything: what was approved becomes effective
     # Asks whether people have approved what it edits.
     is_approved: Callable[[], bool] | Literal[False] = False
-    asks_nobody: bool = False  # a workflow's own edit, and it asks nobody
     amended_from: DocumentRow | None = None
     # Of an amendment: its original stays in force until it settles, and then it takes that one's place.
     original_stays: bool = False

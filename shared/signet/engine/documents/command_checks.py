@@ -1,11 +1,12 @@
 """Checks that need no document: batches too long, invalid names, texts that no store keeps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.errors import FieldError, Rejected, Within
 from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
@@ -134,6 +135,19 @@ def is_refusal(operation: Operation, change: DocumentChange) -> bool:
     """Return whether a request ends without a change of its document: no rule can be against that."""
     is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
     return is_refused and not change.writes_document
+
+
+def list_amendable(
+    rows: Iterable[tuple[Operation, DocumentRow]],
+    find_contract: Callable[[Operation, DocumentRow], CompiledContract | None],
+) -> list[UUID]:
+    """List the documents whose open amendment an answer depends on."""
+    return [
+        row.id
+        for operation, row in rows
+        if (contract := find_contract(operation, row)) is not None
+        and may_meet_amendment(operation, contract.contract, row)
+    ]
 
 
 def may_meet_amendment(operation: Operation, contract: Contract, row: DocumentRow) -> bool:

@@ -55,8 +55,6 @@ class RunAction:
     reads_variables: bool = False
     # Asks whether a step runs it where people have approved what the document says.
     is_approved: Callable[[], bool] | Literal[False] = False
-    # The workflow of the step asks nobody: what the document says is approved where its origin was.
-    asks_nobody: bool = False
 
 
 @dataclass(frozen=True, slots=True)

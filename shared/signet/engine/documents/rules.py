@@ -132,6 +132,7 @@ def _apply_before(
     rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
 ) -> Rejected | None:
     """Apply rules in order of priority; each sees the values that the ones before it set."""
+    written = change.after.data
     for compiled in _concerned(rules, change, "before"):
         env = _env(context, change)
         if not _matches(compiled, context, change, env):
@@ -143,7 +144,7 @@ def _apply_before(
             if isinstance(action, RejectAction):
                 return _rejected(compiled.rule, action)
             if isinstance(action, SetAction) and _may_set(context, change):
-                refused = _set_values(compiled, index, context, change, env)
+                refused = _set_values(compiled, index, change, written, env)
                 if refused is not None:
                     return refused
     return None
@@ -152,10 +153,11 @@ def _apply_before(
 def _set_values(
     compiled: CompiledRule,
     index: int,
-    context: MutationContext,
     change: DocumentChange,
+    written: Mapping[str, Any],
     env: Mapping[str, Any],
 ) -> Rejected | None:
+    """Set the values of a rule in place of what was sent; what a step has written stays."""
     rendered = compiled.templates[index](env)
     if isinstance(rendered, Rejected):
         return _too_large(compiled.rule)
@@ -164,9 +166,9 @@ def _set_values(
     if data is None:
         return reject_fields(mistakes)
     if data != change.after.data:
-        approved = _list_approved(context, change, data)
-        if approved:
-            return _sets_approved(compiled.rule, approved)
+        changed = _list_changed(change, written, data)
+        if changed:
+            return _changes_step(compiled.rule, changed)
         change.content_responsible |= compiled.responsible
         change.is_set_by_rules = True
     change.after.data = data
@@ -187,26 +189,19 @@ def _may_set(context: MutationContext, change: DocumentChange) -> bool:
     return state is None or state.edit != "locked"
 
 
-def _list_approved(context: MutationContext, change: DocumentChange, data: Mapping[str, Any]) -> list[str]:
-    """List what a rule would change of what people have approved: of a new document, what it is given."""
-    now, is_new = change.after.data, change.before is None
-    changed = [
+def _list_changed(change: DocumentChange, written: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:
+    """List what a rule would change of what a step writes.
+
+    In a new document it may fill what the step leaves empty.
+    """
+    if change.caller.instance_id is None:
+        return []
+    is_new = change.before is None
+    return [
         name
         for name in sorted(data)
-        if data[name] != now.get(name) and not (is_new and now.get(name) is None)
+        if data[name] != written.get(name) and not (is_new and written.get(name) is None)
     ]
-    if not changed:
-        return []
-    is_approved = change.is_approved and change.is_approved()
-    return changed if is_approved or _is_made_of_approved(context, change) else []
-
-
-def _is_made_of_approved(context: MutationContext, change: DocumentChange) -> bool:
-    """Return whether an action made the document of one that people have approved, and nobody is asked since.
-
-    It costs a statement, where a rule would set a value in what a step of such a document writes.
-    """
-    return change.asks_nobody and context.refs.comes_of_approved(change.document_id)
 
 
 def _apply_after(
@@ -332,12 +327,12 @@ def _find_rejection_behind(
     return _rejected(compiled.rule, rejects)
 
 
-def _sets_approved(rule: Rule, names: Sequence[str]) -> Rejected:
-    """Refuse a value that a rule would set where people have approved what the document says."""
+def _changes_step(rule: Rule, names: Sequence[str]) -> Rejected:
+    """Refuse to change what a step writes: its definition says the value, and people may have approved it."""
     return Rejected(
         "RULE_SETS_APPROVED",
-        f"the rule '{rule.name}' would set {', '.join(names)} in what people have approved",
-        remedy="Change the rule, or take it out of force: then retry.",
+        f"the rule '{rule.name}' would set {', '.join(names)} in what a step of the workflow writes",
+        remedy="Let the action set the value. Or change the rule, or take it out of force. Then retry.",
         details={"rule": rule.name},
     )
 

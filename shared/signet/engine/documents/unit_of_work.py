@@ -23,7 +23,7 @@ from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.access.persons_behind import PersonsBehindKeys
 from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
-from signet.engine.documents.added_change import advance
+from signet.engine.documents.added_change import AddedChange, advance
 from signet.engine.documents.amendments import Originals
 from signet.engine.documents.authorship import (
     derive_caller,
@@ -48,18 +48,11 @@ from signet.engine.documents.command_checks import (
     content_of,
     find_refused,
     is_refusal,
-    may_meet_amendment,
+    list_amendable,
     refuse_all,
     refuse_unknown,
 )
-from signet.engine.documents.commands import (
-    Applied,
-    ConcludeTransition,
-    Create,
-    Mode,
-    Operation,
-    Outcome,
-)
+from signet.engine.documents.commands import Applied, ConcludeTransition, Create, Mode, Operation, Outcome
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.done_by_decision import refuse_repeat
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
@@ -239,14 +232,8 @@ class DocumentUnitOfWork:
 
     def _read_amendments(self, operations: Sequence[Operation]) -> None:
         """Read which documents are amended, where an answer depends on it; for most operations nothing."""
-        rows = {row.id: (operation, row) for operation in operations if (row := self._row_of(operation))}
-        met = [
-            row.id
-            for operation, row in rows.values()
-            if (contract := self._find_contract(operation, row)) is not None
-            and may_meet_amendment(operation, contract.contract, row)
-        ]
-        if met:
+        rows = [(operation, row) for operation in operations if (row := self._row_of(operation))]
+        if met := list_amendable(rows, self._find_contract):
             self._open_amendments = self.originals.list_open(met)
 
     def _replace_original(
@@ -267,8 +254,7 @@ class DocumentUnitOfWork:
             raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
         if change.before is not None and change.caller.instance_id is not None:
             self.pins.point(change.contract, change.before, change.after.data, is_approved=change.is_approved)
-        self._rows |= advance(self._maker.add(change), self.transaction.now)
-        self._count_deciders(change)
+        self._rows |= advance(self._add(change), self.transaction.now)
         for part in change.parts:
             if part.before is None:
                 after = part.after
@@ -277,16 +263,17 @@ class DocumentUnitOfWork:
                 )
         return to_applied(change)
 
+    def _add(self, change: DocumentChange) -> list[AddedChange]:
+        """Add the rows of a change. A request makes no version that names who wrote what it has read."""
+        if change.before is not None and not change.writes_document and change.content_responsible:
+            self.widen_editors(change.document_id, change.content_responsible)
+            change.before = self._rows[change.document_id]
+        return self._maker.add(change)
+
     def _apply_last(self, change: DocumentChange) -> Applied:
         """Apply a change after which nothing of this transaction is decided."""
-        self._maker.add(change)
-        self._count_deciders(change)
+        self._add(change)
         return to_applied(change)
-
-    def audit_id_of(self, change: DocumentChange) -> str:
-        """Return the id of the newest audit row of the change's document."""
-        document_id = str(change.document_id)
-        return next(row.id for row in reversed(self.batch.audit) if row.subject_id == document_id)
 
     def adopt_contract(
         self, caller: Caller, row: DocumentRow, contract: Contract, reason: str | None
@@ -384,7 +371,6 @@ class DocumentUnitOfWork:
         if isinstance(new, Rejected):
             return new
         self._pin_workflow(new)
-        new.is_approved = change.is_approved
         new.note.made_by = {"document_id": origin, "action": change.note.action}
         rejected = self._apply_rules(context, new)
         if isinstance(new.instance, InstanceStart):
@@ -401,15 +387,10 @@ class DocumentUnitOfWork:
         if not followed <= context.followed:
             context = replace(context, followed=context.followed | followed)
         refused = apply_rules(rules, context, change)
-        if refused is None:
-            # By what they have read they set values, or let the change pass.
-            changed = replace(context, data=change.after.data)
-            change.content_responsible |= find_sources(changed, followed)
-        if refused is not None and refused.code == "RULE_REJECTED":
-            self.rejected.append(change)
-        return refused or check_size(change)
-
-    def _count_deciders(self, change: DocumentChange) -> None:
-        """Count as editors who wrote what a request has read. It makes no version that says so."""
-        if change.before is not None and not change.writes_document and change.content_responsible:
-            self.widen_editors(change.document_id, change.content_responsible)
+        if refused is not None:
+            if refused.code == "RULE_REJECTED":
+                self.rejected.append(change)
+            return refused
+        # By what they have read they set values, or let the change pass.
+        change.content_responsible |= find_sources(replace(context, data=change.after.data), followed)
+        return check_size(change)

@@ -145,6 +145,10 @@ class WriteBatch:
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
     audit: list[AuditRow] = field(default_factory=list)
 
+    def audit_id_of(self, document_id: UUID) -> str:
+        """Return the id of the document's newest audit row."""
+        return next(row.id for row in reversed(self.audit) if row.subject_id == str(document_id))
+
     @property
     def is_empty(self) -> bool:
         return not (self.audit or self.events or self.rule_executions)

@@ -42,6 +42,15 @@ class EffectOfStep:
     has_failed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class StepElsewhere:
+    """A step of a node that the present definition does not have; `action` is what it ran, if known."""
+
+    id: UUID
+    node_id: str
+    action: str | None
+
+
 def list_earlier(
     connection: Connection,
     tenant_id: UUID,
@@ -66,6 +75,29 @@ def list_earlier(
     }
     with connection.cursor(row_factory=class_row(EarlierStepRow)) as cursor:
         return cursor.execute(_SQL.list_earlier, values).fetchall()
+
+
+def list_done_elsewhere(
+    connection: Connection,
+    tenant_id: UUID,
+    entity_type: str,
+    document_id: UUID,
+    node: str,
+    nodes: Sequence[str],
+    since: int,
+) -> Sequence[StepElsewhere]:
+    """List what nodes beside these have done since this version, under a definition without the node."""
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "document_id": document_id,
+        "node": node,
+        "nodes": list(nodes),
+        "since": since,
+        "limit": MAX_EARLIER,
+    }
+    with connection.cursor(row_factory=class_row(StepElsewhere)) as cursor:
+        return cursor.execute(_SQL.list_done_elsewhere, values).fetchall()
 
 
 def list_acted(

@@ -1,3 +1,21 @@
+-- part: done
+-- Whether a step `s` has done something for certain, or may have sent something.
+CROSS JOIN LATERAL (
+    SELECT count(*) AS effects, coalesce(bool_or(e.status = 'completed'), false) AS is_delivered,
+           coalesce(bool_or(e.left_at IS NOT NULL
+                            -- What waits to be sent is sent although its step has ended.
+                            OR e.status IN ('pending', 'failed') AND s.status <> 'running'), false) AS is_sent
+    FROM workflow_side_effects_outbox e
+    WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+) effect
+CROSS JOIN LATERAL (
+    SELECT CASE
+        WHEN s.status = 'skipped' OR s.output_json #> '{evidence,advanced_by}' IS NOT NULL THEN position('#' IN s.token_id) = 0
+        WHEN s.node_type = 'action' THEN s.status = 'completed'
+        ELSE effect.is_delivered OR s.status = 'completed' AND effect.effects = 0
+    END AS is_done
+) sent
+
 -- name: list_earlier
 -- List the steps that a node has had in all instances of a document since one of its versions, the newest first. Items of
 -- lists have a limit of their own, so that they leave out no other step.
@@ -56,23 +74,25 @@ FROM line l
 JOIN workflow_step_executions s
   ON s.tenant_id = %(tenant_id)s AND s.instance_id = l.id AND s.seq > l.seq
  AND (l.since IS NULL OR s.entity_version >= l.since)
-CROSS JOIN LATERAL (
-    SELECT count(*) AS effects, coalesce(bool_or(e.status = 'completed'), false) AS is_delivered,
-           coalesce(bool_or(e.left_at IS NOT NULL
-                            -- What waits to be sent is sent although its step has ended.
-                            OR e.status IN ('pending', 'failed') AND s.status <> 'running'), false) AS is_sent
-    FROM workflow_side_effects_outbox e
-    WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
-) effect
-CROSS JOIN LATERAL (
-    SELECT CASE
-        WHEN s.status = 'skipped' OR s.output_json #> '{evidence,advanced_by}' IS NOT NULL THEN position('#' IN s.token_id) = 0
-        WHEN s.node_type = 'action' THEN s.status = 'completed'
-        ELSE effect.is_delivered OR s.status = 'completed' AND effect.effects = 0
-    END AS is_done
-) sent
+{done}
 WHERE s.node_type IN ('action', 'webhook_out', 'notification') AND (sent.is_done OR effect.is_sent)
 GROUP BY l.instance_id, s.node_id
+
+-- name: list_done_elsewhere
+-- List what a document's instances have done since one of its versions by nodes that the present definition does not have,
+-- where the definition that did it does not have this node. After a move a step may be of none that the row names.
+SELECT DISTINCT ON (s.node_id) s.id, s.node_id, d.nodes_json -> s.node_id #>> '{config,action}' AS action
+FROM workflow_instances i
+JOIN workflow_step_executions s ON s.tenant_id = i.tenant_id AND s.instance_id = i.id
+LEFT JOIN workflow_definitions d
+  ON d.tenant_id = i.tenant_id AND d.id = i.definition_id AND d.version = i.definition_version
+{done}
+WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = %(entity_type)s AND i.entity_id = %(document_id)s AND i.kind = 'envelope'
+  AND s.entity_version >= %(since)s AND s.node_type IN ('action', 'webhook_out') AND s.node_id <> ALL (%(nodes)s)
+  AND NOT coalesce(jsonb_exists(d.nodes_json, %(node)s) AND jsonb_exists(d.nodes_json, s.node_id), false)
+  AND (sent.is_done OR effect.is_sent)
+ORDER BY s.node_id, s.id DESC
+LIMIT %(limit)s
 
 -- name: lock_effects_of_steps
 -- Lock the effects of steps, so that no worker claims them before the transaction has ended.

@@ -95,3 +95,42 @@ def test_one_person_is_told_too_where_the_tenant_wants_one(client: Client) -> No
     assert connie.post(f"{draft[0]}/archive").code == "FINDINGS_NOT_ACCEPTED"
     archived = connie.post(f"{draft[0]}/archive", {"accept": BOTH, "reason": "routine"})
     assert (archived.status, archived.body["name"], codes_of(archived)) == (200, "mine", BOTH)
+
+
+def save_sketch(person: Client, *nodes: Any) -> tuple[str, str]:
+    """Save a patch of another name, to try something."""
+    base = {"entity_type": "invoice", "envelope_version": 1}
+    slots = {"submitted_to_approved": {"nodes": list(nodes)}}
+    saved = person.post("/v1/definitions", {"patch": "sketch", "base": base, "slots": slots})
+    assert saved.status == 201, saved.text
+    return saved.headers["location"], saved.headers["etag"]
+
+
+CHOICE = {"id": "choice", "type": "condition"}
+ASKING = {"id": "me", "type": "approval", "config": {"approvers": [{"by": "user", "user": "quinn"}]}}
+
+
+def test_a_colleagues_sketch_takes_no_approvals_away(two: TwoPeople, connie: Client, in_force: str) -> None:
+    """Connie has written it to try a call. Paul publishes it alone in place of the patch that asks people."""
+    draft, paul = save_sketch(connie, CHOICE), two.people["paul"]
+    refused = paul.post(f"{draft[0]}/publish", {"replaces": "mine"}, if_match=draft[1])
+    assert (refused.status, refused.code) == (409, "FINDINGS_NOT_ACCEPTED"), refused.text
+    assert "ASKS_NOBODY" in refused.text and "Archive 'mine' first" in refused.body["remedy"]
+    assert connie.get(in_force).body["status"] == "published"
+
+
+def test_approvals_are_taken_away_by_two_who_archive_the_patch(
+    two: TwoPeople, connie: Client, in_force: str
+) -> None:
+    """The lawful way: two people accept that nobody is asked."""
+    draft, paul = save_sketch(connie, CHOICE), two.people["paul"]
+    proposed = connie.post(f"{in_force}/archive", {"accept": BOTH})
+    assert confirm(paul, proposed).status == 200
+    published = paul.post(f"{draft[0]}/publish", if_match=draft[1])
+    assert published.status == 200, published.text
+
+
+def test_a_patch_that_asks_people_replaces_another(two: TwoPeople, connie: Client, in_force: str) -> None:
+    draft = save_sketch(connie, ASKING)
+    published = two.people["paul"].post(f"{draft[0]}/publish", {"replaces": "mine"}, if_match=draft[1])
+    assert published.status == 200, published.text

@@ -5,8 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.runtime.done_before import EarlierStep, Resent, find_done
+from signet.core.contracts.contract import DeclaredAction
+from signet.core.runtime.done_before import EarlierStep, Resent, find_done, find_done_elsewhere
 from signet.core.runtime.execution import Blocked
+from signet.core.runtime.go_to_targets import may_have_lasted
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from tests.support.core.waiting_calls import call
@@ -81,3 +83,23 @@ def test_a_retry_goes_on_for_its_own_step(workflow: Workflow) -> None:
     assert find(workflow, again, failed, token=f"{BACK}/r12") is None
     other = step(token=BACK, has_answer=False, is_own=False)
     assert isinstance(find(workflow, other, token=f"{BACK}/r9"), Blocked)
+
+
+def test_what_others_did_for_the_decision_is_named(workflow: Workflow) -> None:
+    node = workflow.nodes["usr:posting:pay"]
+    assert find_done_elsewhere(node, {}) is None
+    held = find_done_elsewhere(node, {"usr:b:two": OTHER, "usr:a:one": FIRST})
+    assert isinstance(held, Blocked)
+    assert "usr:a:one, usr:b:two acted since people decided" in held.reason
+    assert held.evidence == {"code": "DONE_BEFORE", "step": str(FIRST)}
+
+
+@pytest.mark.parametrize(
+    ("action", "has_lasted"), [(None, True), ("gone", True), ("make", True), ("stamp", False)]
+)
+def test_what_a_node_of_another_definition_did_may_last(action: str | None, has_lasted: bool) -> None:
+    actions = {
+        "make": DeclaredAction(kind="create", entity_type="thing", set={"number": "x"}),
+        "stamp": DeclaredAction(kind="update", set={"number": "x"}),
+    }
+    assert may_have_lasted(actions, action) is has_lasted

@@ -182,7 +182,6 @@ class ActionHandler:
             sources=workflow.followed_by(context.documents.contract_of(row), node),
             reads_variables=workflow.reads_variables(node),
             is_approved=partial(_is_approved, context, row),
-            asks_nobody=not workflow.has_approvals,
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):

@@ -16,6 +16,7 @@ from signet.core.approvals.votes import (
 )
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.position import Token
+from signet.engine.approvals.approver_lookup import is_bench_cleared
 from signet.engine.approvals.request_rows import parse_policy_of, seats_of_stage
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.execution.nodes.context import InstanceContext
@@ -26,8 +27,7 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
     """Move the request on by the votes and the clock."""
     approvals = context.approvals
     if request.expire_at is not None and context.now >= request.expire_at:
-        approvals.end(request, "expired", "nobody decided in time")
-        return None
+        return _expire(context, request, token)
     policy, seats = parse_policy_of(request), seats_of_stage(request)
     subject = context.subject_of(token, policy, request)
     stage = policy.stage(request.stage)
@@ -61,6 +61,22 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
             return _escalate(context, request, token)
         case _:
             return None
+
+
+def _expire(context: InstanceContext, request: LiveRequest, token: Token) -> Blocked | None:
+    """End the request, as nobody decided in time.
+
+    An edge may lead on from there. Nobody of the document opens it by clearing the bench.
+    """
+    node, approvals = context.execution.workflow.nodes[request.node_id], context.approvals
+    policy, seats = parse_policy_of(request), seats_of_stage(request)
+    subject, stage = context.subject_of(token, policy, request), policy.stage(request.stage)
+    if node.edges.get("expired") and not approvals.can_vote(subject, stage, seats):
+        key = context.documents.connection, context.tenant_id
+        if is_bench_cleared(*key, subject, stage, seats, context.now):
+            return block(Deadlock.NOBODY_ELIGIBLE)
+    approvals.end(request, "expired", "nobody decided in time")
+    return None
 
 
 def _ask_others(

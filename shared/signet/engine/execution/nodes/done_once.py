@@ -8,9 +8,9 @@ from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import conclude, conclude_error
-from signet.core.runtime.done_before import EarlierStep, Resent, find_done
+from signet.core.runtime.done_before import EarlierStep, Resent, find_done, find_done_elsewhere
 from signet.core.runtime.execution import Blocked, PendingAction
-from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
+from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate, may_have_lasted
 from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Step
@@ -24,6 +24,7 @@ from signet.store.documents.write import DocumentRow
 from signet.store.instances.earlier_steps import (
     EarlierStepRow,
     EffectOfStep,
+    list_done_elsewhere,
     list_earlier,
     lock_effects_of_steps,
 )
@@ -34,7 +35,8 @@ def find_done_before(
 ) -> EarlierStep | Resent | Blocked | None:
     """Find the step that has done what the node would do again; None where nothing was done.
 
-    What was done counts since people decided last. Where nobody did, it counts since the last gate.
+    What was done counts since people decided last. Where nobody did, it counts since the last gate. Behind a
+    decision it may have been done by a node that a newer definition has renamed, or drawn elsewhere.
     """
     document, workflow = context.document, context.execution.workflow
     if document is None or not has_lasting_effect(workflow, node.id):
@@ -44,8 +46,12 @@ def find_done_before(
         return None
     earlier = _read_earlier(context, workflow, node, document, way)
     said = hash_said(node, context.decision_input(token).env)
-    # A node that would say too much does nothing, and so repeats nothing.
-    return None if said is None else find_done(node, token, said, earlier)
+    if said is None:
+        # A node that would say too much does nothing, and so repeats nothing.
+        return None
+    done = find_done(node, token, said, earlier)
+    is_approved = is_behind_gate(workflow, (), document.status, is_decided=way.is_decided)
+    return _find_done_elsewhere(context, node, way.since) if done is None and is_approved else done
 
 
 def find_acted_ahead(
@@ -75,6 +81,17 @@ def _read_earlier(
         rows = [row for row in rows if not row.is_before_gate]
     effects = lock_effects_of_steps(context.documents.connection, context.tenant_id, [row.id for row in rows])
     return [_read(context, node, row, effects.get(row.id)) for row in rows]
+
+
+def _find_done_elsewhere(context: InstanceContext, node: WorkflowNode, since: int) -> Blocked | None:
+    """Find what was done for the same decision by nodes that this definition does not have."""
+    document, workflow = context.document, context.execution.workflow
+    assert document is not None
+    key = context.documents.connection, context.tenant_id, document.entity_type, document.id
+    actions = context.documents.contract_of(document).contract.actions
+    found = list_done_elsewhere(*key, node.id, list(workflow.nodes), since)
+    done = {step.node_id: step.id for step in found if may_have_lasted(actions, step.action)}
+    return find_done_elsewhere(node, done)
 
 
 def conclude_as_before(context: InstanceContext, pending: PendingAction, done: EarlierStep) -> HandlerResult:
