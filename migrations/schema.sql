@@ -78,179 +78,85 @@ END;
 
 ALTER FUNCTION public.amendment_in_place_of(document uuid) OWNER TO signet_owner;
 
-CREATE TABLE public.eligibility_changes (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    changed_at timestamp with time zone NOT NULL,
-    kind text NOT NULL,
-    user_id text,
-    role text,
-    other_user_id text,
-    persons text[] NOT NULL,
-    actor_id text NOT NULL,
-    permissions text[],
-    CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
-    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text]))),
-    CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
-);
-
-ALTER TABLE ONLY public.eligibility_changes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
-
-CREATE FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) RETURNS text[]
-    LANGUAGE sql STABLE PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT g.persons
-    FROM public.eligibility_changes g
-   WHERE ((g.tenant_id = public.current_tenant_id()) AND (g.user_id = last_giving.person) AND (g.changed_at >= last_giving.since) AND (g.changed_at < last_giving.taken_at) AND (NOT (g.role IS DISTINCT FROM last_giving.role)) AND (((g.kind = 'role_given'::text) AND (last_giving.taking = ANY (ARRAY['role_taken'::text, 'member_disabled'::text]))) OR ((g.kind = 'member_enabled'::text) AND (last_giving.taking = 'member_disabled'::text))))
-   ORDER BY g.changed_at DESC
-  LIMIT 1;
-END;
-
-ALTER FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) OWNER TO signet_owner;
-
-CREATE FUNCTION public.permissions_granting(permission text, own_resources text[]) RETURNS text[]
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT (ARRAY[permission, (split_part(permission, ':'::text, 1) || ':*'::text), '*:*'::text] ||
-         CASE
-             WHEN (split_part(permission, ':'::text, 1) <> ALL (own_resources)) THEN ARRAY[('*:'::text || split_part(permission, ':'::text, 2))]
-             ELSE '{}'::text[]
-         END);
-END;
-
-ALTER FUNCTION public.permissions_granting(permission text, own_resources text[]) OWNER TO signet_owner;
-
-CREATE TABLE public.member_roles (
-    tenant_id uuid NOT NULL,
-    user_id text NOT NULL,
-    role text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE ONLY public.member_roles FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.member_roles OWNER TO signet_owner;
-
-CREATE TABLE public.org_chart (
-    tenant_id uuid NOT NULL,
-    user_id text NOT NULL,
-    manager_id text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    version integer DEFAULT 1 NOT NULL,
-    CONSTRAINT org_chart_check CHECK ((manager_id <> user_id)),
-    CONSTRAINT org_chart_version_check CHECK ((version >= 1))
-);
-
-ALTER TABLE ONLY public.org_chart FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.org_chart OWNER TO signet_owner;
-
-CREATE TABLE public.roles (
-    tenant_id uuid NOT NULL,
-    role text NOT NULL,
-    permissions text[] DEFAULT '{}'::text[] NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    version integer DEFAULT 1 NOT NULL,
-    CONSTRAINT roles_permissions_check CHECK ((cardinality(permissions) <= 500)),
-    CONSTRAINT roles_role_check CHECK ((role ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
-    CONSTRAINT roles_version_check CHECK ((version >= 1))
-);
-
-ALTER TABLE ONLY public.roles FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.roles OWNER TO signet_owner;
-
 CREATE FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb)
-    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.gave, c.given_by) c.kind,
-     c.changed_at,
-     c.actor_id,
-     c.persons,
-     c.user_id,
-     c.role,
-     c.other_user_id,
-     c.gave,
-     c.given_by,
-     ( SELECT COALESCE(jsonb_object_agg(p.permission, ARRAY( SELECT h.role
-                    FROM public.roles h
-                   WHERE ((h.tenant_id = public.current_tenant_id()) AND (h.permissions && public.permissions_granting(p.permission, barring_changes_since.own_resources))))), '{}'::jsonb) AS "coalesce"
-            FROM unnest(barring_changes_since.needed) p(permission)) AS "coalesce"
-    FROM ( SELECT n.tenant_id,
-             n.id,
-             n.changed_at,
-             n.kind,
-             n.user_id,
-             n.role,
-             n.other_user_id,
-             n.persons,
-             n.actor_id,
-             n.permissions,
-             n.side,
-                 CASE
-                     WHEN (n.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text])) THEN ARRAY( SELECT p.permission
-                        FROM unnest(barring_changes_since.needed) p(permission)
-                       WHERE (n.permissions && public.permissions_granting(p.permission, barring_changes_since.own_resources))
-                       ORDER BY p.permission)
-                     ELSE '{}'::text[]
-                 END AS gave,
-                 CASE n.kind
-                     WHEN 'role_given'::text THEN public.last_giving(barring_changes_since.since, 'infinity'::timestamp with time zone, 'role_taken'::text, n.user_id, n.role)
-                     WHEN 'manager_set'::text THEN ( SELECT g.persons
-                        FROM (public.eligibility_changes g
-                          JOIN public.org_chart line ON (((line.tenant_id = g.tenant_id) AND (line.user_id = g.other_user_id) AND (line.manager_id = g.user_id))))
-                       WHERE ((g.tenant_id = n.tenant_id) AND (g.user_id = n.user_id) AND (g.kind = 'manager_set'::text) AND (g.other_user_id = n.other_user_id) AND (g.changed_at >= barring_changes_since.since))
-                       ORDER BY g.changed_at DESC
-                      LIMIT 1)
-                     ELSE public.last_giving(barring_changes_since.since, n.changed_at, n.kind, n.user_id, n.role)
-                 END AS given_by
-            FROM ( SELECT u.tenant_id,
-                     u.id,
-                     u.changed_at,
-                     u.kind,
-                     u.user_id,
-                     u.role,
-                     u.other_user_id,
-                     u.persons,
-                     u.actor_id,
-                     u.permissions,
-                         CASE
-                             WHEN (u.kind = 'delegation_given'::text) THEN u.other_user_id
-                             ELSE NULL::text
-                         END AS side
-                    FROM public.eligibility_changes u
-                   WHERE ((u.tenant_id = public.current_tenant_id()) AND (u.user_id = ANY (barring_changes_since.user_ids)) AND (u.changed_at >= barring_changes_since.since) AND (u.kind <> ALL (ARRAY['delegation_revoked'::text, 'role_taken'::text])) AND ((u.kind <> 'delegation_given'::text) OR (u.other_user_id = ANY (barring_changes_since.user_ids))) AND ((u.kind <> 'role_given'::text) OR (u.role = ANY (barring_changes_since.roles)) OR (EXISTS ( SELECT
-                            FROM public.member_roles h
-                           WHERE ((h.tenant_id = u.tenant_id) AND (h.user_id = u.user_id) AND (h.role = u.role))))))
-                 UNION ALL
-                  SELECT r.tenant_id,
-                     r.id,
-                     r.changed_at,
-                     r.kind,
-                     r.user_id,
-                     r.role,
-                     r.other_user_id,
-                     r.persons,
-                     r.actor_id,
-                     r.permissions,
-                     NULL::text
-                    FROM public.eligibility_changes r
-                   WHERE ((r.tenant_id = public.current_tenant_id()) AND (r.role = ANY (barring_changes_since.roles)) AND (r.changed_at >= barring_changes_since.since) AND ((r.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) OR ((r.kind = ANY (ARRAY['role_given'::text, 'member_enabled'::text])) AND (( SELECT count(*) AS count
-                            FROM public.eligibility_changes t
-                           WHERE ((t.tenant_id = r.tenant_id) AND (t.user_id = r.user_id) AND (t.changed_at >= barring_changes_since.since) AND (t.persons && barring_changes_since.concerned) AND (((r.kind = 'role_given'::text) AND (t.kind = ANY (ARRAY['role_taken'::text, 'member_disabled'::text])) AND (t.role = r.role)) OR ((r.kind = 'member_enabled'::text) AND (t.kind = 'member_disabled'::text))))) > 0))))) n
-           WHERE (n.persons && barring_changes_since.concerned)) c
-   WHERE ((( SELECT count(*) AS count
-            FROM public.eligibility_changes b
-           WHERE ((b.tenant_id = c.tenant_id) AND (b.user_id = c.user_id) AND (b.changed_at > c.changed_at) AND (NOT (b.persons && barring_changes_since.concerned)) AND (((c.kind = 'role_taken'::text) AND (b.kind = 'role_given'::text) AND (b.role = c.role)) OR ((c.kind = 'member_disabled'::text) AND (b.kind = 'member_enabled'::text))))) = 0) AND (( SELECT count(*) AS count
-            FROM public.eligibility_changes s
-           WHERE ((c.kind = ANY (ARRAY['role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text])) AND (s.tenant_id = c.tenant_id) AND (s.role = c.role) AND (s.changed_at > c.changed_at) AND (NOT (s.persons && barring_changes_since.concerned)) AND ((s.kind = 'role_permissions_changed'::text) OR ((s.kind = 'role_widened'::text) AND (c.kind <> 'role_widened'::text))))) = 0))
-   ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.gave, c.given_by, c.changed_at DESC
-  LIMIT 1001;
-END;
+    LANGUAGE plpgsql STABLE ROWS 10 PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $_$
+#variable_conflict use_column
+BEGIN
+    -- Of most requests nothing has changed since they were asked.
+    IF NOT EXISTS (SELECT FROM eligibility_changes c WHERE c.tenant_id = current_tenant_id() AND c.changed_at >= since) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT DISTINCT ON (c.kind, c.user_id, c.role, c.side, c.persons, c.gave, c.given_by)
+           c.kind, c.changed_at, c.actor_id, c.persons, c.user_id, c.role, c.other_user_id, c.gave, c.given_by,
+           (SELECT coalesce(jsonb_object_agg(p.permission, ARRAY(
+                       SELECT h.role FROM roles h
+                       WHERE h.tenant_id = current_tenant_id()
+                         AND h.permissions && permissions_granting(p.permission, $6))), '{}')
+            FROM unnest($5) AS p (permission))
+    FROM (
+        SELECT n.*,
+               CASE WHEN n.kind IN ('role_permissions_changed', 'role_widened') THEN ARRAY(
+                   SELECT p.permission FROM unnest($5) AS p (permission)
+                   WHERE n.permissions && permissions_granting(p.permission, $6) ORDER BY p.permission)
+               ELSE '{}' END AS gave,
+               CASE n.kind
+                   WHEN 'role_given' THEN last_giving($1, 'infinity', 'role_taken', n.user_id, n.role)
+                   WHEN 'manager_set' THEN (
+                       SELECT g.persons FROM eligibility_changes g
+                       JOIN org_chart line ON line.tenant_id = g.tenant_id AND line.user_id = g.other_user_id
+                        AND line.manager_id = g.user_id
+                       WHERE g.tenant_id = n.tenant_id AND g.user_id = n.user_id AND g.kind = 'manager_set'
+                         AND g.other_user_id = n.other_user_id AND g.changed_at >= $1
+                       ORDER BY g.changed_at DESC LIMIT 1)
+                   ELSE last_giving($1, n.changed_at, n.kind, n.user_id, n.role)
+               END AS given_by
+        FROM (
+            SELECT u.*, CASE WHEN u.kind = 'delegation_given' THEN u.other_user_id END AS side
+            FROM eligibility_changes u
+            WHERE u.tenant_id = current_tenant_id() AND u.user_id = ANY ($2) AND u.changed_at >= $1
+              AND u.kind NOT IN ('delegation_revoked', 'role_taken')
+              -- A vote rests on a delegation where both of its sides are judged.
+              AND (u.kind <> 'delegation_given' OR u.other_user_id = ANY ($2))
+              AND (u.kind <> 'role_given'
+                   OR u.role = ANY ($3)
+                   OR EXISTS (SELECT FROM member_roles h
+                              WHERE h.tenant_id = u.tenant_id AND h.user_id = u.user_id AND h.role = u.role))
+            UNION ALL
+            SELECT r.*, NULL
+            FROM eligibility_changes r
+            WHERE r.tenant_id = current_tenant_id() AND r.role = ANY ($3) AND r.changed_at >= $1
+              AND (r.kind IN ('role_taken', 'member_disabled', 'role_permissions_changed', 'role_widened', 'role_deleted')
+                   -- One of these persons has given it back: that may lift a bar.
+                   OR r.kind IN ('role_given', 'member_enabled')
+                      AND (SELECT count(*) FROM eligibility_changes t
+                           WHERE t.tenant_id = r.tenant_id AND t.user_id = r.user_id AND t.changed_at >= $1
+                             AND t.persons && $4
+                             AND ((r.kind = 'role_given' AND t.kind IN ('role_taken', 'member_disabled') AND t.role = r.role)
+                                  OR (r.kind = 'member_enabled' AND t.kind = 'member_disabled'))) > 0)
+        ) AS n
+        WHERE n.persons && $4
+    ) AS c
+    -- What others have given back is not taken any more.
+    WHERE (SELECT count(*) FROM eligibility_changes b
+           WHERE b.tenant_id = c.tenant_id AND b.user_id = c.user_id AND b.changed_at > c.changed_at
+             AND NOT b.persons && $4
+             AND ((c.kind = 'role_taken' AND b.kind = 'role_given' AND b.role = c.role)
+                  OR (c.kind = 'member_disabled' AND b.kind = 'member_enabled'))) = 0
+      -- Nor what others have set again for all who hold the role.
+      AND (SELECT count(*) FROM eligibility_changes s
+           WHERE c.kind IN ('role_permissions_changed', 'role_widened', 'role_deleted')
+             AND s.tenant_id = c.tenant_id AND s.role = c.role AND s.changed_at > c.changed_at
+             AND NOT s.persons && $4
+             AND (s.kind = 'role_permissions_changed' OR s.kind = 'role_widened' AND c.kind <> 'role_widened')) = 0
+    ORDER BY c.kind, c.user_id, c.role, c.side, c.persons, c.gave, c.given_by, c.changed_at DESC
+    LIMIT 1001;
+END
+$_$;
 
 ALTER FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) OWNER TO signet_owner;
 
@@ -1047,6 +953,53 @@ $$;
 
 ALTER FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) OWNER TO signet_owner;
 
+CREATE TABLE public.eligibility_changes (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    user_id text,
+    role text,
+    other_user_id text,
+    persons text[] NOT NULL,
+    actor_id text NOT NULL,
+    permissions text[],
+    CONSTRAINT eligibility_changes_check CHECK (((user_id IS NOT NULL) OR (role IS NOT NULL))),
+    CONSTRAINT eligibility_changes_kind_check CHECK ((kind = ANY (ARRAY['role_given'::text, 'role_taken'::text, 'member_enabled'::text, 'member_disabled'::text, 'manager_set'::text, 'delegation_given'::text, 'delegation_revoked'::text, 'seat_given'::text, 'role_permissions_changed'::text, 'role_widened'::text, 'role_deleted'::text]))),
+    CONSTRAINT eligibility_changes_persons_check CHECK (((cardinality(persons) >= 1) AND (cardinality(persons) <= 200)))
+);
+
+ALTER TABLE ONLY public.eligibility_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.eligibility_changes OWNER TO signet_owner;
+
+CREATE TABLE public.member_roles (
+    tenant_id uuid NOT NULL,
+    user_id text NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.member_roles FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.member_roles OWNER TO signet_owner;
+
+CREATE TABLE public.roles (
+    tenant_id uuid NOT NULL,
+    role text NOT NULL,
+    permissions text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT roles_permissions_check CHECK ((cardinality(permissions) <= 500)),
+    CONSTRAINT roles_role_check CHECK ((role ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT roles_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.roles FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.roles OWNER TO signet_owner;
+
 CREATE FUNCTION public.has_kept_permission(person text, granting text[], since timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -1239,6 +1192,18 @@ $$;
 
 ALTER FUNCTION public.lapse_approval_seats(seat_rows json) OWNER TO signet_owner;
 
+CREATE FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT g.persons
+    FROM public.eligibility_changes g
+   WHERE ((g.tenant_id = public.current_tenant_id()) AND (g.user_id = last_giving.person) AND (g.changed_at >= last_giving.since) AND (g.changed_at < last_giving.taken_at) AND (NOT (g.role IS DISTINCT FROM last_giving.role)) AND (((g.kind = 'role_given'::text) AND (last_giving.taking = ANY (ARRAY['role_taken'::text, 'member_disabled'::text]))) OR ((g.kind = 'member_enabled'::text) AND (last_giving.taking = 'member_disabled'::text))))
+   ORDER BY g.changed_at DESC
+  LIMIT 1;
+END;
+
+ALTER FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) OWNER TO signet_owner;
+
 CREATE FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb, takes_permission boolean, is_given_up boolean)
     LANGUAGE sql STABLE ROWS 1 PARALLEL SAFE
     BEGIN ATOMIC
@@ -1367,9 +1332,7 @@ CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names t
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $_$
+    AS $$
 #variable_conflict use_column
 BEGIN
     IF document_ids <> '{}' THEN
@@ -1396,13 +1359,7 @@ BEGIN
                    i.id AS instance_id, i.version AS instance_version,
                    i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                    i.definition_version,
-                   -- A pause of the whole, and not one that follows from held tokens.
-                   CASE WHEN i.status = 'paused' AND NOT (
-                            i.active_tokens @? '$[*] ? (exists(@.hold))'
-                            AND NOT i.active_tokens
-                                    @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))')
-                        THEN json_build_object('reason', i.reason, 'is_by_person', is_paused_by_person(i.id))
-                   END AS pause,
+                   CASE WHEN i.status = 'paused' THEN read_pause(i.id, i.reason, i.active_tokens) END AS pause,
                    q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                    q.actor_roles AS requester_roles,
                    (SELECT s.persons FROM responsible_sets s
@@ -1444,7 +1401,7 @@ BEGIN
     END IF;
     RETURN NEXT;
 END
-$_$;
+$$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
@@ -1582,50 +1539,66 @@ DECLARE
     has_effects  boolean;
     outcomes     json;
 BEGIN
-    -- Found by their times, of which there are few; a join would be planned by how large the queue was when the
-    -- session began.
-    WITH own AS MATERIALIZED (
+    -- LIMIT and OFFSET keep each a lookup by its key, however small a table was when the session has planned it.
+    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted
+    FROM (SELECT * FROM unnest(trigger_times, trigger_ids) AS claimed (created_at, id) ORDER BY 1, 2) AS claimed
+    CROSS JOIN LATERAL (
         SELECT q.id, q.instance_id FROM workflow_events_outbox q
-        WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
-          AND q.claim_id = own_claim AND array_position(trigger_ids, q.id) IS NOT NULL
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = claimed.created_at AND q.id = claimed.id
+          AND q.claim_id = own_claim
+        LIMIT 1
         FOR UPDATE
-    )
-    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
+    ) AS own;
     SELECT array_agg(i.id), array_agg(i.id) FILTER (WHERE i.is_taken), array_agg(i.entity_id) FILTER (WHERE i.is_taken)
     INTO found_ids, taken, entities
     FROM (
         SELECT i.id, i.entity_id, pg_try_advisory_xact_lock(hashtextextended(i.id::text, 0)) AS is_taken
-        FROM workflow_instances i
-        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (wanted)
+        FROM unnest(wanted) AS asked (id)
+        CROSS JOIN LATERAL (
+            SELECT i.id, i.entity_id FROM workflow_instances i
+            WHERE i.tenant_id = current_tenant_id() AND i.id = asked.id
+            LIMIT 1
+        ) AS i
     ) AS i;
-    WITH held AS MATERIALIZED (
+    SELECT array_agg(held.id) INTO entities
+    FROM (SELECT asked.id FROM unnest(entities) AS asked (id) ORDER BY asked.id) AS asked
+    CROSS JOIN LATERAL (
         SELECT d.id FROM documents d
-        WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (entities)
-        ORDER BY d.id
+        WHERE d.tenant_id = current_tenant_id() AND d.id = asked.id
+        LIMIT 1
         FOR NO KEY UPDATE SKIP LOCKED
-    )
-    SELECT array_agg(held.id) INTO entities FROM held;
+    ) AS held;
     -- Most instances of a wave have the same actor, so that each person is read once.
     WITH held AS MATERIALIZED (
-        SELECT i.id, i.actor_id, i.actor_roles, i.responsible FROM workflow_instances i
-        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
-          AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))
-        ORDER BY i.id
-        FOR NO KEY UPDATE SKIP LOCKED
+        SELECT i.*
+        FROM (SELECT asked.id FROM unnest(taken) AS asked (id) ORDER BY asked.id) AS asked
+        CROSS JOIN LATERAL (
+            SELECT i.id, i.actor_id, i.actor_roles, i.responsible FROM workflow_instances i
+            WHERE i.tenant_id = current_tenant_id() AND i.id = asked.id
+              AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))
+            LIMIT 1
+            FOR NO KEY UPDATE SKIP LOCKED
+        ) AS i
+    ), request AS MATERIALIZED (
+        SELECT q.*
+        FROM unnest(entities) AS asked (id)
+        CROSS JOIN LATERAL (
+            SELECT q.actor_id, q.actor_roles FROM transition_requests q
+            WHERE q.tenant_id = current_tenant_id() AND q.document_id = asked.id AND q.status = 'open'
+            LIMIT 1
+        ) AS q
     ), role_name AS (
         SELECT 'service_account' AS role
         UNION
         SELECT unnest(held.actor_roles) FROM held
         UNION
-        SELECT unnest(q.actor_roles) FROM transition_requests q
-        WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open'
+        SELECT unnest(request.actor_roles) FROM request
         UNION
         -- Who asked acts with the roles that they have now.
         SELECT h.role
         FROM (SELECT held.actor_id FROM held
               UNION
-              SELECT q.actor_id FROM transition_requests q
-              WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open') AS a
+              SELECT request.actor_id FROM request) AS a
         JOIN member_roles h ON h.tenant_id = current_tenant_id() AND h.user_id = a.actor_id
     )
     SELECT (SELECT array_agg(held.id) FROM held),
@@ -1637,12 +1610,16 @@ BEGIN
     INTO locked, role_names, members, sets;
     SELECT json_agg(found ORDER BY s.instance_id, s.seq), bool_or(s.node_type IN ('webhook_out', 'notification'))
     INTO open_steps, has_effects
-    FROM workflow_step_executions s
+    FROM unnest(locked) AS held (id)
+    CROSS JOIN LATERAL (
+        SELECT * FROM workflow_step_executions s
+        WHERE s.tenant_id = current_tenant_id() AND s.instance_id = held.id AND s.status IN ('pending', 'running')
+        OFFSET 0
+    ) AS s
     CROSS JOIN LATERAL (
         SELECT s.id, s.instance_id, s.seq, s.node_id, s.token_id, s.entity_version, s.version_after,
                s.started_at, s.resume_at, s.waiting_for_event_key
-    ) AS found
-    WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked) AND s.status IN ('pending', 'running');
+    ) AS found;
     -- Most waves have no open step with an effect: they need not even a plan for its answer.
     IF has_effects THEN
         outcomes := (SELECT json_agg(found) FROM (
@@ -1650,13 +1627,19 @@ BEGIN
                    CASE WHEN e.held_at IS NOT NULL AND e.status IN ('pending', 'processing', 'failed')
                         THEN 'held' ELSE e.status END AS status,
                    e.response_json, coalesce(e.withdraw_reason, e.error) AS error
-            FROM workflow_step_executions s
-            JOIN workflow_side_effects_outbox e
-              ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
-            WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
-              AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
-              AND (e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded')
-                   OR e.held_at IS NOT NULL)
+            FROM unnest(locked) AS held (id)
+            CROSS JOIN LATERAL (
+                SELECT s.id FROM workflow_step_executions s
+                WHERE s.tenant_id = current_tenant_id() AND s.instance_id = held.id
+                  AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
+                OFFSET 0
+            ) AS s
+            CROSS JOIN LATERAL (
+                SELECT * FROM workflow_side_effects_outbox e
+                WHERE e.tenant_id = current_tenant_id() AND e.step_execution_id = s.id
+                OFFSET 0
+            ) AS e
+            WHERE e.status IN ('completed', 'dead_letter', 'withdrawn', 'discarded') OR e.held_at IS NOT NULL
         ) AS found);
     END IF;
     RETURN QUERY
@@ -1667,9 +1650,12 @@ BEGIN
                       i.active_tokens, i.context_json, i.depth, i.trace_id, i.pins,
                       members -> i.actor_id AS actor_member,
                       sets -> encode(i.responsible, 'hex') AS responsible
-               FROM workflow_instances i
-               WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
-               ORDER BY i.id
+               FROM (SELECT held.id FROM unnest(locked) AS held (id) ORDER BY held.id) AS held
+               CROSS JOIN LATERAL (
+                   SELECT * FROM workflow_instances i
+                   WHERE i.tenant_id = current_tenant_id() AND i.id = held.id
+                   LIMIT 1
+               ) AS i
            ) AS found),
            open_steps, outcomes
     FROM lock_and_read_documents(coalesce(entities, '{}'), role_names) AS base;
@@ -1756,6 +1742,18 @@ END
 $$;
 
 ALTER FUNCTION public.permission_takings_since(since timestamp with time zone, concerned text[], holders text[], seat_roles text[], needed text[], by_roles text[], own_resources text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.permissions_granting(permission text, own_resources text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (ARRAY[permission, (split_part(permission, ':'::text, 1) || ':*'::text), '*:*'::text] ||
+         CASE
+             WHEN (split_part(permission, ':'::text, 1) <> ALL (own_resources)) THEN ARRAY[('*:'::text || split_part(permission, ':'::text, 2))]
+             ELSE '{}'::text[]
+         END);
+END;
+
+ALTER FUNCTION public.permissions_granting(permission text, own_resources text[]) OWNER TO signet_owner;
 
 CREATE FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2073,6 +2071,21 @@ END
 $$;
 
 ALTER FUNCTION public.read_member(member_id text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) RETURNS json
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+BEGIN
+    IF tokens @? '$[*] ? (exists(@.hold))'
+       AND NOT tokens @? '$[*] ? ((@.state == "ready" || @.state == "waiting") && !exists(@.hold))' THEN
+        RETURN NULL;
+    END IF;
+    RETURN json_build_object('reason', reason, 'is_by_person', is_paused_by_person(paused_id));
+END
+$_$;
+
+ALTER FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) OWNER TO signet_owner;
 
 CREATE FUNCTION public.read_persons(set_hash bytea) RETURNS text[]
     LANGUAGE plpgsql STABLE STRICT
@@ -2804,51 +2817,29 @@ $$;
 ALTER FUNCTION public.void_approval_requests(voided_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) RETURNS TABLE(kind text, changed_at timestamp with time zone, actor_id text, persons text[], user_id text, role text, other_user_id text, gave text[], given_by text[], granting jsonb, takes_permission boolean, is_given_up boolean)
-    LANGUAGE sql STABLE ROWS 10 PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT c.kind,
-     c.changed_at,
-     c.actor_id,
-     c.persons,
-     c.user_id,
-     c.role,
-     c.other_user_id,
-     c.gave,
-     c.given_by,
-     c.granting,
-     false,
-     false
-    FROM public.barring_changes_since(vote_changes_since.since, vote_changes_since.user_ids, vote_changes_since.roles, vote_changes_since.concerned, vote_changes_since.needed, vote_changes_since.own_resources) c(kind, changed_at, actor_id, persons, user_id, role, other_user_id, gave, given_by, granting)
-   WHERE (c.kind <> 'manager_set'::text)
- UNION ALL
-  SELECT l.kind,
-     l.changed_at,
-     l.actor_id,
-     l.persons,
-     l.user_id,
-     l.role,
-     l.other_user_id,
-     l.gave,
-     l.given_by,
-     l.granting,
-     l.takes_permission,
-     l.is_given_up
-    FROM public.line_changes_since(vote_changes_since.since, vote_changes_since.lines, vote_changes_since.line_holders, vote_changes_since.concerned) l(kind, changed_at, actor_id, persons, user_id, role, other_user_id, gave, given_by, granting, takes_permission, is_given_up)
- UNION ALL
-  SELECT t.kind,
-     t.changed_at,
-     t.actor_id,
-     t.persons,
-     t.user_id,
-     t.role,
-     t.other_user_id,
-     '{}'::text[] AS text,
-     public.last_giving(vote_changes_since.since, t.changed_at, t.kind, t.user_id, t.role) AS last_giving,
-     '{}'::jsonb AS jsonb,
-     t.takes_permission,
-     false
-    FROM public.permission_takings_since(vote_changes_since.since, vote_changes_since.concerned, vote_changes_since.holders, vote_changes_since.seat_roles, vote_changes_since.needed, vote_changes_since.by_roles, vote_changes_since.own_resources) t(kind, changed_at, actor_id, persons, user_id, role, other_user_id, takes_permission);
-END;
+    LANGUAGE plpgsql STABLE ROWS 10 PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $_$
+#variable_conflict use_column
+BEGIN
+    IF NOT EXISTS (SELECT FROM eligibility_changes c WHERE c.tenant_id = current_tenant_id() AND c.changed_at >= since) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT c.*, false, false
+    FROM barring_changes_since($1, $2, $3, $4, $9, $11) AS c
+    WHERE c.kind <> 'manager_set'
+    UNION ALL
+    SELECT l.*
+    FROM line_changes_since($1, $7, $8, $4) AS l
+    UNION ALL
+    SELECT t.kind, t.changed_at, t.actor_id, t.persons, t.user_id, t.role, t.other_user_id, '{}'::text[],
+           last_giving($1, t.changed_at, t.kind, t.user_id, t.role), '{}'::jsonb, t.takes_permission, false
+    FROM permission_takings_since($1, $4, $5, $6, $9, $10, $11) AS t;
+END
+$_$;
 
 ALTER FUNCTION public.vote_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], holders text[], seat_roles text[], lines text[], line_holders text[], needed text[], by_roles text[], own_resources text[]) OWNER TO signet_owner;
 
@@ -3016,6 +3007,47 @@ END
 $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    written bigint;
+BEGIN
+    WITH step AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(step_rows) AS row (
+            id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
+            node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
+            idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text, responsible bytea)
+    ), receipt AS (
+        INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
+        SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
+        ON CONFLICT DO NOTHING
+        RETURNING step_execution_id
+    ), inserted AS (
+        INSERT INTO workflow_step_executions (
+            tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+            version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id,
+            responsible)
+        SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
+               step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
+               step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
+               CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id,
+               coalesce(step.responsible, usual)
+        FROM step JOIN receipt ON receipt.step_execution_id = step.id
+    )
+    SELECT count(*) INTO written FROM receipt;
+    RETURN written;
+END
+$$;
+
+ALTER FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE TABLE public.api_key_owners (
     tenant_id uuid NOT NULL,
@@ -3563,6 +3595,21 @@ CREATE TABLE public.notifications (
 ALTER TABLE ONLY public.notifications FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notifications OWNER TO signet_owner;
+
+CREATE TABLE public.org_chart (
+    tenant_id uuid NOT NULL,
+    user_id text NOT NULL,
+    manager_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT org_chart_check CHECK ((manager_id <> user_id)),
+    CONSTRAINT org_chart_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.org_chart FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.org_chart OWNER TO signet_owner;
 
 CREATE TABLE public.personal_values (
     tenant_id uuid NOT NULL,
@@ -4302,7 +4349,7 @@ CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btr
 
 CREATE INDEX approval_requests_by_likeness ON public.approval_requests USING btree (tenant_id, likeness_hash) WHERE ((status = 'rejected'::text) AND (likeness_hash IS NOT NULL));
 
-CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
+CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id) WHERE (step_execution_id IS NOT NULL);
 
 CREATE INDEX approval_requests_unpinned ON public.approval_requests USING btree (tenant_id, instance_id) WHERE ((status = 'open'::text) AND (pins_hash IS NULL));
 
@@ -5285,44 +5332,6 @@ REVOKE ALL ON FUNCTION public.amendment_in_place_of(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_api;
 
-GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
-
-GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
-
-GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
-
-GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
-
-REVOKE ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_api;
-
-GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_worker;
-
-REVOKE ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_api;
-
-GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_worker;
-
-GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
-
-GRANT SELECT ON TABLE public.member_roles TO signet_worker;
-
-GRANT SELECT ON TABLE public.member_roles TO signet_janitor;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
-
-GRANT SELECT ON TABLE public.org_chart TO signet_worker;
-
-GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
-
-GRANT SELECT ON TABLE public.roles TO signet_worker;
-
-GRANT SELECT ON TABLE public.roles TO signet_janitor;
-
 REVOKE ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) TO signet_api;
@@ -5585,6 +5594,26 @@ REVOKE ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_m
 
 GRANT ALL ON FUNCTION public.hand_over_seats(from_user text, to_user text, at_most integer) TO signet_api;
 
+GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
+
+GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
+
+GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
+
+GRANT SELECT ON TABLE public.member_roles TO signet_worker;
+
+GRANT SELECT ON TABLE public.member_roles TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
+
+GRANT SELECT ON TABLE public.roles TO signet_worker;
+
+GRANT SELECT ON TABLE public.roles TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.has_kept_permission(person text, granting text[], since timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.has_kept_permission(person text, granting text[], since timestamp with time zone) TO signet_api;
@@ -5618,6 +5647,12 @@ REVOKE ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lapse_approval_seats(seat_rows json) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, lines text[], managers text[], concerned text[]) FROM PUBLIC;
 
@@ -5687,6 +5722,12 @@ GRANT ALL ON FUNCTION public.permission_takings_since(since timestamp with time 
 
 GRANT ALL ON FUNCTION public.permission_takings_since(since timestamp with time zone, concerned text[], holders text[], seat_roles text[], needed text[], by_roles text[], own_resources text[]) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.prune_eligibility_changes(kept interval, at_most integer) TO signet_janitor;
@@ -5728,6 +5769,12 @@ REVOKE ALL ON FUNCTION public.read_member(member_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_api;
 
 GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_pause(paused_id uuid, reason text, tokens jsonb) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.read_persons(set_hash bytea) FROM PUBLIC;
 
@@ -5844,6 +5891,12 @@ REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp w
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.write_steps(step_rows json, usual bytea, written_at timestamp with time zone) TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.api_key_owners TO signet_api;
 
@@ -6258,6 +6311,12 @@ GRANT SELECT(tenant_id) ON TABLE public.notifications TO signet_dispatch;
 GRANT UPDATE(read_at) ON TABLE public.notifications TO signet_api;
 
 GRANT SELECT(read_at) ON TABLE public.notifications TO signet_dispatch;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
+
+GRANT SELECT ON TABLE public.org_chart TO signet_worker;
+
+GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_api;
 

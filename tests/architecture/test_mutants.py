@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MIGRATIONS = sorted((ROOT / "migrations").glob("0*.sql"))
 # A function, and its text up to the end of its body.
 FUNCTION = re.compile(
-    r"CREATE (?:OR REPLACE )?FUNCTION (\w+)\((.*?)(?:^\$\$;|^    RETURN .*?;$)", re.DOTALL | re.MULTILINE
+    r"CREATE (?:OR REPLACE )?FUNCTION (\w+)\((.*?)(?:^\$\$;|^END;|^    RETURN .*?;$)",
+    re.DOTALL | re.MULTILINE,
 )
 
 

@@ -5,8 +5,12 @@ from tests.mutants.mutation import Mutation
 WAVE = "shared/signet/engine/execution/wave.py"
 PLACE = "shared/signet/engine/execution/nodes/context.py"
 ROWS = "shared/signet/engine/execution/rows.py"
-OPENING_A_WAVE = "migrations/0046_read_each_person_once.sql"
-WRITING_STEPS = "migrations/0010_add_responsible_persons.sql"
+OPENING_A_WAVE = "migrations/0060_look_up_each_key.sql"
+READING = (
+    "tests/integration/engine/execution/test_waves_without_statistics.py"
+    "::test_a_wave_reads_no_more_where_its_plans_are_older_than_the_rows"
+)
+WRITING_STEPS = "migrations/0060_look_up_each_key.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 REACTIONS = "shared/signet/core/runtime/document_changes.py"
 PROJECTION = "shared/signet/core/runtime/projection.py"
@@ -39,6 +43,22 @@ ENGINE = (
         "AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))",
         "AND (i.entity_id IS NULL OR i.entity_id IS NOT NULL)",
         (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
+    ),
+    Mutation(
+        "foreign keys are checked by the tenant alone, request by request",
+        3,
+        "migrations/0059_index_requests_by_known_steps.sql",
+        "\n    WHERE step_execution_id IS NOT NULL;",
+        ";",
+        (READING,),
+    ),
+    Mutation(
+        "a session reads all of a tenant's effects, whose table was empty when it planned",
+        9,
+        OPENING_A_WAVE,
+        "e.step_execution_id = s.id\n                OFFSET 0\n",
+        "e.step_execution_id = s.id\n",
+        (READING,),
     ),
     Mutation(
         "to be passed by costs an attempt",

@@ -239,7 +239,7 @@ BARRED_VOTES = (
     Mutation(
         "what was taken from the holders of a role is not read",
         3,
-        "migrations/0035_tell_what_a_vote_rests_on.sql",
+        "migrations/0060_look_up_each_key.sql",
         "r.tenant_id = current_tenant_id() AND r.role = ANY ($3) AND r.changed_at >= $1",
         "r.tenant_id = current_tenant_id() AND r.role = ANY ($3) AND r.changed_at >= $1 AND false",
         (f"{RECORDS}changes_are_read_by_people_and_by_roles",),

@@ -9,7 +9,7 @@ LAPSED = "tests/scenarios/authority/test_votes_that_lapse.py::test_"
 BARRED = "tests/scenarios/authority/test_bars_that_last.py::test_"
 LOOKING_BACK = "migrations/0034_remember_earlier_askings.sql"
 SLIPS = "tests/scenarios/authority/test_slips.py::test_"
-GIVING_BACK = "migrations/0035_tell_what_a_vote_rests_on.sql"
+GIVING_BACK = "migrations/0060_look_up_each_key.sql"
 CHANGES = f"{CORE}/approvals/barring_changes.py"
 RECORDS = "tests/integration/store/tenants/test_eligibility.py::test_"
 

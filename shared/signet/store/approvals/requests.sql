@@ -19,9 +19,13 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
              FROM approval_seats s
              WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id
              ORDER BY s.stage, s.position) AS seats
-FROM approval_requests r
-WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = ANY (%(instance_ids)s) AND r.status <> 'voided'
-  AND r.applied IS NOT TRUE
+FROM unnest(%(instance_ids)s::uuid[]) AS own (id)
+-- OFFSET keeps each a lookup for its instance, also while the table was never analysed.
+CROSS JOIN LATERAL (
+    SELECT * FROM approval_requests r
+    WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = own.id AND r.status <> 'voided' AND r.applied IS NOT TRUE
+    OFFSET 0
+) AS r
 ORDER BY r.id
 
 -- name: list_rejected_alike
@@ -329,9 +333,19 @@ SELECT open_closed_seats(%(rows)s::json)
 
 -- name: mark_applied
 -- Mark the steps whose approval a gate has used.
+WITH used AS MATERIALIZED (
+    SELECT s.created_at, s.id
+    FROM unnest(%(instance_ids)s::uuid[], %(request_ids)s::uuid[]) AS row (instance_id, request_id)
+    CROSS JOIN LATERAL (
+        SELECT s.created_at, s.id FROM workflow_step_executions s
+        WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = row.instance_id
+          AND s.approval_request_id = row.request_id
+        OFFSET 0
+    ) AS s
+)
 UPDATE workflow_step_executions s SET applied = true
-WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ANY (%(instance_ids)s)
-  AND s.approval_request_id = ANY (%(request_ids)s)
+WHERE s.tenant_id = %(tenant_id)s AND s.created_at = ANY (ARRAY(SELECT used.created_at FROM used))
+  AND s.id = ANY (ARRAY(SELECT used.id FROM used))
 
 -- name: insert_notifications
 -- Write the notifications of a wave in one statement.
@@ -394,9 +408,9 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
             WHERE s.tenant_id = v.tenant_id AND s.request_id = v.request_id AND s.stage = v.stage
               AND s.position = v.position
         ) AS change) AS changes,
-       EXISTS (SELECT FROM transition_requests q
-               WHERE q.tenant_id = r.tenant_id AND q.document_id = r.document_id AND q.actor_id = r.requester_id
-                 AND q.status = 'performed')
+       (SELECT count(*) FROM transition_requests q
+        WHERE q.tenant_id = r.tenant_id AND q.document_id = r.document_id AND q.actor_id = r.requester_id
+          AND q.status = 'performed') > 0
        AND (EXISTS (SELECT FROM members m
                     WHERE m.tenant_id = r.tenant_id AND m.user_id = r.requester_id AND m.status <> 'active')
             OR EXISTS (SELECT FROM api_keys k
@@ -404,9 +418,16 @@ SELECT v.id::text, v.request_id, v.stage, v.position, v.decision, v.decided_by, 
                        WHERE k.tenant_id = r.tenant_id AND m.status IS DISTINCT FROM 'active'
                          AND k.id = CASE WHEN r.requester_id ~ '^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
                                          THEN substr(r.requester_id, 5)::uuid END)) AS has_requester_left
-FROM approval_decisions v
-JOIN approval_requests r ON r.tenant_id = v.tenant_id AND r.id = v.request_id
-JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
+FROM unnest(%(request_ids)s::uuid[]) AS used (id)
+-- LIMIT and OFFSET keep each a lookup by its key, also while a table was never analysed.
+CROSS JOIN LATERAL (
+    SELECT * FROM approval_requests r WHERE r.tenant_id = %(tenant_id)s AND r.id = used.id LIMIT 1
+) AS r
+CROSS JOIN LATERAL (
+    SELECT * FROM documents d WHERE d.tenant_id = %(tenant_id)s AND d.id = r.document_id LIMIT 1
+) AS d
+CROSS JOIN LATERAL (
+    SELECT * FROM approval_decisions v WHERE v.tenant_id = %(tenant_id)s AND v.request_id = used.id OFFSET 0
+) AS v
 CROSS JOIN LATERAL (SELECT array_remove(ARRAY[v.decided_by, v.on_behalf_of], NULL) AS people) AS voice
-WHERE v.tenant_id = %(tenant_id)s AND v.request_id = ANY (%(request_ids)s)
 ORDER BY v.request_id, v.id

@@ -126,9 +126,16 @@ def count_lagging(connection: Connection, tenant_id: UUID, instance_ids: Sequenc
     return _parse_count(connection.execute(_SQL.count_lagging, values).fetchone())
 
 
-def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> int:
-    """Write receipts, and return how many of them were new."""
-    cursor = connection.execute(_SQL.write_steps, {"steps": to_json(rows), "now": now})
+def write_steps(connection: Connection, rows: Sequence[dict[str, Any]], now: datetime) -> int:
+    """Write steps with their receipts, and return how many of them were new.
+
+    The set of persons that the first names is taken out of all that name it.
+    """
+    usual = rows[0].get("responsible") if rows else None
+    for row in rows:
+        if row.get("responsible") == usual:
+            row.pop("responsible", None)
+    cursor = connection.execute(_SQL.write_steps, {"steps": to_json(rows), "usual": usual, "now": now})
     return _parse_count(cursor.fetchone())
 
 

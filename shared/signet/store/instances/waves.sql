@@ -3,8 +3,9 @@
 SELECT * FROM open_wave(%(trigger_times)s, %(trigger_ids)s, %(claim_id)s)
 
 -- name: write_steps
--- Write the receipts and steps of a round. It answers how many of them were new.
-SELECT write_steps(%(steps)s, %(now)s)
+-- Write the receipts and steps of a round. It answers how many of them were new. Most name one set of persons, so that it
+-- is sent once.
+SELECT write_steps(%(steps)s, %(usual)s::bytea, %(now)s)
 
 -- name: end_wave
 -- Write all changes of a wave, in one round trip (decision 0010).
@@ -12,10 +13,16 @@ SELECT end_wave(%(steps)s, %(instances)s, %(effects)s, %(history)s, %(trigger_ti
 
 -- name: count_lagging
 -- Count the instances whose steps are beyond the version of their rows.
-SELECT count(*) FROM workflow_instances i
-WHERE i.tenant_id = %(tenant_id)s AND i.id = ANY (%(ids)s)
-  AND EXISTS (SELECT FROM workflow_step_executions s
-              WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.seq > i.version)
+SELECT count(*)
+FROM unnest(%(ids)s::uuid[]) AS ready (id)
+CROSS JOIN LATERAL (
+    SELECT i.version FROM workflow_instances i WHERE i.tenant_id = %(tenant_id)s AND i.id = ready.id LIMIT 1
+) AS i
+CROSS JOIN LATERAL (
+    SELECT FROM workflow_step_executions s
+    WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ready.id AND s.seq > i.version
+    LIMIT 1
+) AS s
 
 -- name: name_first_effects
 -- Name the first effect with the same content that each of these repeats: of the step that it goes on for, of the way

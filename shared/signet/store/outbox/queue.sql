@@ -11,18 +11,22 @@ ORDER BY due_at, id
 -- name: relock
 -- Lock rows in key order; what another claim holds by now is not there.
 SELECT q.id
-FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
-JOIN {table} q ON q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
-WHERE q.claim_id = %(claim_id)s
-ORDER BY q.created_at, q.id
-FOR UPDATE OF q
+FROM (SELECT * FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id) ORDER BY 1, 2) AS row
+CROSS JOIN LATERAL (
+    SELECT q.id FROM {table} q
+    WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
+      AND q.claim_id = %(claim_id)s
+    LIMIT 1
+    FOR UPDATE
+) AS q
 
 -- name: complete
 -- Complete rows of this claim.
 UPDATE {table} q
 SET status = 'completed', completed_at = now(), claim_id = NULL, lease_until = NULL
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
-WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+  AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.id
 
 -- name: release
@@ -32,7 +36,8 @@ SET status = 'pending', attempts = q.attempts - 1, due_at = now() + make_interva
     claim_id = NULL, lease_until = NULL
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(delays)s::float8[])
      AS row (created_at, id, delay_seconds)
-WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+  AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.id
 
 -- name: fail
@@ -43,7 +48,8 @@ SET status = 'failed', error = row.error, due_at = now() + make_interval(secs =>
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[], %(delays)s::float8[],
             %(finals)s::boolean[])
      AS row (created_at, id, error, delay_seconds, is_final)
-WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+  AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.created_at, q.id, row.is_final OR q.attempts >= q.max_attempts AS is_exhausted
 
 -- name: dead_letter
@@ -52,7 +58,8 @@ WITH buried AS (
     UPDATE {table} q
     SET status = 'dead_letter'
     FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
-    WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
+    WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+      AND q.created_at = row.created_at AND q.id = row.id
     RETURNING q.*
 )
 SELECT {columns} FROM buried ORDER BY created_at, id
@@ -78,7 +85,8 @@ RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
 UPDATE {table} q
 SET status = 'pending', attempts = least(q.attempts, %(still_counted)s), due_at = now()
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
-WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.status = 'dead_letter'
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+  AND q.created_at = row.created_at AND q.id = row.id AND q.status = 'dead_letter'
 RETURNING q.id
 
 -- name: list_dead
@@ -93,7 +101,8 @@ LIMIT %(limit)s
 UPDATE {table} q
 SET response_json = row.response
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(responses)s::jsonb[]) AS row (created_at, id, response)
-WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = ANY (%(created_ats)s::timestamptz[])
+  AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.id
 
 -- name: due_tenants

@@ -8,6 +8,7 @@ was applied and then edited is an error. Two runners at once are safe: the secon
 import hashlib
 import itertools
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _NOTICE_LIMIT = 50
 MAX_LOCK_SECONDS = 5.0
 MAX_LOCK_TRIES = 10
 LOCK_PAUSE_SECONDS = 2.0
+LOCK_POLL_SECONDS = 0.2  # until the one who migrates has ended
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,9 @@ def _exclusive(url: str) -> Iterator[psycopg.Connection[AppliedMigration]]:
     # INDEX CONCURRENTLY does not wait for it.
     with psycopg.connect(url, prepare_threshold=None, **OWNER_LIMITS) as guard, _connected(url) as connection:
         guard.execute(_SQL.keep_guard_alive)
-        guard.execute(_SQL.lock_migrations)
+        # CREATE INDEX CONCURRENTLY waits for snapshots, and a statement that waits has one: so it asks again.
+        while guard.execute(_SQL.try_to_lock_migrations).fetchone() != (True,):
+            time.sleep(LOCK_POLL_SECONDS)
         connection.execute(_SQL.keep_made_roles)
         connection.execute(_SQL.create_migration_table)
         yield connection

@@ -2,9 +2,9 @@
 -- Switch off the idle timeout, so that a long migration does not lose its lock.
 SET LOCAL idle_in_transaction_session_timeout = 0
 
--- name: lock_migrations
--- Take the lock under which only one process migrates.
-SELECT pg_advisory_xact_lock(7368031121)
+-- name: try_to_lock_migrations
+-- Take the lock under which only one process migrates, if nobody has it.
+SELECT pg_try_advisory_xact_lock(7368031121)
 
 -- name: keep_made_roles
 -- Let an admin act as the roles that it makes. On 16 and newer an admin who is no superuser, as on every managed

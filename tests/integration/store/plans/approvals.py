@@ -5,10 +5,8 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.bench import NO_BENCH
 from signet.store.approvals.inbox import EVERYTHING
 from signet.store.instances.lists import NEVER
-from signet.store.tenants.eligibility import describe_bench
 from tests.integration.store.plans.probes import API, PAGE, ROW, WORKER, Probe, plain, statements_of
 
 # The highest id: a list with the newest first begins there.
@@ -156,16 +154,16 @@ def voter_probes() -> Iterator[Probe]:
 def granting_probes() -> Iterator[Probe]:
     """Yield the queries about who gave eligibility, what depends on a member, and break-glass."""
     changes, proposals = "eligibility_changes", "break_glass_proposals"
-    asked = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"], "concerned": ["u1"]}
-    since = {**asked, **describe_bench(NO_BENCH)}
+    asked: dict[str, Any] = {"since": NEVER, "user_ids": ["u0"], "roles": ["r0"]}
     recent = {"since": NEVER, "limit": 1000}
     yield Probe(f"{changes}_by_time", ELIGIBILITY["list_authors"], recent)
-    for index in ("of_user", "of_role"):
-        yield Probe(f"{changes}_{index}", ELIGIBILITY["read_eligibility_changes"], since, API)
-        yield Probe(f"{changes}_{index}", ELIGIBILITY["has_lost_holder"], since)
-    yield Probe(
-        f"{changes}_of_line", ELIGIBILITY["read_eligibility_changes"], {**since, "lines": ["u2"]}, API
-    )
+    # in barring_changes_since() and line_changes_since()
+    late = "changed_at >= %(since)s"
+    by_user, by_role = f"user_id = ANY (%(user_ids)s) AND {late}", f"role = ANY (%(roles)s) AND {late}"
+    yield plain(f"{changes}_of_user", changes, by_user, role=API, **asked)
+    yield plain(f"{changes}_of_role", changes, by_role, role=API, **asked)
+    of_line = f"kind = 'manager_set' AND other_user_id = ANY (%(user_ids)s) AND {late}"
+    yield plain(f"{changes}_of_line", changes, of_line, role=API, **asked)
     # the rows that prune_eligibility_changes() finds
     due = "changed_at < %(before)s"
     yield plain(f"{changes}_by_time", changes, due, f"ORDER BY changed_at {PAGE}", API, before=NEVER)

@@ -20,8 +20,9 @@ from signet.store.documents.write import lock_statement, parse_locked_documents
 from signet.store.instances.lists import END
 from signet.store.instances.waves import open_wave, parse_opened_wave
 from signet.store.outbox.measures import measure_queue
-from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill
+from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, claim, due_tenants, fill
 from signet.store.schema.server import create_database, use_database
+from signet.store.tenants.eligibility import read_eligibility_changes
 from tests.integration.store.plans.probes import API, LARGE, ROW, SMALL, WORKER, Probe
 from tests.integration.store.plans.queries import LISTED, LISTS, QUEUE, list_probes
 from tests.support.database.queue_rows import Admin
@@ -105,6 +106,7 @@ def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str
         check_that_lists_read_their_page(databases[API], catalogue)
         check_that_mutations_scan_nothing(databases[API])
         check_that_waves_scan_nothing(databases[WORKER])
+        check_that_votes_scan_nothing(databases[API])
     finally:
         for database in databases.values():
             database.close()
@@ -211,7 +213,7 @@ def check_that_lists_read_their_page(database: Database, catalogue: Catalogue) -
 READ_COUNTERS = """
     SELECT coalesce(sum(seq_tup_read), 0)::bigint AS by_scans,
            coalesce(sum(idx_tup_fetch), 0)::bigint AS by_keys
-    FROM pg_stat_xact_user_tables WHERE relname ~ '^(document|transition_request|workflow_)'"""
+    FROM pg_stat_xact_user_tables WHERE relname ~ '^(document|transition_request|workflow_|eligibility_)'"""
 
 
 def check_that_claims_scan_nothing(queue: Queue[Any], database: Database) -> None:
@@ -260,6 +262,16 @@ def check_that_waves_scan_nothing(database: Database) -> None:
     assert opened is not None and len(opened.triggers) == len(rows) > 1
     assert read.by_scans == 0
     assert read.by_keys < 20 * len(rows)
+
+
+def check_that_votes_scan_nothing(database: Database) -> None:
+    """Expect the changes about one person and one role to be found, among those of all."""
+    with database.transaction(LARGE) as connection, counting(connection) as read:
+        read_eligibility_changes(
+            connection, LARGE, since=EVER, user_ids=["u0"], roles=["r0"], concerned=["u1"]
+        )
+    assert read.by_scans == 0
+    assert read.by_keys < 1_000, "of 60,000"
 
 
 @dataclass
