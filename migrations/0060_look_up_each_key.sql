@@ -2,7 +2,7 @@
 -- transaction: on
 --
 -- A session keeps its plans. One that has planned while a table was empty read every row of a tenant for some keys, until
--- the table was analysed: each month's partition begins so. These functions look each key up by itself. What may bar a vote
+-- the table was analysed: each month's partition begins so. open_wave() looks each key up by itself. What may bar a vote
 -- was planned anew for each vote; it is planned once a session now.
 
 -- up
