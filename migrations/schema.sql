@@ -2637,6 +2637,8 @@ CREATE FUNCTION public.tell_of_arrival() RETURNS trigger
     AS $$
 DECLARE
     about_step record;
+    sentence   text := CASE OLD.status WHEN 'completed' THEN ' had arrived when its step was withdrawn'
+                                       ELSE ' was withdrawn on its way, and has arrived' END;
     prefix     text := to_hex((extract(epoch FROM now()) * 1000)::bigint);
 BEGIN
     SELECT s.node_id, s.status, s.actor_user_id, i.actor_id, i.entity_type, i.entity_id, r.persons INTO about_step
@@ -2654,7 +2656,7 @@ BEGIN
     SELECT NEW.tenant_id, date_trunc('milliseconds', now()), (prefix || substr(gen_random_uuid()::text, 16))::uuid,
            'instance', NEW.instance_id, 'arrived', 'signet:system', NEW.step_execution_id,
            jsonb_build_object('effect', NEW.id, 'node', about_step.node_id, 'reason',
-                              'what ' || about_step.node_id || ' sent was withdrawn on its way, and has arrived'),
+                              'what ' || about_step.node_id || ' sent' || sentence),
            NEW.trace_id;
     INSERT INTO notifications (tenant_id, id, user_id, role, kind, data, created_at, about)
     SELECT NEW.tenant_id, (prefix || substr(gen_random_uuid()::text, 16))::uuid, told.user_id, told.role,
@@ -2669,6 +2671,10 @@ BEGIN
         FROM members m
         WHERE m.tenant_id = NEW.tenant_id AND m.status = 'active'
           AND (m.user_id IN (about_step.actor_user_id, about_step.actor_id)
+               -- The row of the instance does not name yet who asked, where this transaction serves the request.
+               OR m.user_id = (SELECT t.actor_id FROM transition_requests t
+                               WHERE t.tenant_id = NEW.tenant_id AND t.document_id = about_step.entity_id
+                               ORDER BY t.id DESC LIMIT 1)
                OR about_step.actor_id LIKE 'key:%' AND m.user_id = ANY (about_step.persons))
         UNION ALL
         SELECT NULL, c.body::jsonb #>> '{on_incident,role}'
@@ -2894,6 +2900,9 @@ CREATE FUNCTION public.withdraw_effects_of_step() RETURNS trigger
     AS $$
 BEGIN
     PERFORM withdraw_effects(NEW.tenant_id, NEW.id);
+    UPDATE workflow_side_effects_outbox e SET withdrawn_at = now()
+    WHERE e.tenant_id = NEW.tenant_id AND e.step_execution_id = NEW.id AND e.status = 'completed'
+      AND e.withdrawn_at IS NULL;
     RETURN NULL;
 END
 $$;
@@ -4777,6 +4786,8 @@ CREATE TRIGGER tell_of_arrival AFTER UPDATE OF status ON public.workflow_side_ef
 CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.approval_requests FOR EACH ROW WHEN (((old.status = 'open'::text) AND (new.status = ANY (ARRAY['rejected'::text, 'expired'::text])))) EXECUTE FUNCTION public.tell_of_approval_end();
 
 CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.transition_requests FOR EACH ROW WHEN (((new.status = 'superseded'::text) AND (new.outcome = 'amended'::text))) EXECUTE FUNCTION public.tell_of_superseded();
+
+CREATE TRIGGER tell_of_what_had_arrived AFTER UPDATE OF withdrawn_at ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((new.status = 'completed'::text) AND (old.status = 'completed'::text) AND (old.withdrawn_at IS NULL))) EXECUTE FUNCTION public.tell_of_arrival();
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 

@@ -15,6 +15,7 @@ from signet.engine.execution.nodes.approval import ApprovalHandler
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
+from signet.engine.execution.nodes.known_original import find_moved_original
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
@@ -54,6 +55,9 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     unpinned = find_unpinned_read(context, node)
     if unpinned is not None:
         return Blocked(unpinned)
+    moved = find_moved_original(context, node)
+    if moved is not None:
+        return moved
     keep_sources(context, node)
     return handler.prepare(context, node, token)
 
