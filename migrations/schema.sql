@@ -572,6 +572,17 @@ $_$;
 
 ALTER PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.document_in_force(document uuid, status text) RETURNS uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    SELECT CASE status
+        WHEN 'amended' THEN coalesce((SELECT line.current_id FROM line_of_amendments(document) AS line), document)
+        ELSE document END
+$$;
+
+ALTER FUNCTION public.document_in_force(document uuid, status text) OWNER TO signet_owner;
+
 CREATE FUNCTION public.drop_empty_months(kept interval, at_most integer) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1329,9 +1340,10 @@ CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
     SELECT ARRAY(
         SELECT pin.key FROM jsonb_each(coalesce(pins, '{}')) AS pin
         WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (
-            SELECT FROM documents d
-            WHERE d.tenant_id = current_tenant_id() AND d.id = (pin.value ->> 'document_id')::uuid
-              AND d.deleted_at IS NULL
+            SELECT FROM documents o
+            JOIN documents d ON d.tenant_id = o.tenant_id AND d.id = document_in_force(o.id, o.status)
+            WHERE o.tenant_id = current_tenant_id() AND o.id = (pin.value ->> 'document_id')::uuid
+              AND o.deleted_at IS NULL AND d.deleted_at IS NULL
               AND CASE
                   WHEN pin.value -> 'version' IS NOT DISTINCT FROM 'null'
                   THEN d.entity_type = pin.value ->> 'entity_type'
@@ -2674,7 +2686,7 @@ BEGIN
                -- The row of the instance does not name yet who asked, where this transaction serves the request.
                OR m.user_id = (SELECT t.actor_id FROM transition_requests t
                                WHERE t.tenant_id = NEW.tenant_id AND t.document_id = about_step.entity_id
-                               ORDER BY t.id DESC LIMIT 1)
+                               ORDER BY t.created_at DESC, t.id DESC LIMIT 1)
                OR about_step.actor_id LIKE 'key:%' AND m.user_id = ANY (about_step.persons))
         UNION ALL
         SELECT NULL, c.body::jsonb #>> '{on_incident,role}'
@@ -5296,6 +5308,8 @@ REVOKE ALL ON FUNCTION public.amendment_in_place_of(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_api;
 
+GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_worker;
+
 GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
 
 GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
@@ -5490,6 +5504,12 @@ REVOKE ALL ON PROCEDURE public.create_partition(IN parent regclass, IN partition
 
 REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.document_in_force(document uuid, status text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.document_in_force(document uuid, status text) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.document_in_force(document uuid, status text) TO signet_api;
+
 REVOKE ALL ON FUNCTION public.drop_empty_months(kept interval, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.drop_empty_months(kept interval, at_most integer) TO signet_janitor;
@@ -5639,6 +5659,8 @@ GRANT ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, 
 REVOKE ALL ON FUNCTION public.line_of_amendments(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.line_of_amendments(document uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.line_of_amendments(document uuid) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.list_changed_pins(pins jsonb) FROM PUBLIC;
 

@@ -1,4 +1,4 @@
-"""Behind a gate a person may ask again for what an operator has ended: a call that failed keeps its first id."""
+"""Who asks again for what an operator has ended, behind a gate: a failed call keeps its first id."""
 
 from typing import Any, Literal, LiteralString
 from uuid import UUID

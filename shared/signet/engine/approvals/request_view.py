@@ -22,6 +22,7 @@ from signet.engine.approvals.comparison import (
     compare_with_last_approved,
     compare_with_last_asked,
 )
+from signet.engine.approvals.moved_original import MovedOriginal, read_moved_original
 from signet.engine.approvals.shown_names import NamedPerson as NamedPerson
 from signet.engine.approvals.shown_names import read_names
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
@@ -67,13 +68,15 @@ class ResponsibleParts:
 class PinnedReference:
     """The values that the definition reads of another document, as people are asked about them.
 
-    The version is null where there is no such document. `changed_by` last changed these values and counts as
-    an editor. `is_changed` says that the other document says something else now: then nobody can vote, and
-    people are asked again.
+    The version is null where there is no such document. `read_from` is the document in force that was read,
+    where an amendment has taken the place of the named one. `changed_by` last changed these values and
+    counts as an editor. `is_changed` says that the other document says something else now: then nobody can
+    vote, and people are asked again.
     """
 
     field: str
     document_id: UUID
+    read_from: UUID | None
     entity_type: str
     version: int | None
     hash: str | None
@@ -184,6 +187,8 @@ class ApprovalRequest:
     # The people who changed a part of these alone, and have a seat here themselves.
     seated_authors: Sequence[str]
     definition: RunDefinition | None
+    # Why an amendment cannot settle now, whatever people decide; null where it can.
+    original_moved: MovedOriginal | None
     # What has changed since a gate used an approval.
     last_approved: LastApproved | None
     # What has changed since the caller was asked before, and why they are asked again.
@@ -267,6 +272,7 @@ def _read_view(
         answered_by_hand=[_show_answer(row, names.name) for row in answers],
         voters_need=_list_needs(reader, found),
         standing=found.stand(person),
+        original_moved=read_moved_original(connection, tenant_id, contracts, record.document_id),
         last_approved=None,
         last_asked=None,
     )
@@ -297,6 +303,7 @@ def _show_pins(found: ReadRequest, name: NamePerson) -> list[PinnedReference]:
         PinnedReference(
             field=field,
             document_id=UUID(pin["document_id"]),
+            read_from=UUID(pin["read_from"]) if "read_from" in pin else None,
             entity_type=pin["entity_type"],
             version=pin["version"],
             hash=pin["hash"],

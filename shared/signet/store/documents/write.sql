@@ -15,8 +15,9 @@ ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_
 LIMIT 1
 
 -- name: read_referenced
--- Read fields of the documents that are referred to, and who changed each last. They are not locked.
-SELECT d.id, d.entity_type, d.status, d.version,
+-- Read fields of the documents that are referred to, and who changed each last. They are not locked. Of one that was
+-- replaced, the document in force is read.
+SELECT o.id, d.entity_type, d.status, d.version,
        (SELECT v.hash FROM document_versions v
         WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version),
        coalesce((SELECT jsonb_object_agg(field, d.data -> field)
@@ -28,9 +29,11 @@ SELECT d.id, d.entity_type, d.status, d.version,
                   AND v.version = coalesce(d.field_versions ->> field, d.field_versions ->> '*')::bigint
                  JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible), '{}'),
        ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
-             WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible))
-FROM documents d
-WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL
+             WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible)),
+       nullif(d.id, o.id)
+FROM documents o
+JOIN documents d ON d.tenant_id = o.tenant_id AND d.id = document_in_force(o.id, o.status)
+WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[]) AND o.deleted_at IS NULL AND d.deleted_at IS NULL
 
 -- name: read_last_pins
 -- Read what the newest instance of each document holds of other documents.

@@ -1,4 +1,4 @@
-"""The original of an amendment, as far as it is known before the gate: nothing leaves for what cannot settle."""
+"""The original of an amendment before its gate: nothing leaves for what cannot settle."""
 
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.go_to_targets import has_lasting_effect
@@ -10,8 +10,8 @@ from signet.engine.execution.nodes.context import InstanceContext
 def find_moved_original(context: InstanceContext, node: WorkflowNode) -> Blocked | None:
     """Return why the node does nothing: it would pay or order for an amendment whose gate does not open.
 
-    What ends the amendment for good goes on, and so does what is done behind the gate that it settled by. Only
-    an amendment costs a statement.
+    What ends the amendment for good goes on. So does what is done behind the gate that it settled by. Only an
+    amendment costs a statement.
     """
     document, workflow = context.document, context.execution.workflow
     if document is None or document.amended_from_id is None or not has_lasting_effect(workflow, node.id):
