@@ -145,6 +145,8 @@ class ApprovalRequest:
     instance_id: UUID
     node_id: str
     requester_id: str
+    # The reason of the last request for a transition.
+    request_reason: str | None
     # The key that requested it, with its owner; null where a person did.
     requester_label: str | None
     requester_owner: NamedPerson | None
@@ -244,6 +246,7 @@ def _read_view(
         instance_id=record.instance_id,
         node_id=record.node_id,
         requester_id=record.requester_id,
+        request_reason=record.request_reason,
         chain_name=record.chain_name,
         chain_version=record.chain_version,
         snapshot_hash=record.snapshot_hash,
