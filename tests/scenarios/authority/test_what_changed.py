@@ -201,7 +201,7 @@ def test_an_edit_that_makes_a_new_document_shows_what_was_asked_before(stage: Wo
     stage.drain()
     submit(stage, heir, "carl")
     shown = view(stage, heir, "app1")
-    assert shown["last_approved"] is None and shown["request_reason"] is None
+    assert shown["last_approved"] is None and shown["request_reason"] == "for once"
     assert (shown["last_asked"]["request_id"], shown["last_asked"]["document_id"]) == (
         str(first),
         str(made.id),
