@@ -124,7 +124,7 @@ def test_a_document_that_goes_another_way_leaves_nothing_behind(stage: WorkflowS
 def test_what_is_left_undone_in_a_last_status_is_not_lost(
     stage: WorkflowStage, contract: Mapping[str, Any]
 ) -> None:
-    """Nobody can ask for anything there: the incident alone says that the call was never made."""
+    """A request is not possible there: the incident alone says that the call was never made."""
     document = left(stage, contract)
     shown = explain_text(stage, document)
     assert "DOCUMENT_WITHOUT_WORKFLOW" in shown and "Nothing: it is over." not in shown

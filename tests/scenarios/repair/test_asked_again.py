@@ -1,4 +1,4 @@
-"""Who asks again for what an operator has ended, behind a gate: a failed call keeps its first id."""
+"""A request for what an operator has ended, behind a gate: a failed call keeps its first id."""
 
 from typing import Any, Literal, LiteralString
 from uuid import UUID

@@ -10,7 +10,7 @@ from signet.store.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class MovedOriginal:
-    """Why no vote lets the amendment take its original's place: that is gone, or has moved on."""
+    """The reason that keeps an amendment from settling: its original is gone, or has moved on."""
 
     code: str
     message: str

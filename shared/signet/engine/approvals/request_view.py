@@ -189,7 +189,7 @@ class ApprovalRequest:
     # The people who changed a part of these alone, and have a seat here themselves.
     seated_authors: Sequence[str]
     definition: RunDefinition | None
-    # Why an amendment cannot settle now, whatever people decide; null where it can.
+    # Why an amendment cannot settle now, also where people approve it; null where it can.
     original_moved: MovedOriginal | None
     # What has changed since a gate used an approval.
     last_approved: LastApproved | None

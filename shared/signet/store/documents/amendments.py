@@ -31,7 +31,7 @@ class AmendmentRow:
 
 @dataclass(frozen=True, slots=True)
 class StandingRow:
-    """What an amendment that has not settled was made of, and its original at this moment."""
+    """An amendment that has not settled: the original as it was made of, and as it is at this moment."""
 
     original_id: UUID
     original_version: int
