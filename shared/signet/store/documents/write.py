@@ -224,7 +224,7 @@ def read_referenced(
     """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {row[0]: ReferencedDocument(*row[1:-2], frozenset(row[-2]), row[-1]) for row in rows}
+    return {row[0]: ReferencedDocument(*(*row[1:-2], frozenset(row[-2]), row[-1])) for row in rows}
 
 
 def read_last_pins(

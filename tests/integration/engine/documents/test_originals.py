@@ -5,6 +5,7 @@ from typing import Any, LiteralString
 
 import pytest
 
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Amend, Update
 from signet.engine.instances.incidents import IncidentFilter, list_open
@@ -213,6 +214,25 @@ def test_nothing_leaves_for_an_amendment_whose_original_is_gone(stage: WorkflowS
     assert list_calls(stage, amendment) == []
     withdraw(stage, amendment)
     assert stage.status_of(amendment.id) == "cancelled" and list_calls(stage, amendment) == []
+
+
+def test_approvers_see_that_the_original_is_gone(stage: WorkflowStage) -> None:
+    look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "olga"}]}}
+    ways = [{"source": "call", "target": "look", "on": "delivered"}]
+    original = settled(stage)
+    name = read(stage, original).entity_type
+    stage.publish_next(name, approval={"nodes": [CALL, look], "edges": ways})
+    amendment = amend(stage, original)
+    settle(stage, amendment)
+    query = "SELECT id FROM approval_requests WHERE document_id = %s"
+    (request_id,) = stage.standing.row(query, amendment.id)
+    company = stage.standing.company
+    inbox = Approvals(company.database, stage.caches())
+    assert inbox.read_request(company.caller("olga"), request_id).original_moved is None
+    stage.ask(original.id, "cancel")
+    stage.drain()
+    shown = inbox.read_request(company.caller("olga"), request_id).original_moved
+    assert shown is not None and shown.code == GONE and "which is final" in shown.message
 
 
 def test_nothing_leaves_until_a_person_has_seen_an_original_that_moved_on(stage: WorkflowStage) -> None:
