@@ -5,11 +5,14 @@ from typing import Any, LiteralString
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Amend, Update
 from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.repairs import Repairs
+from signet.store.tenants.tenants import save_members
 from tests.support.amended_documents import (
     AMENDABLE,
     APPROVAL,
@@ -217,7 +220,10 @@ def test_nothing_leaves_for_an_amendment_whose_original_is_gone(stage: WorkflowS
 
 
 def test_approvers_see_that_the_original_is_gone(stage: WorkflowStage) -> None:
-    look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "olga"}]}}
+    look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "anna"}]}}
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        anna = Member(user_id="anna", display_name="Anna", roles=("voter",))
+        save_members(connection, stage.tenant_id, (anna,), COMMAND_LINE)
     ways = [{"source": "call", "target": "look", "on": "delivered"}]
     original = settled(stage)
     name = read(stage, original).entity_type
