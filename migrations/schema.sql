@@ -502,6 +502,17 @@ $_$;
 
 ALTER PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.document_in_force(document uuid, status text) RETURNS uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    SELECT CASE status
+        WHEN 'amended' THEN coalesce((SELECT line.current_id FROM line_of_amendments(document) AS line), document)
+        ELSE document END
+$$;
+
+ALTER FUNCTION public.document_in_force(document uuid, status text) OWNER TO signet_owner;
+
 CREATE FUNCTION public.drop_empty_months(kept interval, at_most integer) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1375,9 +1386,10 @@ CREATE FUNCTION public.list_changed_pins(pins jsonb) RETURNS text[]
     SELECT ARRAY(
         SELECT pin.key FROM jsonb_each(coalesce(pins, '{}')) AS pin
         WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (
-            SELECT FROM documents d
-            WHERE d.tenant_id = current_tenant_id() AND d.id = (pin.value ->> 'document_id')::uuid
-              AND d.deleted_at IS NULL
+            SELECT FROM documents o
+            JOIN documents d ON d.tenant_id = o.tenant_id AND d.id = document_in_force(o.id, o.status)
+            WHERE o.tenant_id = current_tenant_id() AND o.id = (pin.value ->> 'document_id')::uuid
+              AND o.deleted_at IS NULL AND d.deleted_at IS NULL
               AND CASE
                   WHEN pin.value -> 'version' IS NOT DISTINCT FROM 'null'
                   THEN d.entity_type = pin.value ->> 'entity_type'
@@ -2731,6 +2743,8 @@ CREATE FUNCTION public.tell_of_arrival() RETURNS trigger
     AS $$
 DECLARE
     about_step record;
+    sentence   text := CASE OLD.status WHEN 'completed' THEN ' had arrived when its step was withdrawn'
+                                       ELSE ' was withdrawn on its way, and has arrived' END;
     prefix     text := to_hex((extract(epoch FROM now()) * 1000)::bigint);
 BEGIN
     SELECT s.node_id, s.status, s.actor_user_id, i.actor_id, i.entity_type, i.entity_id, r.persons INTO about_step
@@ -2748,7 +2762,7 @@ BEGIN
     SELECT NEW.tenant_id, date_trunc('milliseconds', now()), (prefix || substr(gen_random_uuid()::text, 16))::uuid,
            'instance', NEW.instance_id, 'arrived', 'signet:system', NEW.step_execution_id,
            jsonb_build_object('effect', NEW.id, 'node', about_step.node_id, 'reason',
-                              'what ' || about_step.node_id || ' sent was withdrawn on its way, and has arrived'),
+                              'what ' || about_step.node_id || ' sent' || sentence),
            NEW.trace_id;
     INSERT INTO notifications (tenant_id, id, user_id, role, kind, data, created_at, about)
     SELECT NEW.tenant_id, (prefix || substr(gen_random_uuid()::text, 16))::uuid, told.user_id, told.role,
@@ -2763,6 +2777,10 @@ BEGIN
         FROM members m
         WHERE m.tenant_id = NEW.tenant_id AND m.status = 'active'
           AND (m.user_id IN (about_step.actor_user_id, about_step.actor_id)
+               -- The row of the instance does not name yet who asked, where this transaction serves the request.
+               OR m.user_id = (SELECT t.actor_id FROM transition_requests t
+                               WHERE t.tenant_id = NEW.tenant_id AND t.document_id = about_step.entity_id
+                               ORDER BY t.created_at DESC, t.id DESC LIMIT 1)
                OR about_step.actor_id LIKE 'key:%' AND m.user_id = ANY (about_step.persons))
         UNION ALL
         SELECT NULL, c.body::jsonb #>> '{on_incident,role}'
@@ -2966,6 +2984,9 @@ CREATE FUNCTION public.withdraw_effects_of_step() RETURNS trigger
     AS $$
 BEGIN
     PERFORM withdraw_effects(NEW.tenant_id, NEW.id);
+    UPDATE workflow_side_effects_outbox e SET withdrawn_at = now()
+    WHERE e.tenant_id = NEW.tenant_id AND e.step_execution_id = NEW.id AND e.status = 'completed'
+      AND e.withdrawn_at IS NULL;
     RETURN NULL;
 END
 $$;
@@ -4929,6 +4950,8 @@ CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.approval_requests FO
 
 CREATE TRIGGER tell_of_end AFTER UPDATE OF status ON public.transition_requests FOR EACH ROW WHEN (((new.status = 'superseded'::text) AND (new.outcome = 'amended'::text))) EXECUTE FUNCTION public.tell_of_superseded();
 
+CREATE TRIGGER tell_of_what_had_arrived AFTER UPDATE OF withdrawn_at ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((new.status = 'completed'::text) AND (old.status = 'completed'::text) AND (old.withdrawn_at IS NULL))) EXECUTE FUNCTION public.tell_of_arrival();
+
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF closed_at ON public.incidents FOR EACH ROW WHEN (((new.closed_at IS NOT NULL) AND (new.step_id IS NOT NULL))) EXECUTE FUNCTION public.withdraw_effects_of_incident();
 
 CREATE TRIGGER withdraw_effects AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = ANY (ARRAY['webhook_out'::text, 'notification'::text])) AND (old.status = 'running'::text) AND ((new.status = ANY (ARRAY['cancelled'::text, 'skipped'::text])) OR ((new.output_json #> '{evidence,advanced_by}'::text[]) IS NOT NULL) OR ((new.output_json #> '{evidence,timed_out}'::text[]) IS NOT NULL)))) EXECUTE FUNCTION public.withdraw_effects_of_step();
@@ -5445,6 +5468,46 @@ REVOKE ALL ON FUNCTION public.amendment_in_place_of(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_api;
 
+GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
+
+GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
+
+GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
+
+REVOKE ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
+
+GRANT SELECT ON TABLE public.member_roles TO signet_worker;
+
+GRANT SELECT ON TABLE public.member_roles TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
+
+GRANT SELECT ON TABLE public.org_chart TO signet_worker;
+
+GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
+
+GRANT SELECT ON TABLE public.roles TO signet_worker;
+
+GRANT SELECT ON TABLE public.roles TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) TO signet_api;
@@ -5616,6 +5679,12 @@ GRANT ALL ON FUNCTION public.create_month_partitions(first date, months integer)
 REVOKE ALL ON PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.document_in_force(document uuid, status text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.document_in_force(document uuid, status text) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.document_in_force(document uuid, status text) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.drop_empty_months(kept interval, at_most integer) FROM PUBLIC;
 
@@ -5798,6 +5867,8 @@ GRANT ALL ON FUNCTION public.line_changes_since(since timestamp with time zone, 
 REVOKE ALL ON FUNCTION public.line_of_amendments(document uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.line_of_amendments(document uuid) TO signet_api;
+
+GRANT ALL ON FUNCTION public.line_of_amendments(document uuid) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.list_changed_pins(pins jsonb) FROM PUBLIC;
 

@@ -8,6 +8,7 @@ SIGNET = "shared/signet"
 ORIGINALS = "tests/integration/engine/documents/test_originals.py::test_"
 AMENDMENTS = "tests/integration/engine/documents/test_amendments.py::test_"
 AGAIN = "tests/integration/engine/documents/test_amendments_begun_again.py::test_"
+REPLACED = "tests/scenarios/authority/test_replaced_refs.py::test_"
 PATCHES = "tests/integration/engine/access/test_named_things.py::test_"
 
 AMENDING: Sequence[Mutation] = (
@@ -160,5 +161,35 @@ AMENDING: Sequence[Mutation] = (
         "  AND name = %(name)s AND contract_version = %(contract_version)s AND status = 'published'\n",
         "  AND name = %(name)s AND contract_version = %(contract_version)s AND false\n",
         (f"{PATCHES}what_is_replaced_does_not_come_back",),
+    ),
+    Mutation(
+        "a call leaves for an amendment that can never settle",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    if moved is not None:\n",
+        "    if False:\n",
+        (
+            f"{ORIGINALS}nothing_leaves_for_an_amendment_whose_original_is_gone",
+            f"{ORIGINALS}nothing_leaves_until_a_person_has_seen_an_original_that_moved_on",
+        ),
+    ),
+    Mutation(
+        "a bill is paid to the vendor that was replaced",
+        3,
+        f"{SIGNET}/store/documents/write.sql",
+        "d.id = document_in_force(o.id, o.status)",
+        "d.id = o.id",
+        (
+            f"{REPLACED}a_bill_that_names_the_old_vendor_pays_the_one_in_force",
+            f"{REPLACED}people_are_asked_again_about_a_vendor_that_was_replaced",
+        ),
+    ),
+    Mutation(
+        "an approval counts although its vendor was replaced",
+        3,
+        "migrations/0072_follow_replaced_documents.sql",
+        "d.id = document_in_force(o.id, o.status)",
+        "d.id = o.id",
+        (f"{REPLACED}people_are_asked_again_about_a_vendor_that_was_replaced",),
     ),
 )

@@ -205,4 +205,20 @@ DONE_ONCE: Sequence[Mutation] = (
         " AND d.id = original;",
         ("tests/concurrency/test_ends_of_amendments.py::test_two_that_end_at_once_give_the_original_back",),
     ),
+    Mutation(
+        "a failed call that people ask for again is another call",
+        3,
+        f"{SIGNET}/engine/execution/wave.py",
+        "if first_id is not None or is_sent_back or",
+        "if is_sent_back or",
+        ("tests/scenarios/repair/test_asked_again.py::test_a_failed_call_goes_on_under_its_first_id",),
+    ),
+    Mutation(
+        "what is left undone in a last status is lost",
+        15,
+        f"{SIGNET}/core/repair/restart_check.py",
+        "    if list_undone(workflow, place) and refuse_repeated(",
+        '    if not state.edges.keys() <= {"ended"} and refuse_repeated(',
+        (f"{LEFT}what_is_left_undone_in_a_last_status_is_not_lost",),
+    ),
 )

@@ -72,7 +72,7 @@ LEAVING = (
     Mutation(
         "an answer that a step still takes is told as one too many",
         10,
-        ARRIVALS,
+        "migrations/0071_tell_of_what_had_arrived.sql",
         "OR about_step.status IN ('pending', 'running') THEN",
         "THEN",
         (f"{ON_ITS_WAY}an_answer_that_a_step_still_takes_is_told_to_nobody",),

@@ -31,8 +31,8 @@ REPAIRING = (
         "a call that an operator sends back has an id that its receiver does not know",
         9,
         f"{SIGNET}/engine/execution/wave.py",
-        " or root_of(step.token) != ROOT or ",
-        " or ",
+        "is_sent_back = origin is not None or root_of(step.token) != ROOT\n",
+        "is_sent_back = origin is not None\n",
         (
             f"{SENT_TWICE}a_correction_names_what_is_sent_again_and_keeps_its_first_id",
             f"{SENT_TWICE}what_is_sent_back_keeps_the_id_of_its_own_round",
@@ -224,8 +224,8 @@ REPAIRING = (
         "what is left undone behind a gate leaves no trace",
         9,
         RESTART_CHECK,
-        'return "incident" if list_undone(workflow, place) and can_begin else "request"',
-        'return "request"',
+        'status, node) is None:\n        return "incident"\n',
+        'status, node) is None:\n        return "request"\n',
         (f"{LEADING_ON}what_is_left_undone_behind_a_gate_opens_an_incident",),
     ),
     Mutation(

@@ -17,6 +17,9 @@ NOTICES = f"{INCIDENTS}/test_notices.py::test_"
 
 APPROVALS = "tests/integration/engine/execution/nodes/test_approval.py::test_"
 
+ARRIVED_BEFORE = "migrations/0071_tell_of_what_had_arrived.sql"
+ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
+
 TELLING: Sequence[Mutation] = (
     Mutation(
         "nobody is told that an approval ended",
@@ -140,5 +143,24 @@ TELLING: Sequence[Mutation] = (
         "SELECT r.status <> 'open' OR NOT EXISTS (",
         "SELECT false AND NOT EXISTS (",
         ("tests/integration/engine/instances/test_lists.py::test_what_nothing_wakes_is_found",),
+    ),
+    Mutation(
+        "what had arrived when its step was withdrawn is named nowhere",
+        15,
+        ARRIVED_BEFORE,
+        "    UPDATE workflow_side_effects_outbox e SET withdrawn_at = now()\n",
+        "    UPDATE workflow_side_effects_outbox e SET withdrawn_at = NULL\n",
+        (
+            f"{ON_ITS_WAY}a_void_names_what_had_arrived_when_it_was_asked",
+            f"{ON_ITS_WAY}a_request_that_is_withdrawn_names_what_had_arrived",
+        ),
+    ),
+    Mutation(
+        "nobody is told of what had arrived when its step was withdrawn",
+        15,
+        ARRIVED_BEFORE,
+        "AND OLD.status = 'completed' AND OLD.withdrawn_at IS NULL)\n",
+        "AND false)\n",
+        (f"{ON_ITS_WAY}a_void_names_what_had_arrived_when_it_was_asked",),
     ),
 )

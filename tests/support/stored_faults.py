@@ -111,7 +111,7 @@ FAULTS: Mapping[str, tuple[LiteralString, ...]] = MappingProxyType(
             "UPDATE workflow_side_effects_outbox SET step_execution_id = gen_random_uuid()",
         ),
         "withdrawn_effects_are_not_sent": (
-            "UPDATE workflow_side_effects_outbox SET withdrawn_at = now(), status = 'completed'",
+            "UPDATE workflow_side_effects_outbox SET withdrawn_at = now(), status = 'pending'",
         ),
         "ended_steps_send_nothing": (
             "UPDATE workflow_side_effects_outbox SET status = 'pending'",

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from signet.core.explain.instance import write_instance
+from signet.engine.cache import ContractCache
+from signet.engine.instances.explain import explain
 from tests.scenarios.authority.acts import submit, vote
 from tests.scenarios.authority.test_done_once import (
     APPROVED,
@@ -49,15 +52,35 @@ RESTING: Mapping[str, Any] = {
 }
 
 
+# Nothing leads out of the last status.
+LAST: Mapping[str, Any] = {
+    **BEHIND,
+    "transitions": {"submit": BEHIND["transitions"]["submit"]},
+    "slots": {name: BEHIND["slots"][name] for name in ("approval", "booking")},
+}
+FINAL: Mapping[str, Any] = {
+    **LAST,
+    "states": {**LAST["states"], "active": {"edit": "locked", "final": True}},
+}
+
+
 def left(stage: WorkflowStage, contract: Mapping[str, Any]) -> Made:
     """Let an operator cancel what has failed before the call behind the gate."""
-    slots = {"approval": linear(LOOK), "booking": linear(FAIL, PAY), "reversal": linear(LOOK)}
+    drawn = {"approval": linear(LOOK), "booking": linear(FAIL, PAY), "reversal": linear(LOOK)}
+    slots = {name: drawn[name] for name in contract["slots"]}
     document = stage.create(stage.publish(contract, **slots), "carl", number="P1")
     submit(stage, document, "carl")
     assert vote(stage, document.id, "bea") == APPROVED
     assert cancel(stage, document) == "done"
     assert held_by(stage, document) == LEFT
     return document
+
+
+def explain_text(stage: WorkflowStage, document: Made) -> str:
+    found = explain(
+        stage.standing.company.database, ContractCache(), stage.tenant_id, stage.instance_of(document.id)
+    )
+    return "\n".join(write_instance(found))
 
 
 def reject(stage: WorkflowStage, document: Made) -> None:
@@ -95,3 +118,27 @@ def test_a_document_that_goes_another_way_leaves_nothing_behind(stage: WorkflowS
     assert vote(stage, document.id, "ben") == APPROVED
     assert stage.status_of(document.id) == "draft" and held_by(stage, document) == []
     assert list_paid(stage, document) == []
+
+
+@pytest.mark.parametrize("contract", [LAST, FINAL], ids=["settled", "final"])
+def test_what_is_left_undone_in_a_last_status_is_not_lost(
+    stage: WorkflowStage, contract: Mapping[str, Any]
+) -> None:
+    """A request is not possible there: the incident alone says that the call was never made."""
+    document = left(stage, contract)
+    shown = explain_text(stage, document)
+    assert "DOCUMENT_WITHOUT_WORKFLOW" in shown and "Nothing: it is over." not in shown
+    begun = restart(stage, document)
+    assert (begun.outcome, begun.node) == ("restarted", "sys:slot:booking:in")
+    assert held_by(stage, document) == [("ACTION_NOT_LOADED", "usr:booking:act")]
+
+
+def test_what_was_done_in_a_last_status_leaves_nothing(stage: WorkflowStage) -> None:
+    """The lawful way beside it: what is left undone would not be done by a restart either."""
+    slots = {"approval": linear(LOOK), "booking": linear(PAY)}
+    document = stage.create(stage.publish(LAST, **slots), "carl", number="P1")
+    submit(stage, document, "carl")
+    assert vote(stage, document.id, "bea") == APPROVED
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 1")
+    assert cancel(stage, document) == "done"
+    assert held_by(stage, document) == []

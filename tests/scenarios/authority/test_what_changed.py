@@ -8,7 +8,7 @@ import pytest
 from signet.core.explain.instance import write_instance
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
-from signet.engine.documents.commands import Amend, Update
+from signet.engine.documents.commands import Amend, RequestTransition, Update
 from signet.engine.documents.erase import erase_personal
 from signet.engine.instances.explain import explain
 from signet.store.tenants.tenants import save_members
@@ -182,6 +182,45 @@ def test_another_document_has_rejections_of_its_own(stage: WorkflowStage) -> Non
 
 
 # --- since people were asked before ---
+
+
+def test_an_edit_that_makes_a_new_document_shows_what_was_asked_before(stage: WorkflowStage) -> None:
+    """App1 has approved 5; carl makes it 9, and the approval has not been used."""
+    submitted = {"submitted": {"edit": "amend_only"}}
+    contract = {**CONTRACT, "states": {**CONTRACT["states"], **submitted}, "amendment": {}}
+    check = {**TELL, "config": {"endpoint": "erp", "payload": {}}}
+    nodes = {"nodes": [LOOK, check], "edges": [{"source": "look", "target": "tell"}]}
+    made = stage.create(stage.publish(contract, approval=nodes), "carl", amount=5)
+    stage.mutate(RequestTransition(made.id, stage.version_of(made.id), "submit", "as agreed"), "carl")
+    stage.drain()
+    assert view(stage, made, "app1")["request_reason"] == "as agreed"
+    assert vote(stage, made.id, "app1") == APPROVED
+    first = newest(stage, made.id)
+    applied = stage.mutate(Update(made.id, stage.version_of(made.id), {"amount": 9}), "carl")
+    heir = Made(applied.document_id, stage.instance_of(applied.document_id))
+    stage.drain()
+    submit(stage, heir, "carl")
+    shown = view(stage, heir, "app1")
+    assert shown["last_approved"] is None and shown["request_reason"] == "for once"
+    assert (shown["last_asked"]["request_id"], shown["last_asked"]["document_id"]) == (
+        str(first),
+        str(made.id),
+    )
+    assert shown["last_asked"]["changes"] == [{"field": "amount", "before": 5, "after": 9}]
+
+
+def test_an_amendment_of_what_was_approved_was_not_asked_before(stage: WorkflowStage) -> None:
+    """The lawful way beside it: the approval of its original was used, and is the one to compare with."""
+    _, payment = vendor_and_payment(stage)
+    made = stage.create(payment, "carl", number="N1")
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1", "rejected") == "rejected"
+    submit(stage, made, "carl")
+    assert vote(stage, made.id, "app1") == APPROVED
+    stage.answer(made.instance_id)
+    stage.drain()
+    shown = view(stage, amend(stage, made, number="remark"), "app1")
+    assert shown["last_asked"] is None and shown["last_approved"]["document_id"] == str(made.id)
 
 
 def reasons(stage: WorkflowStage, document: Made) -> set[str]:

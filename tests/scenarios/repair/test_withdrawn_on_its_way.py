@@ -8,6 +8,7 @@ from signet.core.explain.instance import write_instance
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.cache import ContractCache
+from signet.engine.documents.commands import WithdrawRequest
 from signet.engine.documents.read import DocumentsRead
 from signet.engine.instances.explain import explain
 from signet.ids import make_id
@@ -69,9 +70,13 @@ class Taken:
             )
         assert len(self._rows) == 1
 
-    def arrive(self) -> None:
+    def deliver(self) -> None:
+        """Record the answer; the workflow has not taken it yet."""
         with self._stage.database.transaction(self._stage.tenant_id) as connection:
             complete(connection, EFFECTS, self._stage.tenant_id, self._rows, self._claim_id)
+
+    def arrive(self) -> None:
+        self.deliver()
         self._stage.drain()
 
     def fail(self) -> None:
@@ -110,6 +115,38 @@ def test_a_void_names_what_may_have_left_and_tells_when_it_arrived(
     text = explained(scene, document)
     assert 'The call to the endpoint "erp"' in text and "and was delivered at" in text
     assert "was withdrawn on its way, and has arrived" in text, "its life says so"
+
+
+def test_a_void_names_what_had_arrived_when_it_was_asked(scene: RepairScene, document: Made) -> None:
+    """The answer is recorded, and the workflow takes the request before it."""
+    Taken(scene.stage).deliver()
+    asked = void(scene, document)
+    assert (asked.status, asked.may_have_left) == ("performed", [SENT])
+    named = (SENT, str(document.id))
+    assert scene.stage.standing.rows(ARRIVED) == [("caretaker", *named), ("carl", *named), ("vic", *named)]
+    text = explained(scene, document)
+    assert "What was withdrawn, and may have left" in text and "and was delivered at" in text
+    assert f"what {SENT} sent had arrived when its step was withdrawn" in text, "its life says so"
+
+
+def test_a_request_that_is_withdrawn_names_what_had_arrived(scene: RepairScene) -> None:
+    """No race is needed: a paused instance takes no answer, and lets a person withdraw."""
+    scene.publish(CONTRACT, {"checks": slot(CALL)})
+    stage, made = scene.stage, scene.stage.create(scene.entity_type)
+    stage.drain()
+    asked = stage.ask(made.id, "submit")
+    stage.drain()
+    taken, row = Taken(stage), scene.row_of(made)
+    scene.instances.pause(scene.olga, row["id"], row["version"], "wait")
+    taken.deliver()
+    assert asked.request_id is not None
+    stage.mutate(WithdrawRequest(made.id, asked.request_id, "a mistake"))
+    stage.drain()
+    company = stage.standing.company
+    read = DocumentsRead(company.database).read_request(company.caller("olga").principal, asked.request_id)
+    assert (read.status, read.may_have_left) == ("superseded", ["usr:checks:call"])
+    assert {person for person, *_ in stage.standing.rows(ARRIVED)} == {CARETAKERS, "carl"}
+    assert "and was delivered at" in explained(scene, made)
 
 
 def test_what_did_not_arrive_is_named_and_told_to_nobody(scene: RepairScene, document: Made) -> None:

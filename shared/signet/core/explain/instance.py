@@ -260,7 +260,8 @@ def _describe_pin(ref: str, pin: Mapping[str, Any]) -> str:
     origin, version = pin.get(INHERITED), pin["version"]
     reads = describe_list(escape(name) for name in sorted(pin["values"])) or "nothing"
     as_of = f"as of version {version}" if version is not None else "which was not there"
-    sentence = f"{escape(ref)}: {reads} of document {pin['document_id']} {as_of}"
+    document = pin.get("read_from", pin["document_id"])
+    sentence = f"{escape(ref)}: {reads} of document {document} {as_of}"
     sentence += f", by {describe_decision(pin)}"
     return sentence + (f" of document {origin}, which made this one." if origin else ".")
 

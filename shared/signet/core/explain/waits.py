@@ -18,6 +18,7 @@ from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence, name_transition
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.incidents.given_back import describe_given_back
+from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import CONTROL, DRIFT
 
@@ -204,7 +205,8 @@ def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
     elif instance.status == "running":
         yield from _describe_what_wakes(outline, record)
     else:
-        yield "Nothing: it is over."
+        is_left = any(incident.code == DOCUMENT_WITHOUT_WORKFLOW for incident in record.incidents)
+        yield "Nothing by itself: a person has left it." if is_left else "Nothing: it is over."
         yield from _describe_restart(outline, record)
     for trigger in _list_triggers(record):
         if instance.status in LIVE or trigger.status == "dead_letter":

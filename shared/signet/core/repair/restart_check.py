@@ -172,13 +172,14 @@ def foresee_end(
     if then == "restart":
         return "restart"
     state = workflow.nodes.get(f"sys:state:{status}")
-    if status is None or state is None or state.edges.keys() <= {"ended"}:
+    if status is None or state is None:
         return "nothing"
     if only_goes_by_itself(workflow, status):
         return "incident"
     node = choose_beginning(workflow, place, status, is_amendment=is_amendment)
-    can_begin = refuse_repeated(workflow, place, status, node) is None
-    return "incident" if list_undone(workflow, place) and can_begin else "request"
+    if list_undone(workflow, place) and refuse_repeated(workflow, place, status, node) is None:
+        return "incident"
+    return "nothing" if state.edges.keys() <= {"ended"} else "request"
 
 
 def assess_restart(old: Definition, new: Definition, node_id: str, facts: RestartInput) -> Report:

@@ -36,9 +36,13 @@ class LastApproved:
 
 @dataclass(frozen=True, slots=True)
 class LastAsked:
-    """The request that asked the reader before: its end, and what changed since."""
+    """The request that asked the reader before: its end, and what changed since.
+
+    `document_id` is another one where the edit of it made a new document.
+    """
 
     request_id: UUID
+    document_id: UUID
     document_version: int
     asked_at: datetime
     status: str
@@ -91,9 +95,8 @@ def compare_with_last_asked(
             return None
         before = resolve(connection, tenant_id, json.loads(last.snapshot)["data"])
     changes = _list_changes(before, last.pins, shown)
-    return LastAsked(
-        last.request_id, last.document_version, last.asked_at, last.status, last.outcome, changes
-    )
+    end = last.status, last.outcome
+    return LastAsked(last.request_id, last.document_id, last.document_version, last.asked_at, *end, changes)
 
 
 def _list_changes(before: Mapping[str, Any], pins: Pins | None, shown: ShownContent) -> list[FieldChange]:

@@ -25,6 +25,7 @@ from signet.engine.approvals.comparison import (
     compare_with_last_approved,
     compare_with_last_asked,
 )
+from signet.engine.approvals.moved_original import MovedOriginal, read_moved_original
 from signet.engine.approvals.shown_names import NamedPerson as NamedPerson
 from signet.engine.approvals.shown_names import read_names
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
@@ -70,13 +71,15 @@ class ResponsibleParts:
 class PinnedReference:
     """The values that the definition reads of another document, as people are asked about them.
 
-    The version is null where there is no such document. `changed_by` last changed these values and counts as
-    an editor. `is_changed` says that the other document says something else now: then nobody can vote, and
-    people are asked again.
+    The version is null where there is no such document. `read_from` is the document in force that was read,
+    where an amendment has taken the place of the named one. `changed_by` last changed these values and
+    counts as an editor. `is_changed` says that the other document says something else now: then nobody can
+    vote, and people are asked again.
     """
 
     field: str
     document_id: UUID
+    read_from: UUID | None
     entity_type: str
     version: int | None
     hash: str | None
@@ -145,6 +148,8 @@ class ApprovalRequest:
     instance_id: UUID
     node_id: str
     requester_id: str
+    # The reason of the last request for a transition.
+    request_reason: str | None
     # The key that requested it, with its owner; null where a person did.
     requester_label: str | None
     requester_owner: NamedPerson | None
@@ -191,6 +196,8 @@ class ApprovalRequest:
     # The people who changed a part of these alone, and have a seat here themselves.
     seated_authors: Sequence[str]
     definition: RunDefinition | None
+    # Why an amendment cannot settle now, also where people approve it; null where it can.
+    original_moved: MovedOriginal | None
     # What has changed since a gate used an approval.
     last_approved: LastApproved | None
     # What has changed since the caller was asked before, and why they are asked again.
@@ -246,6 +253,7 @@ def _read_view(
         instance_id=record.instance_id,
         node_id=record.node_id,
         requester_id=record.requester_id,
+        request_reason=record.request_reason,
         chain_name=record.chain_name,
         chain_version=record.chain_version,
         snapshot_hash=record.snapshot_hash,
@@ -276,6 +284,7 @@ def _read_view(
         editable_behind=list_editable_behind(contract, record.node_id.split(":")[1]) if contract else [],
         unclear=[],
         standing=found.stand(person),
+        original_moved=read_moved_original(connection, tenant_id, contracts, record.document_id),
         last_approved=None,
         last_asked=None,
     )
@@ -306,6 +315,7 @@ def _show_pins(found: ReadRequest, name: NamePerson) -> list[PinnedReference]:
         PinnedReference(
             field=field,
             document_id=UUID(pin["document_id"]),
+            read_from=UUID(pin["read_from"]) if "read_from" in pin else None,
             entity_type=pin["entity_type"],
             version=pin["version"],
             hash=pin["hash"],

@@ -3,7 +3,7 @@
 Amendments are read only where a decision depends on them. An original is locked only when one settles.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -44,7 +44,9 @@ from signet.engine.documents.commands import (
 from signet.store.database import Connection
 from signet.store.documents.amendments import (
     AmendmentRow,
+    StandingRow,
     find_amendment,
+    find_standing,
     hold_original,
     list_foreign_keys,
     list_open_amendments,
@@ -117,6 +119,25 @@ def refuse_while_open(operation: OfEdit, context: MutationContext, row: Document
     assert context.open_amendment is not None
     why = "which is one at a time" if is_second else "and suspended until that settles"
     return refuse_amended(context.open_amendment, why)
+
+
+def foresee_movement(
+    connection: Connection,
+    tenant_id: UUID,
+    document_id: UUID,
+    contract_of: Callable[[StandingRow], CompiledContract | None],
+) -> Rejected | None:
+    """Return why the gate of an amendment would not pass now: its original is gone, or has moved on.
+
+    Nothing is locked, and the gate decides again.
+    """
+    row = find_standing(connection, tenant_id, document_id)
+    contract = contract_of(row) if row is not None else None
+    if row is None or contract is None:
+        return None
+    made_of = OriginalState(row.original_version, row.original_status)
+    now = OriginalState(row.version, row.status, row.is_deleted, row.has_other)
+    return find_movement(contract.contract, made_of, now)
 
 
 def is_edit_of_amendment(change: DocumentChange) -> bool:

@@ -1,5 +1,6 @@
 """Documents that other documents refer to, as they are at this moment: the `refs` of an environment.
 
+Of a document that an amendment has taken the place of, what is in force is read.
 They are read in one statement for all documents of a batch or a wave, and only where an expression follows a
 ref. Changes of the transaction itself are seen.
 """
@@ -11,6 +12,7 @@ from uuid import UUID
 
 from signet.core.approvals.pins import Pins, point_refs
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.core.expressions import FollowedField
@@ -124,7 +126,10 @@ class Refs:
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         found, values = self._find_document(wanted), self._find(wanted)
         shown = found if values is not None else None
+        read_from = shown.read_from if shown is not None else None
+        replaced = {} if read_from is None else {"read_from": str(read_from)}
         return {
+            **replaced,
             "document_id": str(wanted.document_id),
             "entity_type": wanted.entity_type,
             "version": shown.version if shown is not None else None,
@@ -134,14 +139,19 @@ class Refs:
         }
 
     def _is_own(self, document_id: UUID) -> bool:
-        return document_id in self._held or document_id in self._made
+        return self._hold(document_id) is not None or document_id in self._made
+
+    def _hold(self, document_id: UUID) -> DocumentRow | None:
+        """Return the document as this transaction holds it; None for one that was replaced."""
+        row = self._held.get(document_id)
+        return row if row is not None and row.status != AMENDED else None
 
     def _find_persons(self, wanted: _Wanted) -> ResponsiblePersons:
         """Return who last changed these fields; of a document that this transaction changes, its authors.
 
         Who deletes a document changes what is read of it too.
         """
-        referenced, held = self._find_document(wanted), self._held.get(wanted.document_id)
+        referenced, held = self._find_document(wanted), self._hold(wanted.document_id)
         if held is not None and wanted not in self._read:
             read = read_referenced(self._connection, self._tenant_id, [wanted.document_id], wanted.reads)
             self._read[wanted] = read.get(wanted.document_id)
@@ -155,7 +165,7 @@ class Refs:
         )
 
     def _find_document(self, wanted: _Wanted) -> ReferencedDocument | None:
-        row, new = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
+        row, new = self._hold(wanted.document_id), self._made.get(wanted.document_id)
         referenced = _make_referenced(row) if row is not None else new or self._read.get(wanted)
         return referenced if referenced is not None and referenced.entity_type == wanted.entity_type else None
 

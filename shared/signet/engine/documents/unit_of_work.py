@@ -67,6 +67,7 @@ from signet.engine.documents.rules import (
 )
 from signet.ids import make_id
 from signet.store.database import Connection
+from signet.store.documents.amendments import StandingRow
 from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch, write_batch
 from signet.store.pipeline import PipelinedTransaction
 from signet.store.responsible_sets import TransactionSets
@@ -130,7 +131,7 @@ class DocumentUnitOfWork:
     def row(self, document_id: UUID) -> DocumentRow:
         return self._rows[document_id]
 
-    def contract_of(self, row: DocumentRow) -> CompiledContract:
+    def contract_of(self, row: DocumentRow | StandingRow) -> CompiledContract:
         contract = self._definitions.find_contract(row.entity_type, row.contract_version)
         if contract is None:
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{row.entity_type}'")

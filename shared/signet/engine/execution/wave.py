@@ -343,8 +343,10 @@ class _Wave:
             self.result.stats.count_effect(result.effect.effect_type)
             self._rows.effects.append(effect := make_effect_row(context, step, result.effect))
             origin = origin_of(step.token)
-            if origin is not None or root_of(step.token) != ROOT or context.row.birth == "restarted":
-                self._rows.repeating.append(effect | {"token": origin, "first_id": result.effect.first_id})
+            first_id = result.effect.first_id
+            is_sent_back = origin is not None or root_of(step.token) != ROOT
+            if first_id is not None or is_sent_back or context.row.birth == "restarted":
+                self._rows.repeating.append(effect | {"token": origin, "first_id": first_id})
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:

@@ -39,6 +39,7 @@ class AskedVersion:
     """A version that people were asked about before; `snapshot` is its text as it was hashed."""
 
     request_id: UUID
+    document_id: UUID
     document_version: int
     asked_at: datetime
     status: str

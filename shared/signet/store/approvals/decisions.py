@@ -121,6 +121,7 @@ class RequestRecord:
     contract_version: int
     current_version: int
     snapshot: str
+    request_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,10 @@ WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s AND status = 'open'
 SELECT r.id, r.instance_id, r.node_id, r.document_id, r.document_version, r.snapshot_hash, r.definition_hash, r.policy,
        r.policy_hash, r.chain_name, r.chain_version, r.requester_id, r.stage, r.status, r.outcome, r.applied,
        r.escalate_at, r.expire_at, r.created_at, r.ended_at, d.entity_type, d.contract_version,
-       d.version AS current_version, v.snapshot
+       d.version AS current_version, v.snapshot,
+       (SELECT t.reason FROM transition_requests t
+        WHERE t.tenant_id = r.tenant_id AND t.document_id = r.document_id AND t.created_at <= r.created_at
+        ORDER BY t.created_at DESC, t.id DESC LIMIT 1) AS request_reason
 FROM approval_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
 JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id

@@ -29,6 +29,22 @@ class AmendmentRow:
     has_other: bool
 
 
+@dataclass(frozen=True, slots=True)
+class StandingRow:
+    """An amendment that has not settled: the original as it was made of, and as it is at this moment."""
+
+    original_id: UUID
+    original_version: int
+    original_status: str
+    entity_type: str
+    contract_version: int
+    version: int
+    status: str
+    is_deleted: bool
+    # Another amendment of the original is open, or has taken its place.
+    has_other: bool
+
+
 def list_open_amendments(
     connection: Connection, tenant_id: UUID, original_ids: Collection[UUID]
 ) -> dict[UUID, UUID]:
@@ -43,6 +59,13 @@ def find_amendment(connection: Connection, tenant_id: UUID, document_id: UUID) -
     values = {"tenant_id": tenant_id, "document_id": document_id}
     with connection.cursor(row_factory=class_row(AmendmentRow)) as cursor:
         return cursor.execute(_SQL.find_amendment, values).fetchone()
+
+
+def find_standing(connection: Connection, tenant_id: UUID, document_id: UUID) -> StandingRow | None:
+    """Find an amendment with its original as it is; None for what amends nothing, or has settled."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    with connection.cursor(row_factory=class_row(StandingRow)) as cursor:
+        return cursor.execute(_SQL.find_standing, values).fetchone()
 
 
 def hold_original(connection: Connection, tenant_id: UUID, original_id: UUID) -> bool:

@@ -12,6 +12,17 @@ SELECT a.original_id, a.original_version, a.original_status, a.closing,
 FROM amendments a
 WHERE a.tenant_id = %(tenant_id)s AND a.document_id = %(document_id)s
 
+-- name: find_standing
+-- Find what an open amendment was made of, and its original as it is at this moment. Nothing is locked: the gate looks again.
+SELECT a.original_id, a.original_version, a.original_status, d.entity_type, d.contract_version, d.version, d.status,
+       d.deleted_at IS NOT NULL AS is_deleted,
+       EXISTS (SELECT FROM amendments o
+               WHERE o.tenant_id = a.tenant_id AND o.original_id = a.original_id AND o.document_id <> a.document_id
+                 AND (o.closing IS NULL OR o.closing = 'settled')) AS has_other
+FROM amendments a
+JOIN documents d ON d.tenant_id = a.tenant_id AND d.id = a.original_id
+WHERE a.tenant_id = %(tenant_id)s AND a.document_id = %(document_id)s AND a.closing IS DISTINCT FROM 'settled'
+
 -- name: hold_original
 -- Lock an original without waiting: the wave holds its amendment, and whoever holds both began with the original.
 SELECT id FROM documents

@@ -115,6 +115,8 @@ class ReferencedDocument:
     # By field, who changed it last. Where that is not known, everyone who wrote the document: so if deleted.
     changed_by: Mapping[str, Sequence[str] | None]
     wrote: ResponsiblePersons
+    # The document in force that was read, where an amendment has taken the place of the named one.
+    read_from: UUID | None = None
 
     def persons_of(self, field: str) -> ResponsiblePersons:
         persons = self.changed_by.get(field)
@@ -227,7 +229,7 @@ def read_referenced(
     """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {row[0]: ReferencedDocument(*(*row[1:-1], frozenset(row[-1]))) for row in rows}
+    return {row[0]: ReferencedDocument(*(*row[1:-2], frozenset(row[-2]), row[-1])) for row in rows}
 
 
 def read_last_pins(

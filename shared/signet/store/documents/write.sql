@@ -15,9 +15,10 @@ ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_
 LIMIT 1
 
 -- name: read_referenced
--- Read fields of the documents that are referred to, and who changed each last. They are not locked.
--- Of a deleted one nobody reads a value, and everybody who wrote or deleted it counts.
-SELECT d.id, d.entity_type, d.status, d.version, d.deleted_at IS NOT NULL,
+-- Read fields of the documents that are referred to, and who changed each last. They are not locked. Of one that was
+-- replaced, the document in force is read. Of a deleted one nobody reads a value, and everybody who wrote or deleted it
+-- counts.
+SELECT o.id, d.entity_type, d.status, d.version, o.deleted_at IS NOT NULL OR d.deleted_at IS NOT NULL,
        (SELECT v.hash FROM document_versions v
         WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version),
        coalesce((SELECT jsonb_object_agg(field, d.data -> field)
@@ -30,9 +31,11 @@ SELECT d.id, d.entity_type, d.status, d.version, d.deleted_at IS NOT NULL,
                  JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible
                  WHERE d.deleted_at IS NULL), '{}'),
        ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
-             WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible))
-FROM documents d
-WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[])
+             WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible)),
+       nullif(d.id, o.id)
+FROM documents o
+JOIN documents d ON d.tenant_id = o.tenant_id AND d.id = document_in_force(o.id, o.status)
+WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[])
 
 -- name: read_last_pins
 -- Read what the newest instance of each document holds of other documents.

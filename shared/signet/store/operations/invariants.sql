@@ -366,10 +366,10 @@ WHERE e.tenant_id = %(tenant_id)s
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: withdrawn_effects_are_not_sent
--- An effect that was withdrawn is not delivered, and will not be.
+-- An effect that was withdrawn is not sent any more. What was on its way just then may have arrived: people are told of it.
 SELECT concat('effect ', e.id, ' of instance ', e.instance_id, ' was withdrawn at ', e.withdrawn_at, ', and is ', e.status)
 FROM workflow_side_effects_outbox e
-WHERE e.tenant_id = %(tenant_id)s AND e.withdrawn_at IS NOT NULL AND e.status IN ('pending', 'completed')
+WHERE e.tenant_id = %(tenant_id)s AND e.withdrawn_at IS NOT NULL AND e.status IN ('pending', 'failed')
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: ended_steps_send_nothing

@@ -1,14 +1,18 @@
 """Originals of amendments: in force until the amendment settles, and free when it is given up."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.tenant_file import Member
+from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Amend, Update
 from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.repairs import Repairs
+from signet.store.tenants.tenants import save_members
 from tests.support.amended_documents import (
     AMENDABLE,
     APPROVAL,
@@ -36,7 +40,7 @@ from tests.support.amended_documents import (
     withdraw,
 )
 from tests.support.operated_instances import check, operating_on
-from tests.support.workflow_stage import CALL, CONTRACT, WorkflowStage, standing_stage
+from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +160,8 @@ def test_an_original_that_moved_on_holds_the_gate(stage: WorkflowStage) -> None:
         olga, amendment.instance_id, version, state, "look at it again"
     )
     stage.drain()
-    assert [closing for *_, closing in incidents(stage, amendment)] == ["retried", "withdrawn"]
+    # The call is not made again before a person has looked at the original.
+    assert [closing for *_, closing in incidents(stage, amendment)] == ["retried", "withdrawn", None]
     stage.edit(amendment.id)
     stage.drain()
     answer(stage, amendment)
@@ -190,9 +195,77 @@ def test_an_original_that_is_not_settled_any_more_is_not_replaced(
     stage.drain()
     stage.edit(amendment.id, amount=9)
     stage.drain()
-    answer(stage, amendment)
     assert incidents(stage, amendment) == [(code, "business", None)]
     assert stage.status_of(original.id) in ("cancelled", "draft")
+
+
+def list_calls(stage: WorkflowStage, document: Made) -> list[Any]:
+    query: LiteralString = (
+        "SELECT status FROM workflow_side_effects_outbox WHERE instance_id = %s ORDER BY id"
+    )
+    return [status for (status,) in stage.standing.rows(query, stage.instance_of(document.id))]
+
+
+def test_nothing_leaves_for_an_amendment_whose_original_is_gone(stage: WorkflowStage) -> None:
+    """The gate would hold it, when the call has paid already."""
+    original = settled(stage)
+    amendment = amend(stage, original)
+    stage.ask(original.id, "cancel")
+    stage.drain()
+    submit(stage, amendment)
+    assert incidents(stage, amendment) == [(GONE, "business", None)]
+    assert list_calls(stage, amendment) == []
+    withdraw(stage, amendment)
+    assert stage.status_of(amendment.id) == "cancelled" and list_calls(stage, amendment) == []
+
+
+def test_approvers_see_that_the_original_is_gone(stage: WorkflowStage) -> None:
+    look = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "anna"}]}}
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        anna = Member(user_id="anna", display_name="Anna", roles=("voter",))
+        save_members(connection, stage.tenant_id, (anna,), COMMAND_LINE)
+    ways = [{"source": "call", "target": "look", "on": "delivered"}]
+    original = settled(stage)
+    name = read(stage, original).entity_type
+    stage.publish_next(name, approval={"nodes": [CALL, look], "edges": ways})
+    amendment = amend(stage, original)
+    settle(stage, amendment)
+    query = "SELECT id FROM approval_requests WHERE document_id = %s"
+    (request_id,) = stage.standing.row(query, amendment.id)
+    company = stage.standing.company
+    inbox = Approvals(company.database, stage.caches())
+    assert inbox.read_request(company.caller("olga"), request_id).original_moved is None
+    stage.ask(original.id, "cancel")
+    stage.drain()
+    shown = inbox.read_request(company.caller("olga"), request_id).original_moved
+    assert shown is not None and shown.code == GONE and "which is final" in shown.message
+
+
+def test_nothing_leaves_until_a_person_has_seen_an_original_that_moved_on(stage: WorkflowStage) -> None:
+    original = settled(stage)
+    amendment = amend(stage, original)
+    move_on(stage, original)
+    submit(stage, amendment)
+    assert incidents(stage, amendment) == [(MOVED_ON, "business", None)]
+    assert list_calls(stage, amendment) == []
+    stage.edit(amendment.id)
+    stage.drain()
+    answer(stage, amendment)
+    assert (stage.status_of(original.id), stage.status_of(amendment.id)) == ("amended", "active")
+    assert list_calls(stage, amendment) == ["completed"]
+
+
+def test_what_ends_an_amendment_for_good_may_say_so(stage: WorkflowStage) -> None:
+    """The lawful way beside it: its last status leads nowhere, and its call tells the receiver."""
+    ending = {"ending": {"transition": "cancel", "position": "after"}}
+    contract = {**AMENDABLE, "slots": {**AMENDABLE["slots"], **ending}}
+    original = settled(stage, contract, ending={"nodes": [{**CALL, "id": "tell"}]})
+    amendment = amend(stage, original)
+    stage.ask(original.id, "cancel")
+    stage.drain()
+    withdraw(stage, amendment)
+    assert stage.status_of(amendment.id) == "cancelled" and incidents(stage, amendment) == []
+    assert list_calls(stage, amendment) == ["pending"]
 
 
 def test_an_amendment_that_nobody_can_edit_there_begins_again(stage: WorkflowStage) -> None:
@@ -304,7 +377,7 @@ def test_an_amendment_that_begins_again_beside_another_is_held(stage: WorkflowSt
     stage.drain()
     end(stage, first)
     second = amend(stage, original)
-    settle(stage, first)
+    submit(stage, first)
     assert incidents(stage, first) == [(GONE, "business", None)]
     settle(stage, second)
     assert (stage.status_of(original.id), stage.status_of(second.id)) == ("amended", "active")

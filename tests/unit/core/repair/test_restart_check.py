@@ -171,7 +171,8 @@ def test_an_end_names_what_may_follow(
         ("sys:state:draft", "draft", None, "request"),
         ("sys:state:draft", None, None, "nothing"),
         ("sys:state:cancelled", "cancelled", None, "nothing"),
-        ("usr:posting:task", "active", None, "nothing"),
+        # Nobody can ask for anything: what is left undone is not lost.
+        ("usr:posting:task", "active", None, "incident"),
         ("sys:state:active", "active", None, "nothing"),
     ],
 )

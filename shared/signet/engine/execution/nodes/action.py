@@ -245,8 +245,8 @@ def _version(context: InstanceContext, step: Step) -> int:
 
 
 def _describe(refused: Refused, index: int | None = None) -> str:
-    """Say what is wrong; of an item also which one, and its first field that is not as it should be."""
-    if index is None:
-        return f"{refused.code}: {refused.message}"
+    """Say what is wrong, with the first field that is not as it should be; of an item also which one."""
     field = next((f": {error.pointer} {error.message}" for error in refused.fields), "")
+    if index is None:
+        return f"{refused.code}: {refused.message}{field}"
     return f"{refused.code}: item {index} of the list: {refused.message}{field}"
