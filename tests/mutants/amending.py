@@ -187,7 +187,7 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "an approval counts although its vendor was replaced",
         3,
-        "migrations/0072_follow_replaced_documents.sql",
+        "migrations/0069_follow_replaced_documents.sql",
         "d.id = document_in_force(o.id, o.status)",
         "d.id = o.id",
         (f"{REPLACED}people_are_asked_again_about_a_vendor_that_was_replaced",),

@@ -6,7 +6,7 @@ GIVEN_BACK = "tests/faults/test_given_back.py::test_"
 LOOKS = "tests/integration/engine/dispatch/test_due_looks.py::test_"
 UNSETTLED = "tests/integration/engine/dispatch/test_unsettled.py::test_"
 SQL = "shared/signet/store/outbox/given_back.sql"
-MIGRATION = "migrations/0063_bound_giving_back.sql"
+MIGRATION = "migrations/0062_bound_giving_back.sql"
 
 GIVING_BACK = (
     Mutation(
@@ -103,7 +103,7 @@ GIVING_BACK = (
     Mutation(
         "an idle transaction of a tool never ends",
         1,
-        "migrations/0064_end_idle_transactions.sql",
+        "migrations/0063_end_idle_transactions.sql",
         "'5min'",
         "'0'",
         ("tests/migrations/test_idle_transactions.py::test_an_idle_transaction_of_any_role_ends",),

@@ -72,7 +72,7 @@ LEAVING = (
     Mutation(
         "an answer that a step still takes is told as one too many",
         10,
-        "migrations/0071_tell_of_what_had_arrived.sql",
+        "migrations/0068_tell_of_what_had_arrived.sql",
         "OR about_step.status IN ('pending', 'running') THEN",
         "THEN",
         (f"{ON_ITS_WAY}an_answer_that_a_step_still_takes_is_told_to_nobody",),
@@ -99,7 +99,7 @@ LEAVING = (
     Mutation(
         "a claim does not note that its call may leave",
         10,
-        "migrations/0067_note_what_left.sql",
+        "migrations/0065_note_what_left.sql",
         "left_at = coalesce(q.left_at, now())",
         "left_at = q.left_at",
         (f"{LEFT}an_attempt_counts_while_it_is_under_way",),

@@ -113,7 +113,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "a document that appears changes no pin",
         3,
-        "migrations/0072_follow_replaced_documents.sql",
+        "migrations/0069_follow_replaced_documents.sql",
         "WHERE (pin.value -> 'version' IS NOT DISTINCT FROM 'null') = EXISTS (",
         "WHERE pin.value -> 'version' <> 'null' AND NOT EXISTS (",
         (f"{PINNED}a_vendor_that_appears_while_people_are_asked_is_asked_about_again",),
@@ -121,7 +121,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "a document of any type is what a ref was to lead to",
         3,
-        "migrations/0072_follow_replaced_documents.sql",
+        "migrations/0069_follow_replaced_documents.sql",
         "THEN d.entity_type = pin.value ->> 'entity_type'",
         "THEN true",
         (f"{PINNED}a_document_of_another_type_is_no_vendor",),

@@ -17,7 +17,7 @@ NOTICES = f"{INCIDENTS}/test_notices.py::test_"
 
 APPROVALS = "tests/integration/engine/execution/nodes/test_approval.py::test_"
 
-ARRIVED_BEFORE = "migrations/0071_tell_of_what_had_arrived.sql"
+ARRIVED_BEFORE = "migrations/0068_tell_of_what_had_arrived.sql"
 ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
 
 TELLING: Sequence[Mutation] = (
