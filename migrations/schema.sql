@@ -5470,44 +5470,6 @@ GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_api;
 
 GRANT ALL ON FUNCTION public.amendment_in_place_of(document uuid) TO signet_worker;
 
-GRANT SELECT,INSERT ON TABLE public.eligibility_changes TO signet_api;
-
-GRANT SELECT ON TABLE public.eligibility_changes TO signet_worker;
-
-GRANT SELECT(tenant_id) ON TABLE public.eligibility_changes TO signet_dispatch;
-
-GRANT SELECT(changed_at) ON TABLE public.eligibility_changes TO signet_dispatch;
-
-REVOKE ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_api;
-
-GRANT ALL ON FUNCTION public.last_giving(since timestamp with time zone, taken_at timestamp with time zone, taking text, person text, role text) TO signet_worker;
-
-REVOKE ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) FROM PUBLIC;
-
-GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_api;
-
-GRANT ALL ON FUNCTION public.permissions_granting(permission text, own_resources text[]) TO signet_worker;
-
-GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
-
-GRANT SELECT ON TABLE public.member_roles TO signet_worker;
-
-GRANT SELECT ON TABLE public.member_roles TO signet_janitor;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
-
-GRANT SELECT ON TABLE public.org_chart TO signet_worker;
-
-GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
-
-GRANT SELECT ON TABLE public.roles TO signet_worker;
-
-GRANT SELECT ON TABLE public.roles TO signet_janitor;
-
 REVOKE ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.barring_changes_since(since timestamp with time zone, user_ids text[], roles text[], concerned text[], needed text[], own_resources text[]) TO signet_api;
@@ -6075,6 +6037,8 @@ GRANT ALL ON FUNCTION public.vote_changes_since(since timestamp with time zone, 
 REVOKE ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.widen_editors(document_id uuid, responsible bytea) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.withdraw_effects(tenant uuid, step uuid) FROM PUBLIC;
 
