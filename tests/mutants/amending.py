@@ -27,8 +27,8 @@ AMENDING: Sequence[Mutation] = (
         "a second amendment of one document is let through",
         3,
         f"{SIGNET}/engine/documents/unit_of_work.py",
-        "        if met:\n",
-        "        if False:\n",
+        "        if met := list_amendable(amendable):\n",
+        "        if met := []:\n",
         (f"{ORIGINALS}one_is_open_at_a_time", f"{ORIGINALS}an_edit_of_what_is_settled_does_the_same"),
     ),
     Mutation(

@@ -224,8 +224,8 @@ PINNING: Sequence[Mutation] = (
         "what a payload takes of another document is nobody's",
         3,
         f"{SIGNET}/engine/documents/authorship.py",
-        " | operation.sources\n",
-        "\n",
+        "context.followed | operation.sources)\n",
+        "context.followed)\n",
         (
             f"{PAYLOADS}who_wrote_what_a_payload_takes_over_does_not_approve",
             f"{PAYLOADS}who_wrote_what_a_payload_takes_over_does_not_approve_what_is_made",

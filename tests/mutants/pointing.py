@@ -189,8 +189,8 @@ POINTING: Sequence[Mutation] = (
         "nobody stands behind the condition of an action by hand",
         3,
         f"{SIGNET}/engine/documents/authorship.py",
-        "    if context.caller.instance_id is None:\n",
-        "    if context.caller.instance_id is not None:\n",
+        "find_sources(context, context.followed | operation.sources)\n",
+        "find_sources(context, operation.sources)\n",
         (f"{DECIDERS}who_changed_what_lets_a_person_act_does_not_approve_what_they_make",),
     ),
     Mutation(

@@ -24,7 +24,7 @@ PROVING: Sequence[Mutation] = (
         "a value that a rule sets has no author",
         3,
         f"{SIGNET}/engine/documents/rules.py",
-        "        change.content_responsible |= _find_sources(compiled, context, change)",
+        "        change.content_responsible |= compiled.responsible",
         "        pass",
         (f"{THROUGH}the_author_of_a_rule_does_not_approve_what_it_set",),
     ),

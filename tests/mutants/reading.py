@@ -21,9 +21,8 @@ READING: Sequence[Mutation] = (
         "a deleted document has no authors",
         3,
         "shared/signet/store/documents/write.sql",
-        "WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[])\n\n-- name: read_last_pins",
-        "WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL"
-        "\n\n-- name: read_last_pins",
+        "WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[])\n",
+        "WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL\n",
         (f"{READ}who_deletes_what_a_condition_reads_does_not_approve_what_it_let_past",),
     ),
     Mutation(

@@ -26,8 +26,8 @@ PERSONS_BEHIND = (
         "an edit by a step is nobody's",
         3,
         f"{SIGNET}/engine/documents/authorship.py",
-        "return wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote",
-        "return wrote | change.caller.principal.responsible if is_edit else wrote",
+        "wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote",
+        "wrote | change.caller.principal.responsible if is_edit else wrote",
         (f"{THROUGH}an_edit_by_a_step_is_an_edit_of_who_stands_behind_the_step",),
     ),
     Mutation(

@@ -84,14 +84,10 @@ class Figures:
             "signet_request_seconds", "How long a request took.", ("method", "route"), SECONDS
         )
         self._quota_refusals = _Counter(
-            "signet_quota_refusals_total",
-            "Requests that a quota refused, by whose limit it was.",
-            ("limit_of",),
+            "signet_quota_refusals_total", "Requests that a quota refused.", ("limit_of",)
         )
         self._request_waits = _Counter(
-            "signet_request_waits_total",
-            "Requests that preferred to wait: they waited, or no place was left.",
-            ("outcome",),
+            "signet_request_waits_total", "Requests that preferred to wait.", ("outcome",)
         )
         self._wave_size = _Histogram("signet_wave_instances", "Instances that a wave moved.", (), SIZES)
         self._wave_seconds = _Histogram("signet_wave_seconds", "How long a wave took.", (), SECONDS)
@@ -122,13 +118,11 @@ class Figures:
         self._outcomes = _Counter(
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
         )
-
         self._given_back = _Counter(
             "signet_given_back_total",
             "Triggers and effects that an outage gave back without an attempt.",
             ("queue", "code"),
         )
-
         self._heavy_seconds = _Histogram(
             "signet_heavy_call_seconds",
             "How long a call about a large definition took in a process of its own.",

@@ -11,7 +11,7 @@ from signet.core.approvals.eligibility import PeopleBehind, Seat, find_people_be
 from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.guarded_states import list_editable_behind
-from signet.core.control.authorship import ControlAuthors, list_seated_authors
+from signet.core.control.authorship import ControlAuthors
 from signet.core.documents.unclear_text import list_unclear
 from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
@@ -30,7 +30,7 @@ from signet.engine.approvals.shown_names import NamedPerson as NamedPerson
 from signet.engine.approvals.shown_names import read_names
 from signet.engine.approvals.vote_reader import ReadRequest, VoteReader, VoteStanding
 from signet.engine.cache import ContractCache
-from signet.engine.control.authorship import read_control_of_request
+from signet.engine.control.authorship import list_seated_alone, read_control_of_request
 from signet.engine.documents.change import make_org
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -183,8 +183,6 @@ class ApprovalRequest:
     voters_need: Sequence[VoterNeed]
     # The states behind the approval where people may edit the document, and nobody is asked again.
     editable_behind: Sequence[str]
-    # The paths of texts with hidden characters, or with letters of two scripts in one word.
-    unclear: Sequence[str]
     # Whether the caller may decide now.
     standing: VoteStanding
     seats: Sequence[Seat]
@@ -198,10 +196,12 @@ class ApprovalRequest:
     definition: RunDefinition | None
     # Why an amendment cannot settle now, also where people approve it; null where it can.
     original_moved: MovedOriginal | None
+    # The paths of texts with hidden characters, or with letters of two scripts in one word.
+    unclear: Sequence[str] = ()
     # What has changed since a gate used an approval.
-    last_approved: LastApproved | None
+    last_approved: LastApproved | None = None
     # What has changed since the caller was asked before, and why they are asked again.
-    last_asked: LastAsked | None
+    last_asked: LastAsked | None = None
 
 
 def read_approval_request(
@@ -269,7 +269,7 @@ def _read_view(
         decisions=store.read_decisions(connection, tenant_id, record.id),
         break_glass=list_seated(connection, tenant_id, record.id),
         control=control,
-        seated_authors=_list_seated_authors(connection, tenant_id, record, seats, control),
+        seated_authors=list_seated_alone(connection, tenant_id, record.entity_type, seats, control),
         definition=find_run_definition(connection, tenant_id, record.instance_id),
         requester_label=names.label_of(requester_id),
         requester_owner=names.owner_of(requester_id),
@@ -282,11 +282,8 @@ def _read_view(
         answered_by_hand=[_show_answer(row, names.name) for row in answers],
         voters_need=_list_needs(contract, found),
         editable_behind=list_editable_behind(contract, record.node_id.split(":")[1]) if contract else [],
-        unclear=[],
         standing=found.stand(person),
         original_moved=read_moved_original(connection, tenant_id, contracts, record.document_id),
-        last_approved=None,
-        last_asked=None,
     )
 
 
@@ -387,23 +384,3 @@ def _read_control(connection: Connection, tenant_id: UUID, record: RequestRecord
         instance_id=record.instance_id,
         chains={} if record.chain_name is None else {record.chain_name: record.chain_version},
     )
-
-
-def _list_seated_authors(
-    connection: Connection,
-    tenant_id: UUID,
-    record: RequestRecord,
-    seats: Sequence[Seat],
-    control: ControlAuthors,
-) -> list[str]:
-    """List the people who changed the control alone and may fill a seat, have filled one, or stand in."""
-    seated = set()
-    for author in control.list_alone():
-        people = store.read_represented_people(connection, tenant_id, author, record.entity_type)
-        if any(
-            author in (seat.decided_by, seat.on_behalf_of)
-            or any(seat.belongs_to(person, roles) for person, roles in people.items())
-            for seat in seats
-        ):
-            seated.add(author)
-    return list_seated_authors(control, seated)

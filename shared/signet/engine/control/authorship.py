@@ -1,11 +1,13 @@
 """Authors and publishers of a workflow, of its contract and of the chains that it asks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.eligibility import Seat
 from signet.core.compiler.artifact import Artifact
-from signet.core.control.authorship import Authorship, ControlAuthors, make_control
+from signet.core.control.authorship import Authorship, ControlAuthors, list_seated_authors, make_control
+from signet.store.approvals.decisions import read_represented_people
 from signet.store.control.authorship import (
     find_contract_authorship,
     find_definition_authorship,
@@ -70,3 +72,23 @@ def _list_chains(content: Mapping[str, Any]) -> list[str]:
     """List the chains that the approvals of a workflow name."""
     nodes = content["nodes"].values()
     return sorted({node["config"]["chain"] for node in nodes if node["config"].get("chain") is not None})
+
+
+def list_seated_alone(
+    connection: Connection,
+    tenant_id: UUID,
+    entity_type: str,
+    seats: Sequence[Seat],
+    control: ControlAuthors,
+) -> list[str]:
+    """List the people who changed the control alone and may fill a seat, have filled one, or stand in."""
+    seated = set()
+    for author in control.list_alone():
+        people = read_represented_people(connection, tenant_id, author, entity_type)
+        if any(
+            author in (seat.decided_by, seat.on_behalf_of)
+            or any(seat.belongs_to(person, roles) for person, roles in people.items())
+            for seat in seats
+        ):
+            seated.add(author)
+    return list_seated_authors(control, seated)

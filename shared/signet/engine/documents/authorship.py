@@ -77,7 +77,7 @@ def add_editors(
 
 
 def persons_of_version(change: DocumentChange) -> ResponsiblePersons:
-    """Return the persons behind a version. Whoever reads the document has them as editors.
+    """Return the persons behind a version. Who reads the document has them as editors.
 
     What a person types is theirs. Actions, rules, steps and gates write because of what the document said: so
     everybody who wrote it is behind that. Where they are too many for a set, nobody is left out: of a version

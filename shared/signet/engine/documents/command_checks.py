@@ -1,6 +1,6 @@
 """Checks that need no document: batches too long, invalid names, texts that no store keeps."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -137,16 +137,12 @@ def is_refusal(operation: Operation, change: DocumentChange) -> bool:
     return is_refused and not change.writes_document
 
 
-def list_amendable(
-    rows: Iterable[tuple[Operation, DocumentRow]],
-    find_contract: Callable[[Operation, DocumentRow], CompiledContract | None],
-) -> list[UUID]:
+def list_amendable(operations: Iterable[tuple[Operation, DocumentRow, CompiledContract]]) -> list[UUID]:
     """List the documents whose open amendment an answer depends on."""
     return [
         row.id
-        for operation, row in rows
-        if (contract := find_contract(operation, row)) is not None
-        and may_meet_amendment(operation, contract.contract, row)
+        for operation, row, contract in operations
+        if may_meet_amendment(operation, contract.contract, row)
     ]
 
 

@@ -234,7 +234,8 @@ class DocumentUnitOfWork:
     def _read_amendments(self, operations: Sequence[Operation]) -> None:
         """Read which documents are amended, where an answer depends on it; for most operations nothing."""
         rows = [(operation, row) for operation in operations if (row := self._row_of(operation))]
-        if met := list_amendable(rows, self._find_contract):
+        amendable = [(*pair, found) for pair in rows if (found := self._find_contract(*pair))]
+        if met := list_amendable(amendable):
             self._open_amendments = self.originals.list_open(met)
 
     def _replace_original(
