@@ -1,4 +1,4 @@
-"""Nothing that was done for a decision is done again by a node that a newer definition has renamed or moved."""
+"""Nothing that was done for a decision is done again by a node that a definition has renamed or moved."""
 
 from collections.abc import Mapping
 from typing import Any
