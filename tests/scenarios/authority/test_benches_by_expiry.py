@@ -38,10 +38,9 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 def asked(stage: WorkflowStage) -> Made:
     """Ask finance, and the clerks where finance has not decided in time."""
     finance, clerks = (
-        {"id": name, "type": "approval", "config": {"approvers": [role(held)], "quorum": "any"}}
-        for name, held in (("look", "finance"), ("wide", "clerk"))
+        {"id": name, "type": "approval", "config": {"approvers": [role(held)], "quorum": "any", **more}}
+        for name, held, more in (("look", "finance", {"expire_after": "PT1H"}), ("wide", "clerk", {}))
     )
-    finance["config"]["expire_after"] = "PT1H"
     edges = [
         {"source": "look", "target": "out"},
         {"source": "look", "target": "wide", "on": "expired"},
