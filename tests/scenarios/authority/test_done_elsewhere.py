@@ -1,4 +1,4 @@
-"""What was done for a decision is not done again by a node that a newer definition has renamed or moved."""
+"""A node that a newer definition has renamed or moved does nothing again for the same decision."""
 
 from collections.abc import Mapping
 from typing import Any
