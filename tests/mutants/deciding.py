@@ -12,7 +12,17 @@ DECIDING, DELEGATIONS = f"{TESTS}/test_decide.py::test_", f"{TESTS}/test_delegat
 REQUESTERS, ROLES_LOST = f"{TESTS}/test_requesters.py::test_", f"{TESTS}/test_lost_approvers.py::test_"
 CONCURRENCY = "tests/concurrency/test_decisions.py::test_"
 
+REQUESTS = "tests/scenarios/authority/test_deciding_requests.py::test_"
+
 WHO_IS_BARRED = (
+    Mutation(
+        "a key decides by a request",
+        3,
+        f"{ENGINE}/documents/decide.py",
+        "    if denial is None and context.caller.principal.is_key:\n",
+        "    if False:\n",
+        (f"{REQUESTS}a_key_decides_nothing",),
+    ),
     Mutation(
         "an editor may decide",
         3,

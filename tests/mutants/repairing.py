@@ -240,8 +240,8 @@ REPAIRING = (
         "a call that is under way is sent again behind its approval",
         10,
         EARLIER_SQL,
-        "AND (sent.is_done OR effect.is_sent)\nGROUP BY",
-        "AND sent.is_done\nGROUP BY",
+        "'notification') AND (sent.is_done OR effect.is_sent)",
+        "'notification') AND sent.is_done",
         (f"{SENT_TWICE}a_call_that_may_have_left_is_not_sent_again_behind_its_approval",),
     ),
     Mutation(

@@ -37,9 +37,10 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 def asked(stage: WorkflowStage) -> Made:
     """Ask finance, and the clerks where finance has not decided in time."""
-    of_finance = {"approvers": [role("finance")], "quorum": "any", "expire_after": "PT1H"}
-    finance = {"id": "look", "type": "approval", "config": of_finance}
-    clerks = {"id": "wide", "type": "approval", "config": {"approvers": [role("clerk")], "quorum": "any"}}
+    finance, clerks = (
+        {"id": name, "type": "approval", "config": {"approvers": [role(held)], "quorum": "any", **more}}
+        for name, held, more in (("look", "finance", {"expire_after": "PT1H"}), ("wide", "clerk", {}))
+    )
     edges = [
         {"source": "look", "target": "out"},
         {"source": "look", "target": "wide", "on": "expired"},

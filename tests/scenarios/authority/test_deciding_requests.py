@@ -1,14 +1,18 @@
 """A request that decides is barred like a vote, also by what is read of another document."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member
+from signet.engine.documents.commands import RequestTransition
 from signet.engine.documents.erase import Erasures
+from signet.engine.documents.mutate import Documents
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import edit
 from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
@@ -71,6 +75,19 @@ def test_who_changed_another_field_accepts_it(stage: WorkflowStage) -> None:
     supplier, made = submitted(stage, *deciding(stage), supplied_by="mia")
     edit(stage, supplier, "app1", amount=3)
     assert accept(stage, made, "mia") == "SEPARATION_OF_DUTIES"
+    assert accept(stage, made, "app1") == "active"
+
+
+def test_a_key_decides_nothing(stage: WorkflowStage) -> None:
+    """App1 has no part in the document. Also who has the secret of their key would decide by it."""
+    _, made = submitted(stage, *deciding(stage), supplied_by="mia")
+    with pytest.raises(Rejected) as caught:
+        key = Principal(stage.tenant_id, "key:7", ("admin",), behind=frozenset(("app1",)))
+        caller = replace(stage.standing.company.caller("app1", "admin"), principal=key)
+        documents = Documents(stage.standing.company.database, stage.registry)
+        documents.mutate(caller, RequestTransition(made.id, stage.version_of(made.id), "accept"))
+    assert (caught.value.code, stage.status_of(made.id)) == ("PERMISSION_DENIED", "submitted")
+    assert "an API key asks for nothing that decides" in caught.value.message
     assert accept(stage, made, "app1") == "active"
 
 

@@ -1,4 +1,4 @@
-"""Nothing that was done for a decision is done again by a node that a definition has renamed or moved."""
+"""A node that a newer definition has renamed or moved does nothing again for the same decision."""
 
 from collections.abc import Mapping
 from typing import Any

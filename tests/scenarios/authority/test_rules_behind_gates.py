@@ -136,7 +136,7 @@ def test_a_rule_sets_values_of_what_people_send(stage: WorkflowStage) -> None:
 
 
 def test_a_rule_changes_nothing_in_the_slot_of_a_request_that_decides(stage: WorkflowStage) -> None:
-    """Rudi confirms what the order says. A rule of theirs takes the stamp behind the request as its sign."""
+    """Rudi confirms what the document says. Then the stamp is the sign for rudi's rule."""
     transitions = {**CONTRACT["transitions"], "release": {"from": ["submitted"], "to": "active"}}
     transitions["release"]["kind"] = "requested"
     del transitions["approve"]

@@ -150,7 +150,7 @@ SLOTS: Mapping[str, Mapping[str, Any]] = {
 def test_a_rule_changes_nothing_whomever_the_payment_asks(
     stage: WorkflowStage, way: str, is_asked: bool
 ) -> None:
-    """Where the payment's workflow asks people, it may be on another way than the one that is gone."""
+    """The payment's workflow may ask people on another way than the one that is gone."""
     order, payment = orders(stage, is_asked=is_asked, **SLOTS[way])
     save(stage, payment, "action", "entity.is_posted == true", "DE-RULE")
     made = ordered(stage, order)

@@ -350,13 +350,17 @@ def _read_pins(operation: RequestTransition, context: MutationContext) -> Pins |
 
 
 def _separated(context: MutationContext, row: DocumentRow, pins: Pins) -> Rejected | None:
-    """Refuse a request that decides, by a person who took part, also through a key of theirs.
+    """Refuse a request that decides, by a person who took part or by a key: a key decides nothing.
 
     The person took part, too, who last changed a field that may be read of another document.
     """
     find_conflict = separation_conflict(context.contract, find_authors(row, pins))
     denials = map(find_conflict, sorted(context.caller.principal.responsible))
-    return as_rejected(next((denial for denial in denials if denial is not None), None))
+    denial = next((denial for denial in denials if denial is not None), None)
+    if denial is None and context.caller.principal.is_key:
+        remedy = "Have a person ask for it, who has no part in the document."
+        return Rejected("PERMISSION_DENIED", "an API key asks for nothing that decides", remedy=remedy)
+    return as_rejected(denial)
 
 
 def _reason_required(transition: str) -> Rejected:
