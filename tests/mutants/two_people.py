@@ -324,7 +324,7 @@ TWO_PEOPLE = (
     Mutation(
         "a single author with a seat is not shown",
         4,
-        "shared/signet/engine/approvals/request_view.py",
+        "shared/signet/engine/control/authorship.py",
         "            seated.add(author)\n",
         "            pass\n",
         ("tests/integration/engine/control/test_authorship.py::test_an_author_who_is_asked_is_shown",),
