@@ -3,7 +3,7 @@
 --
 -- Whether something has left is a fact of its own. It was read from the attempts, from the answer and from a sentence, and
 -- an attempt that had sent nothing counted too. `left_at` is the moment from which it may have left: a claim sets it, and
--- the worker takes it back where nothing went out. `lost_at` says that the end of the last attempt is not known. 0068 fills
+-- the worker takes it back where nothing went out. `lost_at` says that the end of the last attempt is not known. 0066 fills
 -- both for what is there. The release before asks may_have_left() until it is replaced.
 
 -- up
@@ -11,6 +11,7 @@ ALTER TABLE workflow_side_effects_outbox ADD COLUMN claimed_at timestamptz;
 ALTER TABLE workflow_side_effects_outbox ADD COLUMN left_at timestamptz;
 ALTER TABLE workflow_side_effects_outbox ADD COLUMN lost_at timestamptz;
 GRANT UPDATE (claimed_at, left_at, lost_at) ON workflow_side_effects_outbox TO signet_worker;
+GRANT UPDATE (lost_at) ON workflow_side_effects_outbox TO signet_janitor;
 
 -- What was withdrawn keeps its status; whether it had left may become known later.
 CREATE OR REPLACE FUNCTION keep_withdrawn() RETURNS trigger LANGUAGE plpgsql

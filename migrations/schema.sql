@@ -5556,6 +5556,8 @@ GRANT UPDATE(left_at) ON TABLE public.workflow_side_effects_outbox TO signet_wor
 
 GRANT UPDATE(lost_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
+GRANT UPDATE(lost_at) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.claim_effects(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) TO signet_worker;
