@@ -169,6 +169,11 @@ def test_open_incidents_are_told_by_code(watching: TelemetryFanOut, stream: io.S
 def test_an_attempt_to_deliver_is_told(
     company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:
+    admin.execute(
+        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+        " VALUES (%s, 'erp', 'https://erp.example', '{erp}', 'olga')",
+        [company.tenant_id],
+    )
     put(admin, "effects", company.tenant_id)
     put(admin, "effects", company.tenant_id, attempts=4)
     assert Effects(worker, {}, watching).work(company.tenant_id) == 2
