@@ -271,7 +271,8 @@ def test_a_loop_does_not_have_a_restart_call_again(stage: WorkflowStage) -> None
     """The loop has passed two gates since the call. They asked nobody: what was done before them counts."""
     document = made(stage, LOOP)
     stage.standing.run(
-        "UPDATE workflow_side_effects_outbox SET attempts = 1 WHERE instance_id = %s", document.instance_id
+        "UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now() WHERE instance_id = %s",
+        document.instance_id,
     )
     ask(stage, document, "hold", "release")
     assert held_by(stage, document) == [HELD]

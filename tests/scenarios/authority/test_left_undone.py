@@ -139,6 +139,6 @@ def test_what_was_done_in_a_last_status_leaves_nothing(stage: WorkflowStage) -> 
     document = stage.create(stage.publish(LAST, **slots), "carl", number="P1")
     submit(stage, document, "carl")
     assert vote(stage, document.id, "bea") == APPROVED
-    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 1")
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 1, left_at = now()")
     assert cancel(stage, document) == "done"
     assert held_by(stage, document) == []

@@ -66,7 +66,7 @@ def test_the_overview(client: Client, admin: Admin) -> None:
     assert seen.body["stuck_instances"] == 0
     assert seen.body["usage"] == {"running_instances": 1, "paused_instances": 0, "steps": 0}
     quotas = {quota["name"]: quota for quota in seen.body["quotas"]}
-    assert 1_500 <= quotas["api:read"]["left"] <= quotas["api:read"]["capacity"] == 3_000
+    assert 1_400 <= quotas["api:read"]["left"] <= quotas["api:read"]["capacity"] == 3_000
     assert {len(table["months"]) for table in seen.body["partitions"]} == {3}
     assert seen.body["actions_not_loaded"] == []
 
