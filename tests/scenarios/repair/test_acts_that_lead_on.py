@@ -185,12 +185,13 @@ def test_what_is_left_undone_behind_a_gate_opens_an_incident(scene: RepairScene)
     assert scene.describe(document) == "active"
 
 
-def test_in_a_final_status_it_is_named_and_nothing_follows(scene: RepairScene) -> None:
+def test_in_a_final_status_what_is_left_undone_stays_an_incident(scene: RepairScene) -> None:
+    """A restart would do it."""
     document = broken(scene, "archive")
     assert scene.describe(document) == "closed, held: ACTION_FAILED"
     ended = cancel(scene, document)
-    assert (ended.follows, ended.undone) == ("nothing", ["usr:archive:run"])
-    assert scene.describe(document) == "closed"
+    assert (ended.follows, ended.undone) == ("incident", ["usr:archive:run"])
+    assert scene.describe(document) == "closed, held: DOCUMENT_WITHOUT_WORKFLOW"
 
 
 def test_where_people_can_ask_the_next_request_follows(scene: RepairScene) -> None:
