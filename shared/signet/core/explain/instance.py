@@ -366,6 +366,8 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield from (f"    {sentence}" for sentence in position.waits_for)
     yield from ("", "What moves it")
     yield from (f"  {sentence}" for sentence in explained.waking)
+    stuck_stages = [stuck.text for stuck in explained.stuck_stages]
+    yield from _write_groups("What to do where nobody may decide", stuck_stages)
     yield from write_ways_on(explained.acts)
     yield from _write_left(explained)
     yield from ("", "How it came here (steps in the order of their ends)")
@@ -382,8 +384,6 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     if explained.approved_references:
         yield from ("", "What it reads of other documents as it was approved")
     yield from (f"  {reference.text}" for reference in explained.approved_references)
-    stuck_stages = [stuck.text for stuck in explained.stuck_stages]
-    yield from _write_groups("What to do where nobody may decide", stuck_stages)
     yield from ("", "Its life")
     yield from (f"  {describe_time(turn.at)}  {turn.text}" for turn in explained.turns)
 

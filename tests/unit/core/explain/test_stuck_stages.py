@@ -11,6 +11,7 @@ from signet.core.explain.stuck_stages import StuckStage
 from tests.support.core.instance_records import CONTRACT, DOCUMENT, FINANCE, WORKFLOW, record
 from tests.unit.core.runtime.test_go_to_targets import GOING_ON, LOOK, PLAIN, POST, compile_line, make_line
 
+HISTORY = "How it came here (steps in the order of their ends)"
 REQUEST = UUID(int=40)
 STUCK = StuckStageRecord(
     node_id=FINANCE,
@@ -85,7 +86,7 @@ def test_it_names_the_stage_what_keeps_each_person_and_the_ways_out() -> None:
         RETRY,
     )
     lines = write_instance(explain_instance(WORKFLOW, CONTRACT, record(stuck_stages=[STUCK])))
-    assert "What to do where nobody may decide" in lines
+    assert lines.index("What to do where nobody may decide") < lines.index(HISTORY)
     assert f"    {ADD}" in lines
 
 
