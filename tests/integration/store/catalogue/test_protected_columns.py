@@ -138,6 +138,7 @@ OF_EFFECTS = {
         *("response_json", "withdrawn_at", "first_id", "held_at", "max_attempts", "planned_at"),
         *("claimed_at", "left_at", "lost_at"),
     },
+    "signet_janitor": {"lost_at"},
 }
 
 
