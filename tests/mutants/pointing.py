@@ -197,7 +197,7 @@ POINTING: Sequence[Mutation] = (
         "who wrote the value that chose the way is forgotten",
         3,
         f"{SIGNET}/core/runtime/workflow.py",
-        "own | self.read_by_conditions(contract, node)",
+        "own | failing | self.read_by_conditions(contract, node)",
         "frozenset()",
         (f"{DECIDERS}who_wrote_the_value_that_chose_the_way_stays_barred",),
     ),

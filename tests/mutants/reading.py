@@ -52,4 +52,12 @@ READING: Sequence[Mutation] = (
         "            pass\n",
         (f"{READ}who_wrote_what_lets_a_person_ask_does_not_approve_what_they_ask",),
     ),
+    Mutation(
+        "who wrote what makes a step fail is nobody",
+        3,
+        "shared/signet/core/runtime/workflow.py",
+        'if node.edges.get("error") else',
+        "if False else",
+        (f"{READ}who_wrote_what_makes_a_step_fail_does_not_approve_where_its_error_leads",),
+    ),
 )

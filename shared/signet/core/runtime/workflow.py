@@ -198,11 +198,15 @@ class Workflow:
         return self.followed_by(contract, node) | by_action
 
     def deciding_fields_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what the conditions of a node and of the edges behind it read behind refs."""
+        """Return what the conditions of a node and of the edges behind it read behind refs.
+
+        What a node reads decides its way, too, where an edge leads on from its error.
+        """
         key = contract.hash, node.id
         if key not in self._deciding_fields:
             own = self.followed_by(contract, node) if node.type.name in _WITH_CONDITIONS else frozenset()
-            self._deciding_fields[key] = own | self.read_by_conditions(contract, node)
+            failing = self.read_by(contract, node) if node.edges.get("error") else frozenset()
+            self._deciding_fields[key] = own | failing | self.read_by_conditions(contract, node)
         return self._deciding_fields[key]
 
     def reads_variables(self, node: WorkflowNode) -> bool:
