@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from signet.core.canonical_json import content_hash
+from signet.core.errors import Rejected
+from signet.core.expressions import Environment
+from signet.core.runtime.decisions import Decision, conclude, conclude_error
 from signet.core.runtime.execution import Blocked
+from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token
+from signet.core.runtime.result_bounds import render
 from signet.core.runtime.tokens import origin_of
-from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 DONE_BEFORE = "DONE_BEFORE"
 
@@ -83,3 +89,37 @@ def find_done_elsewhere(node: WorkflowNode, done: Mapping[str, UUID]) -> Blocked
 def _is_retried(step: EarlierStep, token: Token) -> bool:
     origin = origin_of(token.id)
     return step.is_own and origin is not None and origin == (origin_of(step.token) or step.token)
+
+
+def conclude_earlier(workflow: Workflow, node: WorkflowNode, done: EarlierStep, env: Environment) -> Decision:
+    """Conclude as the step ended the first time, with what it has kept."""
+    evidence = {"done_before": done.id}
+    if done.error is not None:
+        return conclude_error(workflow, node, done.error, env, {**evidence, "error": done.error})
+    env = {**env, "context": {**env["context"], **done.variables}}
+    outcome = OUTCOME_OF_SKIPPED[node.type.name]
+    return conclude(workflow, node, outcome, env, evidence, dict(done.variables))
+
+
+def hash_said(node: WorkflowNode, env: Environment) -> str | None:
+    """Hash what the node would say now: a call with its receiver, or what an action is given.
+
+    None stands for a template that gives too much. Of a list it is the items. What the engine made of them
+    cannot be compared: each item changes the next.
+    """
+    if node.config.get("for_each") is not None:
+        return content_hash({"items": node.expressions["/for_each"].value(env)})
+    rendered = render(node, "/payload", {**env, "item": None})
+    if isinstance(rendered, Rejected):
+        return None
+    payload = rendered[0]
+    if node.type.name != "webhook_out":
+        return content_hash(payload)
+    event = node.config.get("event")
+    endpoint = None if event is not None else node.config["endpoint"]
+    return content_hash(describe_call(endpoint, event, payload))
+
+
+def describe_call(endpoint: str | None, event: str | None, payload: Any) -> dict[str, Any]:
+    """Describe a call without how often it is tried."""
+    return {"endpoint": endpoint, "event": event, "payload": payload}

@@ -5,16 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from signet.core.approvals.decided_way import StatusRun, read_way
-from signet.core.canonical_json import content_hash
-from signet.core.errors import Rejected
-from signet.core.runtime.decisions import Decision, conclude, conclude_error
+from signet.core.runtime.decisions import Decision
 from signet.core.runtime.done_before import EarlierStep, Resent, find_done
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
-from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.result_bounds import render
 from signet.core.runtime.tokens import ROOT, is_item, root_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.simulation.world import SimulatedWorld
@@ -33,32 +29,6 @@ def find_done_before(
     if not is_behind_gate(world.workflow, (), world.status, is_decided=way.is_decided):
         since_gate = world.execution.find_passed_gate()
     return find_done(node, token, said, _list_earlier(world, node, way.since, since_gate))
-
-
-def conclude_as_before(world: SimulatedWorld, node: WorkflowNode, done: EarlierStep) -> Decision:
-    """End the step as it ended the first time."""
-    env = world.env(node)
-    env = {**env, "context": {**env["context"], **done.variables}}
-    evidence = {"done_before": done.id}
-    if done.error is not None:
-        return conclude_error(world.workflow, node, done.error, env, evidence)
-    outcome = OUTCOME_OF_SKIPPED[node.type.name]
-    return conclude(world.workflow, node, outcome, env, evidence, dict(done.variables))
-
-
-def describe_said(world: SimulatedWorld, node: WorkflowNode) -> str | None:
-    """Return the hash of what the node says: a call with its receiver, a payload, or a list.
-
-    None stands for a template that gives too much: such a node says nothing.
-    """
-    env = world.env(node)
-    if node.config.get("for_each") is not None:
-        return content_hash({"items": node.expressions["/for_each"].value(env)})
-    rendered = render(node, "/payload", {**env, "item": None})
-    if isinstance(rendered, Rejected):
-        return None
-    receiver = [node.config.get("endpoint"), node.config.get("event")]
-    return content_hash({"receiver": receiver, "payload": rendered[0]})
 
 
 def note_gate(world: SimulatedWorld, node: WorkflowNode, decision: Decision, status: str | None) -> None:

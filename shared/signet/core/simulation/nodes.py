@@ -17,7 +17,7 @@ from signet.core.runtime.decisions import (
     conclude_refused,
     decide,
 )
-from signet.core.runtime.done_before import EarlierStep
+from signet.core.runtime.done_before import EarlierStep, conclude_earlier, hash_said
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
@@ -25,8 +25,6 @@ from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.simulation.done_before import (
-    conclude_as_before,
-    describe_said,
     find_done_before,
     note_gate,
 )
@@ -56,7 +54,7 @@ def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPl
         )
     if node.type.name not in ("action", "webhook_out"):
         return ActionPlan()
-    said = describe_said(world, node)
+    said = hash_said(node, world.env(node))
     done = find_done_before(world, node, token, said)
     if isinstance(done, Blocked):
         return done
@@ -80,7 +78,7 @@ def try_gate(world: SimulatedWorld, gate: str, asker: Actor) -> str | None:
 
 def act(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     if isinstance(pending.plan, EarlierStep):
-        return conclude_as_before(world, pending.node, pending.plan), None
+        return conclude_earlier(world.workflow, pending.node, pending.plan, world.env(pending.node)), None
     return _ACTORS[pending.node.type.name](world, pending)
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from signet.core.repair.restart_check import list_repeated
 from signet.core.runtime.document_changes import take_drift
+from signet.core.runtime.done_before import hash_said
 from signet.core.runtime.go_to_targets import check_go_to, has_lasting_effect
 from signet.core.runtime.hand_answers import describe_answer
 from signet.core.runtime.operator_actions import check_ask_again, check_skip, decide_skip
@@ -17,7 +18,6 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.done_once import hash_said
 from signet.engine.instances.act_checks import (
     has_drifted,
     raise_if,

@@ -5,16 +5,19 @@ from typing import Any
 
 from signet.core.approvals.decided_way import DecidedWay
 from signet.core.canonical_json import content_hash
-from signet.core.errors import Rejected
-from signet.core.expressions import Environment
-from signet.core.runtime.decisions import conclude, conclude_error
-from signet.core.runtime.done_before import EarlierStep, Resent, find_done, find_done_elsewhere
+from signet.core.runtime.done_before import (
+    EarlierStep,
+    Resent,
+    conclude_earlier,
+    describe_call,
+    find_done,
+    find_done_elsewhere,
+    hash_said,
+)
 from signet.core.runtime.execution import Blocked, PendingAction
 from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate, may_have_lasted
-from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Step
-from signet.core.runtime.result_bounds import render
 from signet.core.runtime.tokens import ROOT, is_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
@@ -96,39 +99,10 @@ def _find_done_elsewhere(context: InstanceContext, node: WorkflowNode, since: in
 
 def conclude_as_before(context: InstanceContext, pending: PendingAction, done: EarlierStep) -> HandlerResult:
     """End the step as it ended the first time."""
-    node, execution = pending.node, context.execution
+    execution = context.execution
     env = context.decision_input(execution.token_of(pending.step)).env
-    evidence = {"done_before": done.id}
-    if done.error is not None:
-        evidence["error"] = done.error
-        return HandlerResult(conclude_error(execution.workflow, node, done.error, env, evidence))
-    env = {**env, "context": {**execution.projection.context, **done.variables}}
-    outcome = OUTCOME_OF_SKIPPED[node.type.name]
-    return HandlerResult(conclude(execution.workflow, node, outcome, env, evidence, done.variables))
-
-
-def hash_said(node: WorkflowNode, env: Environment) -> str | None:
-    """Hash what the node would say now: a call with its receiver, or what an action is given.
-
-    None stands for a template that gives too much. Of a list it is the items. What the engine made of them
-    cannot be compared: each item changes the next.
-    """
-    if node.config.get("for_each") is not None:
-        return content_hash({"items": node.expressions["/for_each"].value(env)})
-    rendered = render(node, "/payload", {**env, "item": None})
-    if isinstance(rendered, Rejected):
-        return None
-    payload = rendered[0]
-    if node.type.name != "webhook_out":
-        return content_hash(payload)
-    event = node.config.get("event")
-    endpoint = None if event is not None else node.config["endpoint"]
-    return content_hash(_describe_call(endpoint, event, payload))
-
-
-def _describe_call(endpoint: str | None, event: str | None, payload: Any) -> dict[str, Any]:
-    """Describe a call without how often it is tried."""
-    return {"endpoint": endpoint, "event": event, "payload": payload}
+    env = {**env, "context": execution.projection.context}
+    return HandlerResult(conclude_earlier(execution.workflow, pending.node, done, env))
 
 
 def _list_earlier(
@@ -197,5 +171,5 @@ def _read_said(evidence: Any, effect: EffectOfStep | None) -> str:
     """Return the hash of what was said. What a person of an older release answered for is not known."""
     if effect is not None:
         message = effect.payload_json
-        return content_hash(_describe_call(effect.endpoint, message.get("event"), message.get("payload")))
+        return content_hash(describe_call(effect.endpoint, message.get("event"), message.get("payload")))
     return str(evidence["said"]) if "said" in evidence else content_hash(evidence.get("payload"))
