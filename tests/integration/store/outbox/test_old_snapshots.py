@@ -1,6 +1,7 @@
 """The janitor's walks over tenants while another transaction has an old snapshot."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, get_args
 
 import psycopg
@@ -31,9 +32,7 @@ def count_walks(janitor: Database) -> dict[About, int]:
         with janitor.tenantless_transaction() as connection:
             counted[about] = count_buffers(
                 connection,
-                lambda about=about: find_tenants(  # type: ignore[misc]
-                    connection, about, kept_seconds=0, after=None, at_most=10
-                ),
+                partial(find_tenants, connection, about, kept_seconds=0, after=None, at_most=10),
             )
     return counted
 
