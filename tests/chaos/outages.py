@@ -16,6 +16,8 @@ CHUNK = b"\0" * 8_192
 def table_locked(town: Town) -> Iterator[None]:
     """Hold the lock that building an index takes on the table of steps."""
     with psycopg.connect(town.url) as connection:
+        # The server ends what idles in a transaction; who builds an index does not idle.
+        connection.execute("SET idle_in_transaction_session_timeout = 0")
         connection.execute("LOCK TABLE workflow_step_executions IN SHARE MODE")
         yield
         connection.rollback()

@@ -61,9 +61,15 @@ class TypeDefinitions:
         self._connection = connection
         self._tenant_id = tenant_id
         self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
+        self._met: dict[tuple[str, int], CompiledContract] = {}
 
     def find_contract(self, entity_type: str, version: int) -> CompiledContract | None:
-        return self._contracts.read(self._connection, self._tenant_id, entity_type, version)
+        met = self._met.get((entity_type, version))
+        if met is None:
+            met = self._contracts.read(self._connection, self._tenant_id, entity_type, version)
+            if met is not None:
+                self._met[entity_type, version] = met
+        return met
 
     def find_newest_contract(self, entity_type: str) -> CompiledContract | None:
         """Find the contract of new documents: the one that the workflow of their type names."""

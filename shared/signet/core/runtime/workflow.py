@@ -117,6 +117,7 @@ class Workflow:
         self._followed: dict[str, frozenset[FollowedField]] = {}
         self._followed_by_node: dict[tuple[str, str], frozenset[FollowedField]] = {}
         self._deciding_fields: dict[tuple[str, str], frozenset[FollowedField]] = {}
+        self._reading_nodes: dict[str, frozenset[str]] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
@@ -208,6 +209,19 @@ class Workflow:
             failing = self.read_by(contract, node) if node.edges.get("error") else frozenset()
             self._deciding_fields[key] = own | failing | self.read_by_conditions(contract, node)
         return self._deciding_fields[key]
+
+    def nodes_reading_refs(self, contract: CompiledContract) -> frozenset[str]:
+        """Return the nodes that may read behind refs: they, their actions, rules or the edges behind them."""
+        if contract.hash not in self._reading_nodes:
+            self._reading_nodes[contract.hash] = frozenset(
+                node.id
+                for node in self.nodes.values()
+                if (contract.has_readable_refs and node.type.name == "rule") or self._reads(contract, node)
+            )
+        return self._reading_nodes[contract.hash]
+
+    def _reads(self, contract: CompiledContract, node: WorkflowNode) -> bool:
+        return bool(self.read_by(contract, node) or self.deciding_fields_of(contract, node))
 
     def reads_variables(self, node: WorkflowNode) -> bool:
         """Return whether the node takes a value from a variable. A function in Python may read every one."""

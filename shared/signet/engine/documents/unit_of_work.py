@@ -105,6 +105,8 @@ class DocumentUnitOfWork:
         self.connection = connection
         self._tenant_id = tenant_id
         self._rows = dict(rows)
+        # Grows with each change of a row, so that who has read one knows whether it still is the last.
+        self.revision = 0
         self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
         self.keep_responsible = TransactionSets(connection, tenant_id).keep
         self._maker = RowMaker(transaction, self.keep_responsible)
@@ -203,6 +205,7 @@ class DocumentUnitOfWork:
         checkpoint, self._checkpoint = self._checkpoint, None
         if undo and checkpoint is not None:
             checkpoint.restore(self.connection)
+            self.revision += 1
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)
@@ -256,7 +259,7 @@ class DocumentUnitOfWork:
             raise Transient("DATABASE_CONTENDED", "another document has taken a key of the amendment")
         if change.before is not None and change.caller.instance_id is not None:
             self.pins.point(change.contract, change.before, change.after.data, is_approved=change.is_approved)
-        self._rows |= advance(self._add(change), self.transaction.now)
+        self._take(advance(self._add(change), self.transaction.now))
         for part in change.parts:
             if part.before is None:
                 after = part.after
@@ -287,12 +290,16 @@ class DocumentUnitOfWork:
         detail = {"contract_version": {"from": row.contract_version, "to": contract.version}}
         self.apply(audit_only_change(context, row, "adopt_contract", reason, detail=detail))
         self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
-        self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
+        self._take({row.id: replace(self._rows[row.id], contract_version=contract.version)})
 
     def widen_editors(self, document_id: UUID, persons: ResponsiblePersons) -> None:
         """Count persons as editors of a document whose workflow has read what they wrote."""
         row = self._rows[document_id]
-        self._rows[document_id] = self._maker.widen_editors(self.connection, row, persons)
+        self._take({document_id: self._maker.widen_editors(self.connection, row, persons)})
+
+    def _take(self, changed: Mapping[UUID, DocumentRow]) -> None:
+        self._rows |= changed
+        self.revision += 1
 
     def write(self, pipeline: PipelinedTransaction | None = None) -> None:
         """Write the changes, and what rules have stopped: a wave commits though a step is refused."""

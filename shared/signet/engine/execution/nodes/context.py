@@ -85,6 +85,9 @@ class InstanceContext:
     performed_for: Actor | None = None
     _actor_now: ActorNow | None = None
     _kept: tuple[Actor, str] | None = None
+    # The document as it was at this revision of the unit of work.
+    _document: DocumentRow | None = None
+    _revision: int = -1
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
@@ -147,7 +150,11 @@ class InstanceContext:
 
     @property
     def document(self) -> DocumentRow | None:
-        return self.documents.row(self.row.entity_id) if self.row.entity_id is not None else None
+        # Each node asks several times.
+        if self._revision != self.documents.revision and self.row.entity_id is not None:
+            self._document = self.documents.row(self.row.entity_id)
+            self._revision = self.documents.revision
+        return self._document
 
     @property
     def now(self) -> datetime:

@@ -37,12 +37,22 @@ _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
     deciding = context.execution.workflow.nodes[token.node]
+    if not _may_read_refs(context, deciding):
+        return context.decision_input(token)
     problem = find_unpinned_read(context, deciding)
     if problem:
         return replace(context.decision_input(token), problem=problem)
     keep_sources(context, deciding)
     keep_deciders(context, deciding)
     return context.decision_input(token)
+
+
+def _may_read_refs(context: InstanceContext, node: WorkflowNode) -> bool:
+    """Return whether the node may read other documents. Most do not, and are asked nothing about them."""
+    document, workflow = context.document, context.execution.workflow
+    if document is None:
+        return False
+    return node.id in workflow.nodes_reading_refs(context.documents.contract_of(document))
 
 
 def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
@@ -53,13 +63,15 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
-    unpinned = find_unpinned_read(context, node)
+    reads_refs = _may_read_refs(context, node)
+    unpinned = find_unpinned_read(context, node) if reads_refs else None
     if unpinned is not None:
         return Blocked(unpinned)
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
-    keep_sources(context, node)
+    if reads_refs:
+        keep_sources(context, node)
     return handler.prepare(context, node, token)
 
 
@@ -87,7 +99,7 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
         result = conclude_as_before(context, pending, pending.plan)
     else:
         result = HANDLERS[pending.node.type.name].act(context, pending)
-    if result.decision is not None:
+    if result.decision is not None and _may_read_refs(context, pending.node):
         keep_deciders(context, pending.node)
     return result
 
@@ -95,7 +107,7 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
 def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
     """Let the node look at what its step waits for."""
     result = HANDLERS[node.type.name].resume(context, node, step)
-    if isinstance(result, HandlerResult) and result.decision is not None:
+    if isinstance(result, HandlerResult) and result.decision is not None and _may_read_refs(context, node):
         keep_deciders(context, node)
     return result
 
