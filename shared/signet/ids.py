@@ -8,7 +8,8 @@ import os
 import threading
 import time
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from functools import lru_cache
+from uuid import UUID, SafeUUID
 
 from signet.core.errors import Rejected
 
@@ -18,6 +19,11 @@ _last = 0  # milliseconds and counter of the id given last, as one number
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # The first moment of the year 10000.
 _FIRST_MILLISECOND_WITHOUT_A_DATE = 253_402_300_800_000
+# Random bytes are asked of the kernel for many ids at once. A child process asks for its own.
+_RANDOM_BYTES = 8
+_IDS_AT_ONCE = 256
+_random: list[bytes] = []
+os.register_at_fork(after_in_child=_random.clear)
 
 
 def make_id() -> UUID:
@@ -27,9 +33,24 @@ def make_id() -> UUID:
         # The counter restarts each millisecond; when it overflows, the id borrows from the next.
         _last = max(_last + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
         stamp = _last
+        if not _random:
+            _random.extend(_read_random())
+        tail = int.from_bytes(_random.pop()) & 0x3FFF_FFFF_FFFF_FFFF
     milliseconds, counter = stamp >> _COUNTER_BITS, stamp & 0xFFF
-    tail = int.from_bytes(os.urandom(8)) & 0x3FFF_FFFF_FFFF_FFFF
-    return UUID(int=milliseconds << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail)
+    return _make_uuid(milliseconds << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail)
+
+
+def _read_random() -> list[bytes]:
+    read = os.urandom(_RANDOM_BYTES * _IDS_AT_ONCE)
+    return [read[at : at + _RANDOM_BYTES] for at in range(0, len(read), _RANDOM_BYTES)]
+
+
+def _make_uuid(number: int) -> UUID:
+    """Make a UUID of a number that has its version and its variant: a step makes two, and `UUID` checks."""
+    identifier = object.__new__(UUID)
+    object.__setattr__(identifier, "int", number)
+    object.__setattr__(identifier, "is_safe", SafeUUID.unknown)
+    return identifier
 
 
 def created_at_of(identifier: UUID) -> datetime:
@@ -37,7 +58,12 @@ def created_at_of(identifier: UUID) -> datetime:
     if not _names_moment(identifier):
         sentence = f"the id {identifier} names no moment, so that nothing can have it"
         raise Rejected("ID_WITHOUT_TIME", sentence, remedy="Use an id that the API has given.")
-    return _EPOCH + timedelta(milliseconds=identifier.int >> 80)
+    return _moment_of(identifier.int >> 80)
+
+
+@lru_cache(maxsize=1_024)
+def _moment_of(milliseconds: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def has_created_at(identifier: UUID) -> bool:

@@ -1,5 +1,6 @@
 """UUIDv7: form, order, time."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import RFC_4122, UUID
@@ -33,6 +34,26 @@ def test_threads_never_share_an_id() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: make_id(), range(4_000)))
     assert len(set(made)) == len(made)
+
+
+def test_a_child_process_draws_its_own_random_bits() -> None:
+    make_id()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, make_id().bytes)
+        os._exit(0)
+    os.waitpid(child, 0)
+    random_bits = 0x3FFF_FFFF_FFFF_FFFF
+    of_child = UUID(bytes=os.read(read, 16)).int & random_bits
+    assert of_child not in {make_id().int & random_bits for _ in range(1_000)}
+    os.close(read)
+    os.close(write)
+
+
+def test_an_id_is_as_uuid_makes_it() -> None:
+    made = make_id()
+    assert made == UUID(str(made)) and made.is_safe == UUID(str(made)).is_safe
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,8 @@ class InstanceContext:
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
+    # The nodes that may read other documents, by the contract that this document has.
+    _reading: tuple[DocumentRow, frozenset[str]] | None = None
 
     def __post_init__(self) -> None:
         self.name = str(self.row.id)
@@ -216,6 +218,16 @@ class InstanceContext:
             known = self._inputs[key] = self._make_decision_input(document, self.actor_of(node))
             known.actor_problem = self.find_actor_problem(node)
         return known
+
+    def may_read_refs(self, node: WorkflowNode) -> bool:
+        """Return whether the node may read other documents. Most do not, and are asked nothing about them."""
+        document = self.document
+        if document is None:
+            return False
+        if self._reading is None or self._reading[0] is not document:
+            contract = self.documents.contract_of(document)
+            self._reading = document, self.execution.workflow.nodes_reading_refs(contract)
+        return node.id in self._reading[1]
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
         return self.environment.list_ref_queries(self.execution.workflow, self.document)

@@ -37,7 +37,7 @@ _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
     deciding = context.execution.workflow.nodes[token.node]
-    if not _may_read_refs(context, deciding):
+    if not context.may_read_refs(deciding):
         return context.decision_input(token)
     problem = find_unpinned_read(context, deciding)
     if problem:
@@ -45,14 +45,6 @@ def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     keep_sources(context, deciding)
     keep_deciders(context, deciding)
     return context.decision_input(token)
-
-
-def _may_read_refs(context: InstanceContext, node: WorkflowNode) -> bool:
-    """Return whether the node may read other documents. Most do not, and are asked nothing about them."""
-    document, workflow = context.document, context.execution.workflow
-    if document is None:
-        return False
-    return node.id in workflow.nodes_reading_refs(context.documents.contract_of(document))
 
 
 def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
@@ -63,7 +55,7 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
-    reads_refs = _may_read_refs(context, node)
+    reads_refs = context.may_read_refs(node)
     unpinned = find_unpinned_read(context, node) if reads_refs else None
     if unpinned is not None:
         return Blocked(unpinned)
@@ -99,7 +91,7 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
         result = conclude_as_before(context, pending, pending.plan)
     else:
         result = HANDLERS[pending.node.type.name].act(context, pending)
-    if result.decision is not None and _may_read_refs(context, pending.node):
+    if result.decision is not None and context.may_read_refs(pending.node):
         keep_deciders(context, pending.node)
     return result
 
@@ -107,7 +99,7 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
 def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
     """Let the node look at what its step waits for."""
     result = HANDLERS[node.type.name].resume(context, node, step)
-    if isinstance(result, HandlerResult) and result.decision is not None and _may_read_refs(context, node):
+    if isinstance(result, HandlerResult) and result.decision is not None and context.may_read_refs(node):
         keep_deciders(context, node)
     return result
 
