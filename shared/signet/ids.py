@@ -53,6 +53,11 @@ def _make_uuid(number: int) -> UUID:
     return identifier
 
 
+def parse_id(text: str) -> UUID:
+    """Parse an id as the database writes it into JSON; it has checked it."""
+    return _make_uuid(int(text.replace("-", ""), 16))
+
+
 def created_at_of(identifier: UUID) -> datetime:
     """Return the millisecond in which the id was made; refuse an id from outside that names none."""
     if not _names_moment(identifier):

@@ -26,8 +26,11 @@ GRANTS = {
     "transition_requests": {"INSERT", "UPDATE"},
     "personal_values": {"INSERT", "UPDATE"},
 }
-# People and their keys ask for transitions, and steps ask for none.
-NOT_GRANTED = {("signet_worker", "transition_requests"): {"INSERT"}}
+# People and their keys ask for transitions, and steps ask for none. Nor does a step erase personal values.
+NOT_GRANTED = {
+    ("signet_worker", "transition_requests"): {"INSERT"},
+    ("signet_worker", "personal_values"): {"UPDATE"},
+}
 # Each exception has its reason.
 STATEMENTS_ELSEWHERE = {
     (

@@ -8,7 +8,7 @@ from uuid import RFC_4122, UUID
 import pytest
 
 from signet.core.errors import Rejected
-from signet.ids import created_at_of, has_created_at, make_id
+from signet.ids import created_at_of, has_created_at, make_id, parse_id
 
 
 def test_form_and_time() -> None:
@@ -53,7 +53,8 @@ def test_a_child_process_draws_its_own_random_bits() -> None:
 
 def test_an_id_is_as_uuid_makes_it() -> None:
     made = make_id()
-    assert made == UUID(str(made)) and made.is_safe == UUID(str(made)).is_safe
+    for same in (UUID(str(made)), parse_id(str(made))):
+        assert (made, made.is_safe, hash(made)) == (same, same.is_safe, hash(same))
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,7 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("/transitions/submit/kind", "automatic", "AMENDMENT_WITHOUT_REQUEST", "/amendment"),
     # Actions
     ("/actions/delete", {"kind": "python"}, "NAME_RESERVED", "/actions/delete"),
+    ("/actions/erase", {"kind": "python"}, "NAME_RESERVED", "/actions/erase"),
     ("/actions/approve", {"kind": "python"}, "ACTION_NAMED_LIKE_TRANSITION", "/actions/approve"),
     ("/actions/post/set", REMOVE, "ACTION_SET_MISSING", "/actions/post"),
     ("/actions/ask/set", {"vendor": "x"}, "ACTION_SET_UNUSED", "/actions/ask/set"),
@@ -242,6 +243,9 @@ BROKEN: list[tuple[str, Any, str, str]] = [
         "/separation_of_duties/may_decide/1",
     ),
     ("/conditions/order:post", "true", "CONDITION_NEVER_ASKED", "/conditions/order:post"),
+    ("/conditions/invoice:erase", "true", "CONDITION_NEVER_ASKED", "/conditions/invoice:erase"),
+    ("/conditions/invoice:read", "true", "CONDITION_WITHOUT_USE", "/conditions/invoice:read"),
+    ("/conditions/invoice:*", "true", "CONDITION_WITHOUT_USE", "/conditions/invoice:*"),
 ]
 
 

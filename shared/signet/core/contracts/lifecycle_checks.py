@@ -9,7 +9,7 @@ from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 # These verbs are permissions of their own, beside those of transitions and actions: `invoice:edit`.
-RESERVED_VERBS = frozenset({"create", "read", "edit", "update", "delete", "amend"})
+RESERVED_VERBS = frozenset({"create", "read", "edit", "update", "delete", "amend", "erase"})
 
 _Edges = Mapping[str, frozenset[str]]
 

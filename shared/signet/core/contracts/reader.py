@@ -20,6 +20,8 @@ from signet.core.validation.text_checks import check_texts
 # Actions of Signet's own begin with such a name (`store.set`), and so do its own permissions
 # (`contract:edit`). A role for documents of such a type would permit more than to edit documents.
 RESERVED_CONTRACTS = OWN_RESOURCES | {"store", "links"}
+# The permissions that are asked with their condition, beside those of transitions and actions.
+_ASKED_VERBS = ("create", "edit", "delete", "amend")
 
 
 def parse_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
@@ -137,16 +139,16 @@ def _are_alike(field: Field, other: Field) -> bool:
 
 def _check_conditions(contract: Contract) -> Iterator[Finding]:
     prefix = f"{contract.contract}:"
-    demanded = {
-        f"{prefix}{verb}" for verb in ("*", *RESERVED_VERBS, *contract.transitions, *contract.actions)
-    }
+    demanded = {f"{prefix}{verb}" for verb in (*_ASKED_VERBS, *contract.transitions, *contract.actions)}
     demanded |= {t.permission for t in contract.transitions.values() if t.permission}
     demanded |= {a.permission for a in contract.actions.values() if a.permission}
     if contract.amendment is not None and contract.amendment.permission:
         demanded.add(contract.amendment.permission)
     for permission in contract.conditions:
-        if permission not in demanded:
-            place = point(("conditions", permission))
+        place = point(("conditions", permission))
+        if permission in (f"{prefix}read", f"{prefix}*"):
+            yield make_finding("CONDITION_WITHOUT_USE", place, permission=permission)
+        elif permission not in demanded:
             yield make_finding(
                 "CONDITION_NEVER_ASKED", place, permission=permission, contract=contract.contract
             )

@@ -14,6 +14,7 @@ from signet.core.approvals.withdrawals import Void
 from signet.core.audit.verification import AuditRow
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.responsible import ResponsiblePersons
+from signet.ids import parse_id
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.documents import amendments, rule_executions
@@ -383,7 +384,7 @@ _read_columns = itemgetter(*(column.name for column in fields(DocumentRow)))
 def _parse_document(columns: dict[str, Any]) -> DocumentRow:
     """Make a row of JSON, which has no ids and no times."""
     for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
-        columns[name] = columns[name] and UUID(columns[name])
+        columns[name] = columns[name] and parse_id(columns[name])
     for name in ("created_at", "updated_at", "deleted_at"):
         columns[name] = columns[name] and datetime.fromisoformat(columns[name])
     creators, editors = columns["creator_responsible"], columns["editor_responsible"]

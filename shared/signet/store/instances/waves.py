@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.runtime.document_changes import CORRECTED
+from signet.ids import parse_id
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_json
@@ -184,17 +185,17 @@ _read_columns = itemgetter(*(column.name for column in fields(InstanceRow)))
 
 def _parse_instance(columns: dict[str, Any]) -> InstanceRow:
     for name in ("id", "definition_id", "entity_id"):
-        columns[name] = columns[name] and UUID(columns[name])
+        columns[name] = columns[name] and parse_id(columns[name])
     return InstanceRow(*_read_columns(columns))
 
 
 def _parse_step(columns: dict[str, Any]) -> OpenStepRow:
     for name in ("id", "instance_id"):
-        columns[name] = UUID(columns[name])
+        columns[name] = parse_id(columns[name])
     for name in ("started_at", "resume_at"):
         columns[name] = columns[name] and datetime.fromisoformat(columns[name])
     return OpenStepRow(**columns)
 
 
 def _parse_effect(columns: dict[str, Any]) -> EffectOutcome:
-    return EffectOutcome(**{**columns, "step_execution_id": UUID(columns["step_execution_id"])})
+    return EffectOutcome(**{**columns, "step_execution_id": parse_id(columns["step_execution_id"])})

@@ -283,6 +283,12 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
         "'{transition}' is automatic: nobody asks for it, so nobody can be barred from deciding.",
         "Name transitions that are asked for: {allowed}.",
     ),
+    "CONDITION_WITHOUT_USE": (
+        "error",
+        "A condition on '{permission}' is never asked: who has the permission may read every document.",
+        "Give the permission to fewer people, or keep what they may not read in an entity type of its own."
+        " Or name one permission, as that of an action.",
+    ),
     "CONDITION_NEVER_ASKED": (
         "warning",
         "The condition on '{permission}' counts only where the policy of an approval names that permission:"
