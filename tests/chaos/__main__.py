@@ -9,8 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.chaos.outages import OUTAGES
 from tests.chaos.run import bring_chaos, bring_outages
-from tests.chaos.town import standing_town
+from tests.chaos.town import MEGABYTES_A_MINUTE, SMALL_DISK_MEGABYTES, standing_town
 
 DEFAULT_MINUTES = {"chaos": 1.0, "outages": 0.25}
 
@@ -20,7 +21,7 @@ def main(kind: str) -> int:
     seed = int(os.environ.get("SEED") or 1)
     with (
         tempfile.TemporaryDirectory(prefix="signet-chaos-") as folder,
-        standing_town(Path(folder), has_small_disk=kind == "outages") as town,
+        standing_town(Path(folder), disk_megabytes=_find_room(kind, minutes)) as town,
     ):
         if kind == "outages":
             outcome = bring_outages(town, minutes * 60)
@@ -29,6 +30,13 @@ def main(kind: str) -> int:
         for line in outcome.describe(town):
             print(line, flush=True)
     return 1 if outcome.wrong else 0
+
+
+def _find_room(kind: str, minutes: float) -> int:
+    """Return the megabytes that the documents of all outages want; chaos fills no disk."""
+    if kind != "outages":
+        return 0
+    return SMALL_DISK_MEGABYTES + round(MEGABYTES_A_MINUTE * minutes * len(OUTAGES))
 
 
 if __name__ == "__main__":

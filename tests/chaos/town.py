@@ -46,7 +46,8 @@ ACTIONS = {
     "spawn": {"kind": "create", "entity_type": "task", "set": {"title": "for {entity.number}"}},
 }
 WORKERS, WRITERS, CALLERS = 2, 1, 2
-SMALL_DISK_MEGABYTES = 200
+# What the tables of a few minutes fit into, and what they grow by in each minute more.
+SMALL_DISK_MEGABYTES, MEGABYTES_A_MINUTE = 200, 50
 CONNECT_SECONDS, PATIENCE_SECONDS, STOP_SECONDS, READY_SECONDS = 10, 20.0, 60.0, 60.0
 
 
@@ -212,14 +213,14 @@ class Town:
 
 
 @contextmanager
-def standing_town(folder: Path, *, has_small_disk: bool = False) -> Iterator[Town]:
+def standing_town(folder: Path, *, disk_megabytes: int = 0) -> Iterator[Town]:
     """Yield a town whose server keeps what it commits, also when it is killed."""
     with ExitStack() as leaving:
         server = leaving.enter_context(running_postgres(folder / "state"))
         create_database(server.url, "chaos")
         # Beside the data, where the server's own account may go; it ends before the disk goes.
         place = server.data_directory.parent / "small_disk"
-        disk = leaving.enter_context(small_disk(place)) if has_small_disk else None
+        disk = leaving.enter_context(small_disk(place, disk_megabytes)) if disk_megabytes else None
         if disk is not None:
             leaving.callback(_quit, server)
             _move_to(disk, server)
@@ -256,10 +257,10 @@ def _move_to(disk: Path, server: PostgresServer) -> None:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[Path | None]:
-    """Yield a disk of a few megabytes; None where this machine lets nobody mount one."""
+def small_disk(folder: Path, megabytes: int) -> Iterator[Path | None]:
+    """Yield a disk of so many megabytes; None where this machine lets nobody mount one."""
     folder.mkdir()
-    options = f"size={SMALL_DISK_MEGABYTES}m,mode=0711"
+    options = f"size={megabytes}m,mode=0711"
     command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode != 0:
         folder.rmdir()

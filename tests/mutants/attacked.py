@@ -186,9 +186,17 @@ ATTACKED: Sequence[Mutation] = (
     Mutation(
         "a seat of the wider circle counts before it is due",
         3,
-        f"{SIGNET}/core/approvals/seats.py",
+        f"{SIGNET}/core/approvals/foreign_seats.py",
         "    if seat.asked_at >= due:\n",
         "    if seat.asked_at >= began:\n",
         (f"{FORGED}a_seat_that_was_added_gives_no_vote",),
+    ),
+    Mutation(
+        "a stage may lack a seat that its policy draws",
+        3,
+        f"{SIGNET}/core/approvals/proof.py",
+        "        if other is not None:\n",
+        "        if False:\n",
+        (f"{FORGED}a_stage_that_lacks_a_seat_of_its_policy_opens_no_gate",),
     ),
 )

@@ -169,6 +169,18 @@ def test_a_seat_that_was_added_takes_no_vote_from_its_holder(stage: WorkflowStag
     assert stage.status_of(document.id) == "active"
 
 
+def test_a_stage_that_lacks_a_seat_of_its_policy_opens_no_gate(stage: WorkflowStage) -> None:
+    """Finance and boss must both approve; the worker has seated finance alone."""
+    document = ask(stage, approvers=[role("finance"), role("boss")], quorum="all")
+    with psycopg.connect(stage.standing.admin_url) as connection:
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("DELETE FROM approval_seats WHERE holder_role = 'boss'")
+    assert vote(stage, document.id, "fiona") == APPROVED
+    assert stage.status_of(document.id) == "submitted"
+    (reason,) = stage.standing.rows("SELECT message FROM incidents WHERE closed_at IS NULL")[0]
+    assert reason.startswith(UNPROVEN) and "the role boss has no seat" in reason
+
+
 def test_an_escalation_that_is_due_gives_a_vote(stage: WorkflowStage) -> None:
     """The lawful way beside it."""
     document = ask(stage)

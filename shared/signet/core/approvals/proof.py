@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
 from signet.core.approvals.eligibility import Delegation, Seat
+from signet.core.approvals.foreign_seats import find_other_bench, is_drawn
 from signet.core.approvals.policy import Policy
-from signet.core.approvals.seats import is_drawn
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
@@ -73,8 +73,12 @@ def find_unproven(proof: RequestProof) -> str | None:
             return reason
     counted = recount(proof)
     for number, stage in enumerate(proof.policy.stages, 1):
-        if count_votes(stage, [seat for seat in counted if seat.stage == number]).state != "approved":
+        of_stage = [seat for seat in counted if seat.stage == number]
+        if count_votes(stage, of_stage).state != "approved":
             return f"no votes on record approve stage {number}"
+        other = find_other_bench(stage, of_stage)
+        if other is not None:
+            return f"stage {number} was not asked as the policy draws it: {other}"
     return None
 
 

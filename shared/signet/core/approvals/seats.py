@@ -7,7 +7,6 @@ reported. Where everybody must approve, such a gap leaves the stage without seat
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -21,7 +20,6 @@ from signet.core.compiler.node_configurations import (
     ByUser,
     Escalation,
 )
-from signet.core.validation.strict_model import parse_duration_seconds
 
 # Of one stage, however long the lists are that its expressions give.
 MAX_SEATS = 100
@@ -174,81 +172,6 @@ def seat_escalation(
     if any(unseated.gap is UnseatedReason.TOO_MANY for unseated in missing):
         return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
     return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
-
-
-def is_drawn(stage: Stage, seat: Seat) -> bool:
-    """Return whether the policy draws such a seat, as far as it names people and roles.
-
-    A seat by break-glass is drawn by two operators. A seat that was handed over is that of its first holder.
-    """
-    if seat.origin == "break_glass":
-        return True
-    if seat.origin == "resolved":
-        return any(_gives(approver, seat) for approver in stage.approvers)
-    return stage.escalate is not None and _gives(stage.escalate.to, seat)
-
-
-def is_handed(seat: Seat) -> bool:
-    """Return whether people have seated the holder: by break-glass, or in place of a member who has left."""
-    return seat.origin == "break_glass" or seat.handed_over_from is not None
-
-
-def comes_by_line(stage: Stage, seat: Seat) -> bool:
-    """Return whether the holder may have the seat by a reporting line, and the policy does not name them."""
-    if seat.holder_user_id is None or seat.origin == "break_glass":
-        return False
-    wider = stage.escalate if seat.origin == "escalated" else None
-    approvers = stage.approvers if wider is None else (wider.to,)
-    is_named = any(isinstance(approver, ByUser) and _gives(approver, seat) for approver in approvers)
-    return not is_named and any(isinstance(approver, ByManager) for approver in approvers)
-
-
-def _gives(approver: Approver, seat: Seat) -> bool:
-    match approver:
-        case ByUser():
-            return (seat.handed_over_from or seat.holder_user_id) == approver.user
-        case ByRole():
-            return approver.role in (seat.holder_role, seat.needed_role)
-        case ByManager():
-            return seat.holder_user_id is not None
-        case _:
-            return seat.holder_user_id is not None and approver.who in (None, seat.needed_role)
-
-
-# A workflow seats all of a stage at once. Later it adds those of an escalation that is due, and those that
-# take the place of a lapsed vote. A role is also asked again after the abstention of one of its holders.
-# Worker processes write seats: a vote from any other counts for nothing.
-
-
-def find_foreign_seat(stage: Stage, seats: Sequence[Seat], seat: Seat, *, nobody_else: bool) -> str | None:
-    """Return why the workflow has not drawn the seat. `nobody_else`: no other seat of the stage can vote."""
-    if not is_drawn(stage, seat):
-        return f"the policy draws no such seat as {seat.position} of stage {seat.stage}"
-    if seat.origin == "break_glass" or seat.asked_at is None or _takes_place(seats, seat):
-        return None
-    began = min(other.asked_at for other in (*seats, seat) if other.asked_at is not None)
-    if seat.asked_at == began:
-        return None
-    if seat.origin == "resolved":
-        return f"seat {seat.position} was added to stage {seat.stage} after it was asked"
-    if stage.escalate is None or nobody_else:
-        return None
-    due = began + timedelta(seconds=parse_duration_seconds(stage.escalate.after))
-    if seat.asked_at >= due:
-        return None
-    return (
-        f"seat {seat.position} of stage {seat.stage} was escalated to before it was due, at {due.isoformat()}"
-    )
-
-
-def _takes_place(seats: Sequence[Seat], seat: Seat) -> bool:
-    """Return whether the seat is asked again: the vote of one like it has lapsed, or its role abstained."""
-    left = ("lapsed",) if seat.holder_role is None else ("lapsed", "abstained")
-    return any(other.status in left and _describe_holder(other) == _describe_holder(seat) for other in seats)
-
-
-def _describe_holder(seat: Seat) -> tuple[str | None, ...]:
-    return seat.holder_user_id, seat.holder_role, seat.needed_role, seat.origin
 
 
 def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]) -> Deadlock | None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.seats import find_foreign_seat
+from signet.core.approvals.foreign_seats import find_foreign_seat, find_other_bench
 from tests.support.core.approval_policies import make_stage, role, user
 
 BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -62,3 +62,33 @@ def test_a_seat_takes_the_place_of_the_abstention_of_a_role() -> None:
 def test_a_seat_of_the_wider_circle_counts_where_nobody_else_may_vote() -> None:
     assert find(WIDER, nobody_else=True) == "None"
     assert find(LATER, nobody_else=True) != "None"
+
+
+ROLE, PERSON = replace(FIRST, status="approved"), replace(SECOND, status="approved")
+AGAIN = replace(ROLE, position=3)
+
+
+@pytest.mark.parametrize(
+    ("seats", "reason"),
+    [
+        ((ROLE, PERSON), "None"),
+        ((replace(PERSON, holder_user_id="bea", handed_over_from="ann"), ROLE), "None"),
+        ((replace(ROLE, status="lapsed"), AGAIN, PERSON), "None"),
+        ((replace(ROLE, status="abstained"), AGAIN, PERSON), "None"),
+        # A stage that could not begin has none of its own: a wider circle decides.
+        ((replace(WIDER, status="approved"),), "None"),
+        ((ROLE,), "ann has no seat"),
+        ((PERSON,), "the role finance has no seat"),
+        ((PERSON, replace(ROLE, status="lapsed")), "the role finance has no seat"),
+        ((PERSON, ROLE, AGAIN), "the role finance has more seats than the policy draws"),
+    ],
+)
+def test_who_is_named_has_a_seat_and_a_role_has_no_more_than_drawn(
+    seats: tuple[Seat, ...], reason: str
+) -> None:
+    assert str(find_other_bench(STAGE, seats)) == reason
+
+
+def test_a_role_that_takes_turns_and_a_line_are_not_counted() -> None:
+    stage = make_stage({**role("finance"), "pick": "round_robin"}, {"by": "manager", "of": "entity.owner"})
+    assert find_other_bench(stage, [Seat(1, 1, holder_user_id="ann", needed_role="finance")]) is None

@@ -104,6 +104,13 @@ def test_a_vote_from_a_seat_that_the_policy_does_not_draw_is_none() -> None:
         assert "draws no such seat" in str(find_unproven(forged))
 
 
+def test_a_stage_without_a_seat_that_its_policy_draws_proves_nothing() -> None:
+    policy = make_policy(make_stage(user("ann"), user("zoe"), quorum=1), make_stage(user("ben")))
+    assert find_unproven(make_proof(*GOOD, policy=policy)) == (
+        "stage 1 was not asked as the policy draws it: zoe has no seat"
+    )
+
+
 def test_seats_say_nothing_of_their_own() -> None:
     counted = recount(make_proof(GOOD[0]))
     assert [(seat.status, seat.decided_by) for seat in counted] == [("approved", "ann"), ("open", None)]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.foreign_seats import comes_by_line, is_drawn, is_handed
 from signet.core.approvals.seats import (
     MAX_SEATS,
     ApproverData,
@@ -17,9 +18,6 @@ from signet.core.approvals.seats import (
     SeatAssignment,
     UnseatedApprover,
     UnseatedReason,
-    comes_by_line,
-    is_drawn,
-    is_handed,
     list_needs,
     seat_escalation,
     seat_stage,
