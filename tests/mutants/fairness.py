@@ -8,6 +8,14 @@ SQL = "shared/signet/store/tenants/waits.sql"
 
 FAIRNESS = (
     Mutation(
+        "each key has a share beside its owner's",
+        NO_INVARIANT,
+        "shared/signet/core/tenants/principal.py",
+        "        return self.key.owner if self.key is not None else self.subject\n",
+        "        return self.subject\n",
+        ("tests/functions/routes/tenants/test_api_keys.py::test_a_key_uses_the_share_of_its_owner",),
+    ),
+    Mutation(
         "a person takes all of the tenant's requests",
         NO_INVARIANT,
         "shared/signet/engine/access/quotas.py",

@@ -274,7 +274,7 @@ class _ServedRequest:
         if entry.is_for_operators and principal.is_operator:
             return principal
         name = READS if entry.method == "GET" else WRITES
-        self._left = self._dependencies.quotas.take(principal.tenant_id, principal.subject, name)
+        self._left = self._dependencies.quotas.take(principal.tenant_id, principal.counted_as, name)
         return principal
 
     def _make_call(self, principal: Principal | None, body: bytes) -> Call:

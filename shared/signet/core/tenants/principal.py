@@ -66,6 +66,11 @@ class Principal:
         return self.subject.startswith(KEY_PREFIX)
 
     @property
+    def counted_as(self) -> str:
+        """Return whose share of the tenant's limits it uses: a key, that of its owner."""
+        return self.key.owner if self.key is not None else self.subject
+
+    @property
     def own_permissions(self) -> tuple[str, ...]:
         """Return the permissions that come from no role of the tenant."""
         is_command_line = self.is_operator and self.subject.startswith(COMMAND_LINE_PREFIX)

@@ -40,7 +40,7 @@ def bucket_of_tenant(quota: Quota) -> Bucket:
 
 
 def bucket_of_person(quota: Quota, subject: str, percent: int) -> Bucket:
-    """Return the bucket of a person, a key or a sender; its meter does not tell their name."""
+    """Return the bucket of a person or a sender; its meter does not tell their name."""
     return Bucket(quota, "person", f"{quota.name}/{digest_subject(subject)}", percent)
 
 

@@ -70,8 +70,9 @@ def _require(connection: Connection, tenant_id: UUID, bucket: Bucket) -> None:
 class RequestQuotas:
     """The quotas of requests, of which a process takes a few ahead for all its threads.
 
-    Each request takes from the share of its person or key, and then from the tenant's quota. A process takes
-    ahead from each of the two by itself, so that what a person does not use is lost to them alone.
+    Each request takes from the share of its person, or of the owner of its key, and then from the tenant's
+    quota. A process takes ahead from each of the two by itself, so that what a person does not use is lost to
+    them alone.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class RequestQuotas:
         self._leases: OrderedDict[tuple[UUID, str], _Lease] = OrderedDict()
 
     def take(self, tenant_id: UUID, subject: str, name: str) -> Sequence[Left]:
-        """Take a request of this person or key; return the rests of the tenant's bucket and of theirs."""
+        """Take a request of this person or sender; return the rests of the tenant's bucket and of theirs."""
         quota, now = QUOTAS[name], self._read_seconds()
         person = bucket_of_person(quota, subject, self._percent)
         tenant = bucket_of_tenant(quota)

@@ -38,7 +38,7 @@ class RequestWaits:
                 end_wait(connection, place)
 
     def _begin(self, principal: Principal, seconds: float) -> WaitPlace | None:
-        tenant_id, waiter = principal.tenant_id, digest_subject(principal.subject)
+        tenant_id, waiter = principal.tenant_id, digest_subject(principal.counted_as)
         limits = share_waits(self.limits.max_waits)
         try:
             with self.database.transaction(tenant_id) as connection:

@@ -119,6 +119,16 @@ def test_a_revoked_key_is_refused(client: Client, admin: Admin) -> None:
         admin.execute("UPDATE api_keys SET revoked_at = NULL, revoked_by = NULL")
 
 
+def test_a_key_uses_the_share_of_its_owner(client: Client, admin: Admin) -> None:
+    machines = [use_key(client, make_key(client, name=name)["token"]) for name in ("erp", "shop")]
+    admin.execute("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 4, 3600)", (client.tenant_id,))
+    assert [machine.get("/v1/me").status for machine in machines] == [200, 200]
+    refused = machines[0].get("/v1/me"), machines[1].get("/v1/me"), client.get("/v1/me")
+    assert [answer.body["limit_of"] for answer in refused] == ["person"] * 3
+    kim = Client(client.application, client.tenant_id, subject="kim")
+    assert kim.get("/v1/health").status == 200
+
+
 def test_within_the_time_that_is_promised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Use a revoked key within KEEP_SECONDS; unit/api/auth/test_issuer_tokens.py has the time after them."""
     monkeypatch.undo()
