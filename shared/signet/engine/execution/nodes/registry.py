@@ -19,6 +19,7 @@ from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.unasked_content import find_unasked_act
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
@@ -59,6 +60,9 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
+    unasked = find_unasked_act(context, node)
+    if unasked is not None:
+        return Blocked(unasked)
     keep_sources(context, node)
     return handler.prepare(context, node, token)
 

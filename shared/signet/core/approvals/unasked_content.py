@@ -1,0 +1,53 @@
+"""What a document says that nobody was asked about, where it comes of one that people had decided about.
+
+What an action made of an approved document was approved with it. An amendment of it is another document. So
+is one in which a person has typed over a value that the action gave.
+"""
+
+from collections.abc import Collection
+
+from signet.core.contracts.contract import Contract, EditWindow
+from signet.core.errors import Rejected
+
+AMENDMENT_UNASKED = "AMENDMENT_UNASKED"
+EDIT_UNASKED = "EDIT_UNASKED"
+_REMEDY = "Have people decide about the document first. An edited value can be put back."
+
+
+def find_unasked(*, is_amendment: bool, is_decided: bool, typed_over: Collection[str]) -> str | None:
+    """Return what people were not asked about; `typed_over` are given values that a person has changed since.
+
+    It concerns documents that come of an approved one. `is_decided` says that people have decided about this
+    one itself.
+    """
+    if is_amendment and not is_decided:
+        return (
+            f"{AMENDMENT_UNASKED}: the original was approved with what it was made of,"
+            " and nobody has decided about this"
+        )
+    if typed_over:
+        fields = ", ".join(sorted(typed_over))
+        return f"{EDIT_UNASKED}: a person has changed {fields}, and nobody has decided about it since"
+    return None
+
+
+def refuse_unasked(problem: str) -> Rejected:
+    """Refuse a person what steps of the document's workflow are held for."""
+    code, _, sentence = problem.partition(": ")
+    return Rejected(code, sentence, remedy=_REMEDY)
+
+
+def list_accepted(contract: Contract) -> list[str]:
+    """List the statuses in which the contract accepts that people edit behind approvals."""
+    return [name for name, state in contract.states.items() if state.after_approval is not None]
+
+
+def moves_on(contract: Contract, transition: str, to: str, *, may_ask: bool) -> bool:
+    """Return whether a gate settles a document, or closes it for edits with nobody left to ask.
+
+    What ends it for good moves nothing on. A transition that decides has asked the person who wants it.
+    """
+    state = contract.states[to]
+    if transition in contract.separation_of_duties.deciding:
+        return False
+    return state.settled or not (may_ask or state.final or state.edit is EditWindow.EDITABLE)
