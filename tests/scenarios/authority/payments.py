@@ -4,12 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.runtime.operator_actions import Sequel
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Amend, RunAction, WithdrawRequest
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.document_restarts import Restarts
 from signet.engine.instances.repairs import Repairs
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import add_endpoint, vote
@@ -46,12 +51,15 @@ TRANSITIONS: Mapping[str, Any] = {
 }
 SLOTS: Mapping[str, Any] = {
     "before_prep": {"transition": "prep"},
+    "amended": {"transition": "prep", "from": "amended"},
     "behind_prep": {"transition": "prep", "position": "after"},
     "before_go": {"transition": "go"},
     "behind_go": {"transition": "go", "position": "after"},
     "behind_drop": {"transition": "drop", "position": "after"},
 }
 ON_THE_WAY = ["before_prep", "behind_prep", "before_go"]
+# Nobody is locked out there: the gate that leads to it holds nothing.
+OPEN = {"edit": "editable"}
 
 
 @contextmanager
@@ -167,20 +175,32 @@ def withdraw(stage: WorkflowStage, document: Made) -> None:
     stage.drain()
 
 
-def go_to(stage: WorkflowStage, document: Made, node: str) -> None:
-    instance_id, olga = stage.instance_of(document.id), stage.standing.company.caller("olga", "admin")
-    repairs = Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
-    repairs.go_to(olga, instance_id, stage.instance(instance_id)["version"], node, "why")
+def end_workflow(stage: WorkflowStage, document: Made, then: Sequel | None = None) -> None:
+    """Let an operator cancel the workflow, and leave the document where it is."""
+    instances = Instances(stage.standing.company.database, stage.caches(), CompiledCache())
+    caller, instance_id, version, _ = _name_token(stage, document)
+    instances.cancel(caller, instance_id, version, "why", then)
+    stage.drain()
+
+
+def restart(stage: WorkflowStage, document: Made) -> None:
+    restarts = Restarts(stage.standing.company.database, stage.caches(), CompiledCache())
+    olga = stage.standing.company.caller("olga", "admin")
+    restarts.restart(olga, document.id, stage.version_of(document.id), "why")
     stage.drain()
 
 
 def skip(stage: WorkflowStage, document: Made) -> None:
+    repairs = Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
+    repairs.skip(*_name_token(stage, document), "why")
+    stage.drain()
+
+
+def _name_token(stage: WorkflowStage, document: Made) -> tuple[Caller, UUID, int, str]:
     instance_id, olga = stage.instance_of(document.id), stage.standing.company.caller("olga", "admin")
     instance = stage.instance(instance_id)
     (token,) = (token["id"] for token in instance["active_tokens"])
-    repairs = Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
-    repairs.skip(olga, instance_id, instance["version"], token, "why")
-    stage.drain()
+    return olga, instance_id, instance["version"], token
 
 
 def by_hand(stage: WorkflowStage, document: Made) -> str:
@@ -201,13 +221,12 @@ def count_made_of(stage: WorkflowStage, document: Made) -> int:
     return int(stage.standing.row(query, str(document.id))[0])
 
 
-def settled(stage: WorkflowStage, *, call: str = "") -> tuple[Made, str]:
+def settled(stage: WorkflowStage, **slots: Any) -> tuple[Made, str]:
     """Return a payment that was sent as it was approved, with its type."""
-    payment = publish_payments(stage, **({call: [PAY]} if call else {}))
+    payment = publish_payments(stage, **slots)
     made = pay_order(stage, payment)
     ask(stage, made, "prep")
-    if call:
+    if calls(stage, made):
         answer(stage, made)
-        assert calls(stage, made) == [GOOD]
     assert stage.status_of(made.id) == "sent"
     return made, payment

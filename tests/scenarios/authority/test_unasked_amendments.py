@@ -9,8 +9,9 @@ from tests.scenarios.authority.acts import vote
 from tests.scenarios.authority.payments import (
     AMENDMENT_HELD,
     FRAUD,
+    GOOD,
     LOOK,
-    ON_THE_WAY,
+    OPEN,
     PAY,
     PAY_OUT,
     TYPED,
@@ -37,12 +38,12 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 @pytest.mark.parametrize("node", [PAY, PAY_OUT], ids=["call", "action"])
-@pytest.mark.parametrize("slot", ON_THE_WAY)
+@pytest.mark.parametrize("slot", ["amended", "behind_prep", "before_go"])
 def test_an_amendment_neither_calls_nor_makes_a_payout_on_its_way(
     stage: WorkflowStage, slot: str, node: Mapping[str, Any]
 ) -> None:
     """Carl amends what was sent, again and again. Each is held before anything leaves."""
-    made, payment = settled(stage)
+    made, payment = settled(stage, mid=OPEN)
     publish_next(stage, payment, **{slot: [node]})
     for amount in (999, 998):
         amendment = amend(stage, made, number="DE-FRAUD", amount=amount)
@@ -55,7 +56,8 @@ def test_an_amendment_neither_calls_nor_makes_a_payout_on_its_way(
 
 
 def test_an_amendment_that_says_the_same_pays_nothing_twice(stage: WorkflowStage) -> None:
-    made, _ = settled(stage, call="before_prep")
+    made, _ = settled(stage, mid=OPEN, before_go=[PAY])
+    assert calls(stage, made) == [GOOD]
     amendment = amend(stage, made, contact="a note")
     ask(stage, amendment, "prep")
     assert (calls(stage, amendment), incidents(stage, amendment)) == ([], AMENDMENT_HELD)
@@ -75,7 +77,7 @@ def test_a_call_behind_the_withdrawal_of_an_amendment_is_held(stage: WorkflowSta
 def test_an_amendment_whose_way_asks_is_rated_approved_and_paid(stage: WorkflowStage) -> None:
     """The lawful way: the rating goes out before the approval, which is certain there."""
     made, payment = settled(stage)
-    publish_next(stage, payment, before_prep=[{**PAY, "id": "rate"}], before_go=[LOOK], behind_go=[PAY])
+    publish_next(stage, payment, amended=[{**PAY, "id": "rate"}], before_go=[LOOK], behind_go=[PAY])
     amendment = amend(stage, made, **TYPED)
     ask(stage, amendment, "prep")
     assert (calls(stage, amendment), incidents(stage, amendment)) == ([FRAUD], [])

@@ -13,6 +13,7 @@ from tests.scenarios.authority.payments import (
     LOOK,
     MARK,
     ON_THE_WAY,
+    OPEN,
     PAY,
     PAY_OUT,
     STATES,
@@ -23,10 +24,11 @@ from tests.scenarios.authority.payments import (
     calls,
     conditional,
     count_made_of,
-    go_to,
+    end_workflow,
     incidents,
     pay_order,
     publish_payments,
+    restart,
     skip,
     standing_payments,
     withdraw,
@@ -60,15 +62,27 @@ def test_a_payment_that_a_person_has_changed_is_not_paid(
     stage.check_rebuild(made.instance_id)
 
 
-def test_an_operator_sends_it_back_to_where_people_edit_it(stage: WorkflowStage) -> None:
-    """The remedy by an operator: olga has no part in it, and carl puts back what it said."""
+def test_an_operator_ends_its_workflow_and_people_edit_it(stage: WorkflowStage) -> None:
+    """The remedy by an operator: olga cancels what is held, and carl puts back what it said."""
     made = pay_order(stage, publish_payments(stage, before_go=[PAY]))
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")
     assert incidents(stage, made) == HELD
-    go_to(stage, made, "sys:state:new")
+    end_workflow(stage, made)
     edit(stage, made, "carl", number="DE-OK", amount=100)
     ask(stage, made, "prep")
+    assert (calls(stage, made), incidents(stage, made)) == ([GOOD], [])
+
+
+def test_what_an_automatic_gate_holds_begins_again_as_it_was_made(stage: WorkflowStage) -> None:
+    """The gate behind `mid` is automatic: nobody has asked for it, and nobody edits there."""
+    made = pay_order(stage, publish_payments(stage, mid=OPEN, behind_go=[PAY]))
+    edit(stage, made, "carl", **TYPED)
+    ask(stage, made, "prep")
+    assert (stage.status_of(made.id), incidents(stage, made)) == ("mid", HELD)
+    end_workflow(stage, made, "leave")
+    edit(stage, made, "carl", number="DE-OK", amount=100)
+    restart(stage, made)
     assert (calls(stage, made), incidents(stage, made)) == ([GOOD], [])
 
 
@@ -118,9 +132,10 @@ def test_a_changed_payment_does_not_settle_without_a_call(stage: WorkflowStage) 
     assert (stage.status_of(made.id), incidents(stage, made)) == ("new", HELD)
 
 
-def test_a_changed_payment_moves_on_to_where_people_may_edit_it(stage: WorkflowStage) -> None:
-    """It is held at the last gate before nobody may put the value back."""
-    made = pay_order(stage, publish_payments(stage, mid={"edit": "editable"}, before_go=[PAY]))
+@pytest.mark.parametrize("slot", ["behind_prep", "before_go"])
+def test_a_changed_payment_moves_on_to_where_people_may_edit_it(stage: WorkflowStage, slot: str) -> None:
+    """It is held at the last gate before nobody may put the value back, and at each call before."""
+    made = pay_order(stage, publish_payments(stage, mid=OPEN, **{slot: [PAY]}))
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")
     assert (stage.status_of(made.id), calls(stage, made), incidents(stage, made)) == ("mid", [], HELD)
@@ -182,7 +197,7 @@ def test_a_transition_that_decides_asks_who_wants_it(stage: WorkflowStage) -> No
 
 def test_what_is_typed_behind_the_own_approval_is_held_again(stage: WorkflowStage) -> None:
     """App2 approves the way to `mid`, where carl may edit; there he types another account."""
-    payment = publish_payments(stage, mid={"edit": "editable"}, before_prep=[LOOK], before_go=[PAY_OUT, PAY])
+    payment = publish_payments(stage, mid=OPEN, before_prep=[LOOK], before_go=[PAY_OUT, PAY])
     made = pay_order(stage, payment)
     edit(stage, made, "carl", amount=7)
     ask(stage, made, "prep")

@@ -65,10 +65,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " the receiver what it has taken. Then skip the node with the answer."
         ),
         "EDIT_UNASKED": (
-            "Send it back to where people may edit it: its requester withdraws the request, or go to an"
-            " earlier node. Put back there what it said before, and ask again. Or publish a definition that"
-            " asks people, move the instance there, and go to an earlier node. Or withdraw the document for"
-            " good: ask for the transition that cancels it."
+            "Put back what it said before, where people may edit it, and ask again. Its requester first"
+            " withdraws the request, or an operator cancels the workflow; one that is left is restarted. Or"
+            " publish a definition that asks people, move the instance there, and go to an earlier node. Or"
+            " withdraw the document for good: ask for the transition that cancels it."
         ),
         "EFFECT_DEAD": (
             "Have the other system answer again, then retry: it knows the call by its webhook-id. Where it"
