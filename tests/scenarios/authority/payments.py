@@ -78,7 +78,8 @@ def standing_payments(server_url: str) -> Iterator[WorkflowStage]:
 def publish_payments(stage: WorkflowStage, **slots: Any) -> str:
     """Publish payments, with nodes in the slots; `new`, `mid` and `deciding` are changes of the contract."""
     states = {**STATES, **{name: slots.pop(name) for name in STATES if name in slots}}
-    payout = stage.publish(CONTRACT)
+    locked = {"draft": {"edit": "locked", "initial": True}, "submitted": {"edit": "locked"}}
+    payout = stage.publish({**CONTRACT, "states": {**CONTRACT["states"], **locked}})
     contract = {
         **CONTRACT,
         "states": states,

@@ -117,7 +117,7 @@ def test_a_changed_payment_makes_no_payout(stage: WorkflowStage) -> None:
 
 
 def test_a_list_of_payouts_is_held_as_a_whole(stage: WorkflowStage) -> None:
-    each = {**PAY_OUT, "config": {**PAY_OUT["config"], "for_each": "[1, 2]"}}
+    each = {**PAY_OUT, "config": {"action": "pay_out", "run_as": "system", "for_each": "[1, 2]"}}
     made = pay_order(stage, publish_payments(stage, before_prep=[each]))
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")

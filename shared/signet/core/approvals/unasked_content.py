@@ -6,8 +6,12 @@ is one in which a person has typed over a value that the action gave.
 
 from collections.abc import Collection
 
+from signet.core.compiler.envelope import state_node
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract, EditWindow
 from signet.core.errors import Rejected
+from signet.core.runtime.guarded_gates import list_nodes_behind
+from signet.core.runtime.workflow import Workflow
 
 AMENDMENT_UNASKED = "AMENDMENT_UNASKED"
 EDIT_UNASKED = "EDIT_UNASKED"
@@ -40,6 +44,29 @@ def refuse_unasked(problem: str) -> Rejected:
 def list_accepted(contract: Contract) -> list[str]:
     """List the statuses in which the contract accepts that people edit behind approvals."""
     return [name for name, state in contract.states.items() if state.after_approval is not None]
+
+
+def list_made_behind(workflow: Workflow, contract: Contract) -> list[tuple[str, str]]:
+    """List the actions that make documents behind approvals, with their types. People run the others."""
+    behind, made = list_nodes_behind(workflow.content), []
+    for name, action in contract.actions.items():
+        nodes = [node.id for node in workflow.nodes.values() if node.config.get("action") == name]
+        is_behind = not behind.isdisjoint(nodes) if nodes else workflow.has_approvals
+        if action.entity_type is not None and is_behind:
+            made.append((name, action.entity_type))
+    return made
+
+
+def list_open_states(workflow: Workflow, contract: CompiledContract) -> list[str]:
+    """List the states where people may edit, and a way that settles the document asks nobody about it."""
+    return [
+        name
+        for name, state in contract.contract.states.items()
+        if state.edit is EditWindow.EDITABLE
+        and state.after_approval is None
+        and not state.settled
+        and workflow.look_ahead(contract, state_node(name)).may_settle_unasked
+    ]
 
 
 def moves_on(contract: Contract, transition: str, to: str, *, may_ask: bool) -> bool:

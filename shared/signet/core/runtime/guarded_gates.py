@@ -105,6 +105,14 @@ def list_windows_behind(content: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(content["edit_windows"][name] for name in places)
 
 
+def list_nodes_behind(content: Mapping[str, Any]) -> frozenset[str]:
+    """List the nodes that some documents come to by an approval, until they are back at their beginning."""
+    beginning = {edge["target"] for edge in content["edges"].values() if edge["source"] == _START}
+    return _walk(
+        content, _list_approvals(content), lambda edge: not (_is_no(edge) or edge["target"] in beginning)
+    )
+
+
 def list_states_behind(content: Mapping[str, Any], *, but_amended: bool = False) -> frozenset[str]:
     """List the states that a document comes to by approvals alone. An edit there asks nobody again.
 
