@@ -158,14 +158,16 @@ def test_a_payment_whose_own_way_asks_is_paid_as_it_was_approved_there(stage: Wo
 
 def test_a_call_before_the_approval_that_is_certain_is_made(stage: WorkflowStage) -> None:
     """The lawful way: the rating is asked for first, in a slot before that of the approval."""
-    rate = {**PAY, "id": "rate"}
-    made = pay_order(stage, publish_payments(stage, before_prep=[rate], before_go=[LOOK], behind_go=[PAY]))
+    rate, told = {**PAY, "id": "rate"}, {**PAY, "id": "told"}
+    slots = {"before_prep": [rate], "before_go": [LOOK], "behind_go": [PAY, told]}
+    made = pay_order(stage, publish_payments(stage, **slots))
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")
     assert (calls(stage, made), incidents(stage, made)) == ([FRAUD], [])
     answer(stage, made)
     assert vote(stage, made.id, "app2") == "approved"
-    assert (calls(stage, made), incidents(stage, made)) == ([FRAUD, FRAUD], [])
+    answer(stage, made)
+    assert (calls(stage, made), incidents(stage, made)) == ([FRAUD] * 3, [])
 
 
 def test_a_call_before_an_approval_that_may_be_left_out_is_held(stage: WorkflowStage) -> None:
@@ -222,11 +224,12 @@ def test_the_contract_accepts_an_edit_by_name(stage: WorkflowStage) -> None:
 
 def test_a_value_that_its_own_step_writes_is_as_it_was_published(stage: WorkflowStage) -> None:
     """The lawful way: the workflow of the payment changes what the order gave, and no person does."""
-    payment = publish_payments(stage, before_prep=[MARK], before_go=[PAY])
-    made = pay_order(stage, payment)
+    rate, marked = {**PAY, "id": "rate"}, {**GOOD, "iban": "DE-OK!"}
+    made = pay_order(stage, publish_payments(stage, before_prep=[MARK], before_go=[rate, PAY]))
     edit(stage, made, "carl", contact="a note")
     ask(stage, made, "prep")
-    assert (calls(stage, made), incidents(stage, made)) == ([{**GOOD, "iban": "DE-OK!"}], [])
+    answer(stage, made)
+    assert (calls(stage, made), incidents(stage, made)) == ([marked, marked], [])
 
 
 def test_a_step_does_not_hide_what_a_person_has_typed(stage: WorkflowStage) -> None:
