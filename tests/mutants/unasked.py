@@ -49,7 +49,7 @@ UNASKED: Sequence[Mutation] = (
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
         "    if unasked is not None:\n",
-        "    if unasked is not None and moved:\n",
+        "    if unasked is not None and moved is not None:\n",
         (
             f"{EDITS}a_changed_payment_moves_on_to_where_people_may_edit_it",
             f"{AMENDMENTS}an_amendment_neither_calls_nor_makes_a_payout_on_its_way",

@@ -206,7 +206,7 @@ def test_an_amendment_of_what_was_approved_with_its_origin_settles_by_a_decision
 
 
 def test_a_payment_to_another_vendor_is_decided_about_first(stage: WorkflowStage) -> None:
-    """Who edits the ref answers for it, and app2 decides. Without that nothing is released."""
+    """Carl edits the ref, and app2 decides. Else nothing is released."""
     for deciding, account in (((), "None"), (("release",), "DE-OTHER")):
         names = bills(stage, deciding=deciding)
         _, _, payment = approved(stage, *names)

@@ -1,4 +1,4 @@
-"""What a person types over the values that a step gave of an approved document goes nowhere unasked."""
+"""A person types over the values that a step gave of an approved document: it goes nowhere unasked."""
 
 from collections.abc import Iterator
 
@@ -47,7 +47,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 def test_a_payment_that_a_person_has_changed_is_not_paid(
     stage: WorkflowStage, slot: str, required: bool
 ) -> None:
-    """Carl types over what was approved with the order; then he puts it back, and it is paid."""
+    """Carl types over what was approved with the order; then Carl puts it back, and it is paid."""
     made = pay_order(stage, publish_payments(stage, **{slot: [PAY]}), required=required)
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")
@@ -103,7 +103,7 @@ def test_a_payment_that_nobody_has_changed_is_withdrawn_with_its_call(stage: Wor
 
 
 def test_a_changed_payment_makes_no_payout(stage: WorkflowStage) -> None:
-    """Neither by a step nor by hand; what is as it was made does so by hand."""
+    """A step makes none, and no person does. They make one of what is as it was made."""
     drawn = pay_order(stage, publish_payments(stage, before_prep=[PAY_OUT]))
     edit(stage, drawn, "carl", **TYPED)
     ask(stage, drawn, "prep")
@@ -145,7 +145,7 @@ def test_a_changed_payment_moves_on_to_where_people_may_edit_it(stage: WorkflowS
 
 
 def test_a_payment_whose_own_way_asks_is_paid_as_it_was_approved_there(stage: WorkflowStage) -> None:
-    """The lawful way: app2 sees what carl has typed. What he types afterwards is asked about again."""
+    """The lawful way: app2 sees what carl has typed. That is what is paid."""
     made = pay_order(stage, publish_payments(stage, before_go=[LOOK, PAY]))
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")
@@ -198,7 +198,7 @@ def test_a_transition_that_decides_asks_who_wants_it(stage: WorkflowStage) -> No
 
 
 def test_what_is_typed_behind_the_own_approval_is_held_again(stage: WorkflowStage) -> None:
-    """App2 approves the way to `mid`, where carl may edit; there he types another account."""
+    """App2 approves the way to `mid`, where carl may edit; there Carl types another account."""
     payment = publish_payments(stage, mid=OPEN, before_prep=[LOOK], before_go=[PAY_OUT, PAY])
     made = pay_order(stage, payment)
     edit(stage, made, "carl", amount=7)
@@ -252,7 +252,7 @@ def test_a_personal_value_is_put_back(stage: WorkflowStage) -> None:
 
 
 def test_a_document_that_a_person_has_made_is_theirs(stage: WorkflowStage) -> None:
-    """Nobody has approved it: its own way says who is asked."""
+    """It was approved by nobody: its own way says who is asked."""
     payment = publish_payments(stage, before_go=[PAY])
     made = stage.create(payment, "carl", number="DE-OK", amount=100)
     edit(stage, made, "carl", **TYPED)

@@ -1,4 +1,4 @@
-"""What a document says that nobody was asked about, where it comes of one that people had decided about.
+"""Content that nobody was asked about, in documents that come of one about which people had decided.
 
 What an action made of an approved document was approved with it. An amendment of it is another document. So
 is one in which a person has typed over a value that the action gave.

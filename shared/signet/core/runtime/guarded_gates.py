@@ -39,7 +39,7 @@ class WayAhead(NamedTuple):
 def look_ahead(
     content: Mapping[str, Any], node_id: str, guarded: Collection[str], contract: Contract
 ) -> WayAhead:
-    """Follow the ways behind a node until somebody is asked, or the document settles; `guarded` ask too."""
+    """Follow the ways behind a node until people are asked, or the document settles; `guarded` ask too."""
     nodes, deciding = content["nodes"], contract.separation_of_duties.deciding
     settled = {name for name, state in contract.states.items() if state.settled}
     gates = {name: node["config"] for name, node in nodes.items() if node["type"] == "lifecycle_gate"}

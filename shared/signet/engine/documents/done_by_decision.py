@@ -1,4 +1,4 @@
-"""What people have decided about, for those who act behind it: it is done once, and nothing else is done.
+"""The limits of a decision: what people have decided about is done once, and nothing else is done.
 
 What an action made of an approved document was approved with it, until a person has it say something else.
 """

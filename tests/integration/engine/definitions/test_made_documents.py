@@ -58,7 +58,7 @@ def test_who_publishes_what_is_made_is_told(stage: WorkflowStage) -> None:
 
 
 def test_who_publishes_a_contract_of_what_is_made_is_told(stage: WorkflowStage) -> None:
-    """Without a patch, its new documents run the bare lifecycle."""
+    """Its new documents run the bare lifecycle, as long as no patch is in force."""
     payment = publish_payments(stage)
     publish_orders(stage, payment, approval=[LOOK], posting=[MAKE])
     definitions, caller = stage.standing.company.definitions, stage.standing.company.caller()

@@ -1,4 +1,4 @@
-"""What nobody was asked about, by the contract and the definition alone."""
+"""Content that nobody was asked about, by the contract and the definition alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a document says that nobody was asked about: nothing is done with it, and it does not move on."""
+"""The content of a document that nobody was asked about: nothing is done with it, and it does not move on."""
 
 from functools import partial
 
@@ -34,12 +34,10 @@ def find_unasked_passage(context: InstanceContext, gate: WorkflowNode) -> str | 
 
 def _find_unasked(context: InstanceContext) -> str | None:
     """Find what nobody was asked about. An approval that waits for its gate is an answer, too."""
-    document, instance_id = context.document, context.row.id
+    document = context.document
     assert document is not None
-    unused = context.approvals.list_unused(instance_id)
+    unused = context.approvals.list_unused(context.row.id)
     if any(request.document_version == document.version for request in unused):
-        return None
-    if instance_id in context.approvals.rows.applied.values():
         return None
     documents = context.documents
     contract = documents.contract_of(document).contract
