@@ -143,8 +143,8 @@ UNASKED: Sequence[Mutation] = (
         "what nobody was asked about cannot be withdrawn",
         0,
         CONTENT,
-        "may_ask or state.final or",
-        "may_ask or",
+        "    is_stopped = state.final or contract",
+        "    is_stopped = to == contract",
         (
             f"{EDITS}a_changed_payment_is_withdrawn_for_good",
             f"{AMENDMENTS}a_call_behind_the_withdrawal_of_an_amendment_is_held",

@@ -107,6 +107,11 @@ def test_a_gate_moves_on_what_it_settles_or_closes(to: str, may_ask: bool, moves
     assert moves_on(contract(), "submit", to, may_ask=may_ask) is moves
 
 
+def test_an_interrupt_stops_it_where_it_settles_nothing() -> None:
+    assert not moves_on(contract(), "cancel", "submitted", may_ask=False)
+    assert moves_on(contract(), "cancel", "active", may_ask=False)
+
+
 def test_a_request_that_decides_moves_nothing_on_unasked() -> None:
     deciding = contract(separation_of_duties={"deciding": ["approve"]})
     assert not moves_on(deciding, "approve", "active", may_ask=False)
