@@ -72,8 +72,8 @@ def list_open_states(workflow: Workflow, contract: CompiledContract) -> list[str
 def moves_on(contract: Contract, transition: str, to: str, *, may_ask: bool) -> bool:
     """Return whether a gate settles a document, or closes it for edits with nobody left to ask.
 
-    What ends it for good moves nothing on, and an interrupt may stop it at any time. A transition that decides
-    has asked the person who wants it.
+    What ends it for good moves nothing on, and an interrupt may stop it at any time. A transition that
+    decides has asked the person who wants it.
     """
     state = contract.states[to]
     if transition in contract.separation_of_duties.deciding:
