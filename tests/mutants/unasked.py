@@ -81,7 +81,7 @@ UNASKED: Sequence[Mutation] = (
         NODES,
         "    if any(request.document_version == document.version for request in unused):\n",
         "    if not unused and document.version < 1:\n",
-        (f"{EDITS}a_payment_whose_own_way_asks_is_paid_as_it_was_approved_there",),
+        (f"{EDITS}a_call_behind_an_approval_that_was_given_is_made",),
     ),
     Mutation(
         "an edit that people have decided about since is held",

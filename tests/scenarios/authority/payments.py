@@ -111,11 +111,13 @@ def chained(nodes: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {"nodes": list(nodes), "edges": edges}
 
 
-def conditional(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Ask about large amounts alone."""
-    large = {"source": "size", "target": node["id"], "condition": "entity.amount > 1000"}
-    edges = [large, {"source": "size", "target": "out"}, {"source": node["id"], "target": "out"}]
-    return {"nodes": [{"id": "size", "type": "condition"}, node], "edges": edges, "exit": "join"}
+def conditional(*nodes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Go through these nodes with large amounts alone."""
+    graph = chained(nodes)
+    large = {"source": "size", "target": nodes[0]["id"], "condition": "entity.amount > 1000"}
+    ends = [{"source": "size", "target": "out"}, {"source": nodes[-1]["id"], "target": "out"}]
+    size = {"id": "size", "type": "condition"}
+    return {"nodes": [size, *nodes], "edges": [large, *graph["edges"], *ends], "exit": "join"}
 
 
 def pay_order(

@@ -189,6 +189,17 @@ def test_an_approval_for_large_amounts_lets_those_pass_alone(stage: WorkflowStag
     assert (calls(stage, made), incidents(stage, made)) == ([{"iban": "DE-FRAUD", "amount": amount}], [])
 
 
+def test_a_call_behind_an_approval_that_was_given_is_made(stage: WorkflowStage) -> None:
+    """The lawful way: the approval waits for its gate, and others come to that gate without one."""
+    made = pay_order(stage, publish_payments(stage, before_go=conditional(LOOK, PAY)))
+    edit(stage, made, "carl", amount=5_000)
+    ask(stage, made, "prep")
+    assert vote(stage, made.id, "app2") == "approved"
+    assert (calls(stage, made), incidents(stage, made)) == ([{**GOOD, "amount": 5_000}], [])
+    answer(stage, made)
+    assert stage.status_of(made.id) == "sent"
+
+
 def test_a_transition_that_decides_asks_who_wants_it(stage: WorkflowStage) -> None:
     """The lawful way: app2 may decide, and asks for what carl has typed."""
     made = pay_order(stage, publish_payments(stage, deciding=["prep"], behind_prep=[PAY]))
