@@ -8,7 +8,6 @@ SIGNET = "shared/signet"
 POINTED = "tests/scenarios/authority/test_pointed_refs.py::test_"
 DECIDERS = "tests/scenarios/authority/test_persons_of_conditions.py::test_"
 MADE = "tests/scenarios/authority/test_rules_on_what_is_made.py::test_"
-DERIVED = "tests/scenarios/authority/test_derived_documents.py::test_"
 RULED = "tests/scenarios/authority/test_rules_behind_gates.py::test_"
 THROUGH = "tests/scenarios/authority/test_through_the_workflow.py::test_"
 
@@ -228,21 +227,5 @@ POINTING: Sequence[Mutation] = (
         "not (is_new and written.get(name) is None)",
         "written.get(name) is not None",
         (f"{THROUGH}a_rule_changes_nothing_that_a_step_posts",),
-    ),
-    Mutation(
-        "an amendment of what was approved with its origin settles unasked",
-        3,
-        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
-        " and not requests and _is_unasked_amendment(context, node):",
-        " and False:",
-        (f"{DERIVED}an_amendment_of_what_was_approved_with_its_origin_settles_by_a_decision_alone",),
-    ),
-    Mutation(
-        "an amendment that a request has decided about does not settle",
-        3,
-        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
-        "    return is_deciding or read_decided_way(context).is_decided\n",
-        "    return read_decided_way(context).is_decided and not is_deciding\n",
-        (f"{DERIVED}an_amendment_loses_nothing",),
     ),
 )

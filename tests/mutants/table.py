@@ -40,6 +40,7 @@ from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.telling import TELLING
 from tests.mutants.two_people import TWO_PEOPLE
+from tests.mutants.unasked import UNASKED
 from tests.mutants.views import VIEWS_OF_AUTHORITY
 from tests.mutants.voting import VOTING
 from tests.mutants.ways import WAYS_MUTATIONS
@@ -77,6 +78,7 @@ MUTATIONS: Sequence[Mutation] = (
     *ATTACKED,
     *HOLDING,
     *AMENDING,
+    *UNASKED,
     *REPAIRING,
     *RECORDING,
     *TELLING,

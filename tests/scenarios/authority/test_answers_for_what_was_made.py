@@ -42,7 +42,12 @@ BESIDE: Mapping[str, Any] = {
         {"source": "lookup", "target": "join"},
     ],
 }
-AMENDABLE = {**CONTRACT, "amendment": {"from": ["active"]}}
+# An amendment is approved itself, before it asks for its account.
+AMENDABLE = {
+    **CONTRACT,
+    "amendment": {"from": ["active"]},
+    "slots": {**CONTRACT["slots"], "again": {"transition": "submit", "from": "amended"}},
+}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +88,7 @@ def newest_of(stage: WorkflowStage, entity_type: str) -> Made:
 
 def payment_of(stage: WorkflowStage) -> Made:
     """Have a payment wait for its account that is made of a document which fiona approved."""
-    payment = stage.publish(AMENDABLE, approval=PAID)
+    payment = stage.publish(AMENDABLE, approval=PAID, again={"nodes": [LOOK]})
     approve_what_makes(stage, payment)
     return asked(stage, newest_of(stage, payment))
 
@@ -157,6 +162,7 @@ def test_it_holds_for_the_amendment_of_the_payment(stage: WorkflowStage) -> None
     applied = stage.mutate(Amend(original.id, seen, {"amount": 2}), "carl")
     stage.drain()
     amendment = asked(stage, Made(applied.document_id, stage.instance_of(applied.document_id)))
+    assert vote(stage, amendment.id, "eve") == APPROVED
     assert answer(stage, amendment, "fiona", "DE-OF-FIONA") == DUTIES
     assert answer(stage, amendment, "deputy", "DE-2") == DONE
     assert paid_to(stage, amendment) == ["DE-2"]

@@ -155,7 +155,7 @@ def test_a_payment_takes_what_was_approved_also_where_a_document_between_keeps_t
     vendor, order, bill = bills_by_text(stage, is_asked=is_asked)
     supplier, _, between = approved(stage, vendor, order, bill)
     edit(stage, supplier, "carl", number="XX-CARL")
-    edit(stage, between, "mia", amount=7)
+    edit(stage, between, "mia", contact="a note")
     submit(stage, between, "mia")
     if is_asked:
         assert vote(stage, between.id, "app2") == APPROVED
@@ -171,7 +171,7 @@ def test_a_payment_takes_what_was_approved_also_where_a_document_between_keeps_t
 def test_an_edit_of_another_field_loses_nothing(stage: WorkflowStage) -> None:
     supplier, _, payment = approved(stage, *bills(stage))
     edit(stage, supplier, "carl", number="XX-CARL")
-    edit(stage, payment, "carl", amount=2)
+    edit(stage, payment, "carl", is_posted=True)
     stage.drain()
     assert release(stage, payment) == "DE-GOOD"
 
@@ -205,14 +205,15 @@ def test_an_amendment_of_what_was_approved_with_its_origin_settles_by_a_decision
     assert stage.status_of(amendment.id) == "ready"
 
 
-def test_a_payment_to_another_vendor_reads_that_vendor(stage: WorkflowStage) -> None:
-    """The lawful way beside it: who edits the ref answers for it."""
-    names = bills(stage)
-    _, _, payment = approved(stage, *names)
-    other = stage.create(names[0], "mia", number="DE-OTHER")
-    edit(stage, payment, "carl", supplier=str(other.id))
-    stage.drain()
-    assert release(stage, payment) == "DE-OTHER"
+def test_a_payment_to_another_vendor_is_decided_about_first(stage: WorkflowStage) -> None:
+    """Carl edits the ref, and app2 decides. Else nothing is released."""
+    for deciding, account in (((), "None"), (("release",), "DE-OTHER")):
+        names = bills(stage, deciding=deciding)
+        _, _, payment = approved(stage, *names)
+        other = stage.create(names[0], "mia", number="DE-OTHER")
+        edit(stage, payment, "carl", supplier=str(other.id))
+        stage.drain()
+        assert release(stage, payment, by="app2") == account
 
 
 def test_a_payment_that_is_approved_anew_takes_what_was_seen(stage: WorkflowStage) -> None:

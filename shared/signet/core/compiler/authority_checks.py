@@ -163,9 +163,14 @@ def check_free_ways(graph: Graph, asked: Collection[str], contract: Contract) ->
             yield make_finding("APPROVAL_ON_ONE_WAY", state, state=state.rpartition(":")[2], **named)
 
 
-def check_windows_behind(graph: Graph, asked: Collection[str], contract: Contract) -> Iterator[Finding]:
-    """Check that nobody edits, behind approvals alone, what was approved; the contract may accept it."""
-    free = _list_free_nodes(graph, asked)
+def check_windows_behind(
+    graph: Graph, slots: Mapping[str, EnvelopeSlot], contract: Contract
+) -> Iterator[Finding]:
+    """Check that nobody edits, behind approvals, what was approved; the contract may accept it.
+
+    An approval that a condition may leave out counts too: some documents were approved to come there.
+    """
+    free = _list_free_nodes(graph, [slot.exit for slot in slots.values() if _asks_anybody(graph, slot)])
     for name, state in contract.states.items():
         is_editable = state.edit is EditWindow.EDITABLE and state.after_approval is None
         if is_editable and state_node(name) not in free:

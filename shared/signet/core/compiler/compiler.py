@@ -323,7 +323,7 @@ def _check_authority(
         asked = list_asking_gates(graph, blocks, shape.order, source.slots)
         yield from check_free_ways(graph, asked, source.names.contract)
         yield from check_rejections(graph, asked, source.names.contract)
-        yield from check_windows_behind(graph, asked, source.names.contract)
+        yield from check_windows_behind(graph, source.slots, source.names.contract)
 
 
 def _describe_authority(

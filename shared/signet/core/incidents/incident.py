@@ -62,6 +62,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "APPROVAL_STALE": IncidentKind.BUSINESS,
         "APPROVAL_TOO_MANY_SEATS": IncidentKind.CONFIGURATION,
         "DONE_BEFORE": IncidentKind.BUSINESS,
+        "EDIT_UNASKED": IncidentKind.BUSINESS,
         "EFFECT_DEAD": IncidentKind.OUTSIDE,
         "EFFECT_TIMEOUT": IncidentKind.OUTSIDE,
         "EFFECT_WITHDRAWN": IncidentKind.BUSINESS,

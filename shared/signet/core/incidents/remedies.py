@@ -64,6 +64,12 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "The node has acted since the gate was passed, and nothing is done twice by itself. Find out from"
             " the receiver what it has taken. Then skip the node with the answer."
         ),
+        "EDIT_UNASKED": (
+            "Put back what it said before, where people may edit it, and ask again. Its requester first"
+            " withdraws the request, or an operator cancels the workflow; one that is left is restarted. Or"
+            " publish a definition that asks people, move the instance there, and go to an earlier node. Or"
+            " withdraw the document for good: ask for the transition that cancels it."
+        ),
         "EFFECT_DEAD": (
             "Have the other system answer again, then retry: it knows the call by its webhook-id. Where it"
             " has taken the call, skip it; with the answer where the node saves one."

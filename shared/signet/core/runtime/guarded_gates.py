@@ -4,8 +4,10 @@ A gate believes votes on record, and not the place of its token. So a token that
 other means passes nothing. What stands behind approvals was approved before.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from signet.core.contracts.contract import Contract
 
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
 _Edge = Mapping[str, Any]
@@ -19,6 +21,38 @@ def list_guarded_gates(content: Mapping[str, Any]) -> frozenset[str]:
     ways = _FreeWays(content)
     gates = (name for name, node in content["nodes"].items() if node["type"] == "lifecycle_gate")
     return frozenset(gate for gate in gates if not ways.lead_to(gate))
+
+
+class WayAhead(NamedTuple):
+    """The ways from a node to where its document settles."""
+
+    # People are asked on one of them, or decide by their request.
+    may_ask: bool
+    # One of them asks nobody.
+    may_settle_unasked: bool
+
+    @property
+    def asks_in_any_case(self) -> bool:
+        return self.may_ask and not self.may_settle_unasked
+
+
+def look_ahead(
+    content: Mapping[str, Any], node_id: str, guarded: Collection[str], contract: Contract
+) -> WayAhead:
+    """Follow the ways behind a node until people are asked, or the document settles; `guarded` ask too."""
+    nodes, deciding = content["nodes"], contract.separation_of_duties.deciding
+    settled = {name for name, state in contract.states.items() if state.settled}
+    gates = {name: node["config"] for name, node in nodes.items() if node["type"] == "lifecycle_gate"}
+    asking = _list_approvals(content).union(guarded)
+    asking |= {name for name, config in gates.items() if config["transition"] in deciding}
+    ends = {name for name, config in gates.items() if config["to"] in settled}
+    ends |= {name for name, node in nodes.items() if node["config"].get("state") in settled}
+    edges = (content["edges"][edge_id] for edge_id in content["adjacency"][node_id])
+    begin = [edge["target"] for edge in edges if not _is_no(edge)]
+    reached = _walk(
+        content, begin, lambda edge: not (_is_no(edge) or edge["source"] in asking or edge["source"] in ends)
+    )
+    return WayAhead(bool(reached & asking), bool(reached & ends - asking))
 
 
 class _FreeWays:
@@ -69,6 +103,14 @@ def list_windows_behind(content: Mapping[str, Any]) -> frozenset[str]:
     )
     places = (name for name in behind if nodes[name]["type"] != "lifecycle_gate")
     return frozenset(content["edit_windows"][name] for name in places)
+
+
+def list_nodes_behind(content: Mapping[str, Any]) -> frozenset[str]:
+    """List the nodes that some documents come to by an approval, until they are back at their beginning."""
+    beginning = {edge["target"] for edge in content["edges"].values() if edge["source"] == _START}
+    return _walk(
+        content, _list_approvals(content), lambda edge: not (_is_no(edge) or edge["target"] in beginning)
+    )
 
 
 def list_states_behind(content: Mapping[str, Any], *, but_amended: bool = False) -> frozenset[str]:

@@ -23,7 +23,13 @@ from signet.core.expressions import (
     template_from_json,
 )
 from signet.core.expressions.render import Render
-from signet.core.runtime.guarded_gates import list_guarded_gates, list_states_behind, list_windows_behind
+from signet.core.runtime.guarded_gates import (
+    WayAhead,
+    list_guarded_gates,
+    list_states_behind,
+    list_windows_behind,
+    look_ahead,
+)
 from signet.core.runtime.live_variables import list_live_variables
 
 # Nodes whose own expressions are conditions.
@@ -118,10 +124,18 @@ class Workflow:
         self._followed_by_node: dict[tuple[str, str], frozenset[FollowedField]] = {}
         self._deciding_fields: dict[tuple[str, str], frozenset[FollowedField]] = {}
         self._reading_nodes: dict[str, frozenset[str]] = {}
+        self._ways_ahead: dict[tuple[str, str], WayAhead] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
         return list_guarded_gates(self.content)
+
+    def look_ahead(self, contract: CompiledContract, node_id: str) -> WayAhead:
+        """Return who is asked behind the node, before its document settles; the contract says who decides."""
+        key = contract.hash, node_id
+        if key not in self._ways_ahead:
+            self._ways_ahead[key] = look_ahead(self.content, node_id, self.guarded_gates, contract.contract)
+        return self._ways_ahead[key]
 
     @cached_property
     def windows_behind_approvals(self) -> frozenset[str]:

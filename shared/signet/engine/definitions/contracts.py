@@ -7,7 +7,7 @@ from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.compiler import compile_body
 from signet.core.compiler.envelope import Envelope, make_envelope
-from signet.core.contracts.compiled_contract import check_contract_expressions
+from signet.core.contracts.compiled_contract import CompiledContract, check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.decimal_scales import find_scale_differences
 from signet.core.contracts.reader import parse_contract
@@ -30,6 +30,7 @@ from signet.engine.definitions.compilation import (
     require_contract,
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
+from signet.engine.definitions.made_documents import find_editable_when_made
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
 from signet.store.definitions import write as store
@@ -105,6 +106,17 @@ def _list_scales(act: AdminTransaction, contract: Contract) -> tuple[PlacedFindi
     return place_findings(find_scale_differences(contract, targets))
 
 
+def _list_editable_when_made(
+    act: AdminTransaction, contract: Contract, artifact: Artifact
+) -> tuple[PlacedFinding, ...]:
+    """List who makes such documents behind approvals, where new ones run the bare envelope."""
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
+    if find_patch_in_force(connection, tenant_id, contract.contract) is not None:
+        return ()
+    compiled = CompiledContract(contract, hash_bytes(canonical_bytes(contract.to_json())))
+    return place_findings(find_editable_when_made(connection, tenant_id, artifact, compiled))
+
+
 def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> ContractRow | None:
     return store.read_contract_row(act.connection, act.caller.principal.tenant_id, entity_type, version)
 
@@ -161,6 +173,7 @@ def freeze_contract(
         *list_weakened(act, contract),
         *_list_unasked(act, contract),
         *_list_scales(act, contract),
+        *_list_editable_when_made(act, contract, compilation.artifact),
     )
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)
     new = _describe_envelope(envelope, compilation.artifact, authorship)

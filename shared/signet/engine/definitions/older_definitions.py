@@ -59,11 +59,11 @@ def find_read_unpinned(
     if content["kind"] == "automation":
         return
     before = find_published_before(connection, tenant_id, definition_id, content["entity_type"])
-    old = before and _read_runnable(connection, tenant_id, before.id, before.version)
+    old = before and read_runnable(connection, tenant_id, before.id, before.version)
     if before is None or not old:
         return
-    old_contract = _read_compiled_contract(connection, tenant_id, old)
-    new_contract = _read_compiled_contract(connection, tenant_id, new)
+    old_contract = read_contract_of(connection, tenant_id, old)
+    new_contract = read_contract_of(connection, tenant_id, new)
     if old_contract is None or new_contract is None:
         return
     workflows = Workflow(old), old_contract, Workflow(new), new_contract
@@ -78,11 +78,11 @@ def find_read_unpinned(
 def _asks_alike(
     connection: Connection, tenant_id: UUID, count: LiveCount, new: tuple[Workflow, Contract | None]
 ) -> bool:
-    old = _read_runnable(connection, tenant_id, count.id, count.version)
+    old = read_runnable(connection, tenant_id, count.id, count.version)
     return old is not None and asks_alike(Workflow(old), _read_contract(connection, tenant_id, old), *new)
 
 
-def _read_runnable(
+def read_runnable(
     connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
 ) -> Artifact | None:
     """Read a definition; None where it was compiled by a compiler whose workflows do not run here."""
@@ -98,13 +98,11 @@ def _read_runnable(
 
 
 def _read_contract(connection: Connection, tenant_id: UUID, artifact: Artifact) -> Contract | None:
-    compiled = _read_compiled_contract(connection, tenant_id, artifact)
+    compiled = read_contract_of(connection, tenant_id, artifact)
     return None if compiled is None else compiled.contract
 
 
-def _read_compiled_contract(
-    connection: Connection, tenant_id: UUID, artifact: Artifact
-) -> CompiledContract | None:
+def read_contract_of(connection: Connection, tenant_id: UUID, artifact: Artifact) -> CompiledContract | None:
     content = artifact.content
     row = read_contract_row(connection, tenant_id, content["entity_type"], content["contract"]["version"])
     return None if row is None else load_contract(row.body, row.hash)

@@ -37,7 +37,12 @@ from signet.engine.definitions.compilation import (
     require_definition,
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
-from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
+from signet.engine.definitions.made_documents import find_editable_when_made
+from signet.engine.definitions.older_definitions import (
+    find_older_running,
+    find_read_unpinned,
+    read_contract_of,
+)
 from signet.engine.definitions.replacement import (
     put_out_of_force,
     require_approvals_left,
@@ -330,7 +335,15 @@ def _show(
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
     known = act.connection, tenant_id, definition_id, artifact
     older = place_findings((*find_older_running(*known), *find_read_unpinned(*known)))
-    return Published(definition_id, version, artifact.hash, (*findings, *older), control)
+    made = place_findings(_find_editable_when_made(act, artifact))
+    return Published(definition_id, version, artifact.hash, (*findings, *older, *made), control)
+
+
+def _find_editable_when_made(act: AdminTransaction, artifact: Artifact) -> Iterator[Finding]:
+    if artifact.content["kind"] == "automation":
+        return
+    known = act.connection, act.caller.principal.tenant_id, artifact
+    yield from find_editable_when_made(*known, read_contract_of(*known))
 
 
 def name_of(body: Patch | Automation) -> str:

@@ -1,12 +1,24 @@
-"""The documents that actions have made since people decided: what was approved is done once, also by hand."""
+"""The limits of a decision: what people have decided about is done once, and nothing else is done.
 
-from signet.core.approvals.decided_way import find_decision
+What an action made of an approved document was approved with it, until a person has it say something else.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from uuid import UUID
+
+from signet.core.approvals import unasked_content
+from signet.core.approvals.decided_way import DecidedWay, StatusRun, find_decision, read_way
+from signet.core.approvals.unasked_content import list_accepted, refuse_unasked
+from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import MutationContext
 from signet.engine.documents.commands import Operation, RunAction
+from signet.engine.documents.references import Refs
 from signet.store.approvals.decided_ways import list_status_runs
+from signet.store.approvals.typed_values import find_first_original, list_typed_over
 from signet.store.database import Connection
 from signet.store.documents.action_runs import read_action_runs
 from signet.store.documents.write import DocumentRow
@@ -17,16 +29,20 @@ _REMEDY = (
 )
 
 
-def refuse_repeat(
+def refuse_by_hand(
     connection: Connection, compiled: CompiledCache, operation: Operation, context: MutationContext
 ) -> Rejected | None:
-    """Refuse a person what a step of the workflow does behind the decision, or what was done since it.
+    """Refuse a person what a step does behind the decision, what was done since it, and what is unasked.
 
     It is asked of an action that makes documents.
     """
     row, tenant_id = context.row, context.caller.principal.tenant_id
     if row is None or context.is_own_workflow or not isinstance(operation, RunAction):
         return None
+    known = connection, context.refs, tenant_id, row, context.contract.contract
+    unasked = find_unasked(*known, partial(_read_way, connection, context, row))
+    if unasked is not None:
+        return refuse_unasked(unasked)
     if context.contract.contract.actions[operation.action].repeats is not None:
         return None
     runs = read_action_runs(connection, tenant_id, row.entity_type, row.id, f"action:{operation.action}")
@@ -44,8 +60,45 @@ def refuse_repeat(
     return Rejected(DONE_BEFORE, sentence, remedy=_REMEDY)
 
 
+def find_unasked(
+    connection: Connection,
+    refs: Refs,
+    tenant_id: UUID,
+    row: DocumentRow,
+    contract: Contract,
+    read_decided_way: Callable[[], DecidedWay],
+) -> str | None:
+    """Find what a document says that nobody was asked about, where it comes of an approved one.
+
+    A document that no person has edited costs no statement.
+    """
+    is_amendment = row.amended_from_id is not None
+    if not is_amendment and not row.editor_ids:
+        return None
+    list_since = partial(list_typed_over, connection, tenant_id, row.id, accepted=list_accepted(contract))
+    typed_over = frozenset[str]() if is_amendment else list_since(since=0)
+    if not is_amendment and not typed_over:
+        return None
+    origin = find_first_original(connection, tenant_id, row.id) if is_amendment else row.id
+    if not refs.comes_of_approved(origin):
+        return None
+    way = read_decided_way()
+    if way.is_decided:
+        typed_over = list_since(since=way.since)
+    return unasked_content.find_unasked(
+        is_amendment=is_amendment, is_decided=way.is_decided, typed_over=typed_over
+    )
+
+
+def _read_way(connection: Connection, context: MutationContext, row: DocumentRow) -> DecidedWay:
+    return read_way(_list_runs(connection, context, row), lambda status: False)
+
+
+def _list_runs(connection: Connection, context: MutationContext, row: DocumentRow) -> Sequence[StatusRun]:
+    return list_status_runs(connection, context.caller.principal.tenant_id, [row.id]).get(row.id, ())
+
+
 def _find_decision(connection: Connection, context: MutationContext, row: DocumentRow) -> int | None:
     """Return the version from which on acts count for one decision; None where nobody has decided."""
-    runs = list_status_runs(connection, context.caller.principal.tenant_id, [row.id]).get(row.id, ())
-    since = find_decision(runs)
+    since = find_decision(_list_runs(connection, context, row))
     return 0 if since is None and context.refs.comes_of_approved(row.id) else since

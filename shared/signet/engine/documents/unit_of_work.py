@@ -54,7 +54,7 @@ from signet.engine.documents.command_checks import (
 )
 from signet.engine.documents.commands import Applied, ConcludeTransition, Create, Mode, Operation, Outcome
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
-from signet.engine.documents.done_by_decision import refuse_repeat
+from signet.engine.documents.done_by_decision import refuse_by_hand
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
@@ -357,7 +357,7 @@ class DocumentUnitOfWork:
         self, operation: Operation, context: MutationContext, change: DocumentChange
     ) -> Rejected | None:
         """Make the documents of an action, each under its own contract and rules; one refusal refuses all."""
-        if change.creates and (done := refuse_repeat(self.connection, self.compiled, operation, context)):
+        if change.creates and (done := refuse_by_hand(self.connection, self.compiled, operation, context)):
             return done
         for index, create in enumerate(change.creates):
             new = self._make_document(change, create)

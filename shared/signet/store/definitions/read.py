@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -67,6 +67,13 @@ class DefinitionFilters:
     status: str | None = None
     name: str | None = None
     source_id: UUID | None = None
+
+
+def list_makers(connection: Connection, tenant_id: UUID, entity_type: str, limit: int) -> list[str]:
+    """List the types whose actions make documents of this type, at most so many."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": limit}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return list(cursor.execute(_SQL.list_makers, values).fetchall())
 
 
 def list_contracts(

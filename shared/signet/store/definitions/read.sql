@@ -12,6 +12,19 @@ WHERE c.tenant_id = %(tenant_id)s AND c.status = %(status)s
 ORDER BY c.entity_type
 LIMIT %(limit)s
 
+-- name: list_makers
+-- List the types whose newest published contract has an action that makes documents of this type.
+SELECT c.entity_type
+FROM contracts c
+WHERE c.tenant_id = %(tenant_id)s AND c.status = 'published'
+  AND NOT EXISTS (SELECT FROM contracts newer
+                  WHERE newer.tenant_id = c.tenant_id AND newer.entity_type = c.entity_type
+                    AND newer.version > c.version AND newer.status = c.status)
+  AND EXISTS (SELECT FROM jsonb_each(c.body::jsonb -> 'actions') AS action
+              WHERE action.value ->> 'entity_type' = %(entity_type)s)
+ORDER BY c.entity_type
+LIMIT %(limit)s
+
 -- name: list_contract_versions
 -- List the versions of one contract, the newest first.
 SELECT c.entity_type, c.version, c.status, c.body::jsonb ->> 'label' AS label, c.hash, c.revision, c.created_by,

@@ -24,6 +24,19 @@ def test_a_status_behind_approvals_alone_that_people_may_edit_is_named() -> None
     assert found({"edit": "editable"}) == ["sys:state:active"]
 
 
+def test_an_approval_for_some_documents_alone_counts_too() -> None:
+    """The condition before it lets small amounts pass. What was approved is edited all the same."""
+    large = {"source": "size", "target": "look", "condition": "entity.grand_total > 1000"}
+    edges = [large, {"source": "size", "target": "out"}, {"source": "look", "target": "out"}]
+    some = {"nodes": [{"id": "size", "type": "condition"}, *ASK["nodes"]], "edges": edges, "exit": "join"}
+    document = {**deepcopy(CONTRACT), "amendment": None}
+    document["states"]["submitted"] = {"edit": "editable"}
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    patch = {"patch": "own", "base": base, "slots": {"checks": some, "approval": ASK}}
+    compilation = compile_patch(patch, read_envelope(document))
+    assert [each.place for each in compilation.findings if each.code == CODE] == ["sys:state:submitted"]
+
+
 def test_the_contract_accepts_it_by_name() -> None:
     assert found({"edit": "editable", "after_approval": "editable"}) == []
 

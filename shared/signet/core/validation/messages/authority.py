@@ -74,9 +74,16 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     ),
     "EDITABLE_BEHIND_APPROVAL": (
         "warning",
-        "'{state}' is reached by approvals alone, and an edit there changes what was approved without asking"
-        " anybody.",
+        "There are approvals on each way to '{state}', and an edit there changes what was approved without"
+        " asking anybody.",
         "Declare it amend_only or locked. To accept such edits, say after_approval: editable in that state.",
+    ),
+    "EDITABLE_WHEN_MADE": (
+        "warning",
+        "The action '{action}' of '{maker}' makes '{made}' behind approvals. People may edit that in"
+        " {states}, and a way from there asks nobody.",
+        "A value that they change there is held (EDIT_UNASKED). Declare these states amend_only or locked, or"
+        " have each way ask people. To accept such edits, say after_approval: editable in these states.",
     ),
     "REJECTION_PASSES_REQUIRED": (
         "error",

@@ -22,16 +22,11 @@ from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.execution.nodes.approval_progress import move_request, next_moment_of
 from signet.engine.execution.nodes.approval_proof import check_approvals, find_absent_requester
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.request_pins import pin_by_request
-from signet.store.approvals.given_decisions import list_given_decisions
+from signet.engine.execution.nodes.unasked_content import find_unasked_passage
 from signet.store.approvals.requests import LiveRequest
-from signet.store.documents.write import DocumentRow
 
-_UNASKED = (
-    "AMENDMENT_UNASKED: the original was approved with what it was made of, and nobody has decided about this"
-)
 # The transaction that holds the original is about to end.
 ORIGINAL_HELD_DELAY = timedelta(milliseconds=50)
 
@@ -78,8 +73,10 @@ class LifecycleGateHandler:
         unproven = _find_unproven(context, node, requests) if _uses_approvals(node, decision) else None
         if unproven is not None:
             return unproven
-        if decision.outcome == "passed" and not requests and _is_unasked_amendment(context, node):
-            return Blocked(_UNASKED)
+        is_free = decision.outcome == "passed" and not requests
+        unasked = find_unasked_passage(context, node) if is_free else None
+        if unasked is not None:
+            return Blocked(unasked)
         if requests and context.approvals.list_changed_variables(context.row.id, context.execution):
             return ActionPlan(_VariablesChanged())
         if requests:
@@ -192,27 +189,6 @@ def _is_decided_by_request(context: InstanceContext, node: WorkflowNode) -> bool
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
     """Return whether the passage uses up approvals. An interrupt leaves the path that they were given on."""
     return decision.outcome == "passed" and node.config["kind"] != "interrupting"
-
-
-def _is_unasked_amendment(context: InstanceContext, node: WorkflowNode) -> bool:
-    """Return whether an amendment settles unasked, whose original was approved with what it was made of.
-
-    Nobody has approved what the amendment says.
-    """
-    row = context.document
-    if row is None or row.amended_from_id is None or _holds_decision(context, row, node):
-        return False
-    given = list_given_decisions(context.documents.connection, context.tenant_id, [row.amended_from_id])
-    return any(decision.origin_id is not None for decision in given.get(row.amended_from_id, ()))
-
-
-def _holds_decision(context: InstanceContext, row: DocumentRow, node: WorkflowNode) -> bool:
-    """Return whether the gate settles nothing, or people have decided about the document itself."""
-    contract = context.documents.contract_of(row).contract
-    if not contract.states[node.config["to"]].settled:
-        return True
-    is_deciding = node.config["transition"] in contract.separation_of_duties.deciding
-    return is_deciding or read_decided_way(context).is_decided
 
 
 def _find_unproven(

@@ -19,6 +19,7 @@ from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.unasked_content import find_unasked_act
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
@@ -32,6 +33,8 @@ HANDLERS: Mapping[str, NodeHandler] = {
 }
 
 _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
+# What such nodes do may be known elsewhere.
+_LASTING = frozenset(("action", "webhook_out"))
 
 
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
@@ -62,9 +65,23 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
+    unasked = _find_unasked(context, node)
+    if unasked is not None:
+        return unasked
     if reads_refs:
         keep_sources(context, node)
     return handler.prepare(context, node, token)
+
+
+def _find_unasked(context: InstanceContext, node: WorkflowNode) -> Blocked | None:
+    """Return why the node does nothing: nobody was asked about what it would say.
+
+    What a gate of this wave has used an approval for was asked about.
+    """
+    if node.type.name not in _LASTING or context.row.id in context.approvals.rows.applied.values():
+        return None
+    problem = find_unasked_act(context, node)
+    return None if problem is None else Blocked(problem)
 
 
 def _find_moved_original(context: InstanceContext, node: WorkflowNode) -> Blocked | None:
