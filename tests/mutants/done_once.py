@@ -29,7 +29,7 @@ DONE_ONCE: Sequence[Mutation] = (
         "a person makes by hand what a step makes behind the gate",
         3,
         f"{SIGNET}/engine/documents/done_by_decision.py",
-        "        is_drawn = operation.action in workflow.run_actions\n",
+        "        is_drawn = not workflow.run_actions.isdisjoint(alike)\n",
         "        is_drawn = False\n",
         (f"{BY_HAND}a_payment_that_a_step_is_to_make_is_not_made_by_hand_before",),
     ),
@@ -43,6 +43,14 @@ DONE_ONCE: Sequence[Mutation] = (
             f"{BY_HAND}what_no_step_does_is_done_once_for_each_decision",
             f"{BY_HAND}a_function_that_makes_documents_is_run_by_hand_once",
         ),
+    ),
+    Mutation(
+        "two actions that make the same payment make two for one approval",
+        3,
+        f"{SIGNET}/core/contracts/alike_actions.py",
+        '    if action.kind != "create":\n',
+        "    if True:\n",
+        (f"{BY_HAND}two_actions_that_make_the_same_payment_make_one",),
     ),
     Mutation(
         "what was made of an approved document makes payments as often as people like",

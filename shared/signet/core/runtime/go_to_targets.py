@@ -13,10 +13,8 @@ from signet.core.errors import Rejected
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
 from signet.core.runtime.resting_states import begins_amendments, find_beginning, state_node
-from signet.core.runtime.workflow import Workflow
+from signet.core.runtime.workflow import MAKING, Workflow
 
-# The kinds of actions that may make documents.
-_MAKING = ("create", "python")
 # The ways out of a state that wait for what is under way; an interrupt does not.
 _LEADING_ON = frozenset({"requested", "automatic"})
 
@@ -189,7 +187,7 @@ def _list_repeated(workflow: Workflow, status: str, node_id: str, *, is_decided:
 def has_lasting_effect(workflow: Workflow, node_id: str) -> bool:
     node = workflow.nodes[node_id]
     if node.type.name == "action":
-        return workflow.actions[node.config["action"]].kind in _MAKING
+        return workflow.actions[node.config["action"]].kind in MAKING
     return node.type.name == "webhook_out"
 
 

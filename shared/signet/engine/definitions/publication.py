@@ -37,7 +37,7 @@ from signet.engine.definitions.compilation import (
     require_definition,
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
-from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
+from signet.engine.definitions.older_definitions import find_differences, find_older_running
 from signet.engine.definitions.replacement import (
     put_out_of_force,
     require_approvals_left,
@@ -329,7 +329,7 @@ def _show(
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
     known = act.connection, tenant_id, definition_id, artifact
-    older = place_findings((*find_older_running(*known), *find_read_unpinned(*known)))
+    older = place_findings((*find_older_running(*known), *find_differences(*known)))
     return Published(definition_id, version, artifact.hash, (*findings, *older), control)
 
 

@@ -1,6 +1,7 @@
 """The documents that actions have made since people decided: what was approved is done once, also by hand."""
 
 from signet.core.approvals.decided_way import find_decision
+from signet.core.contracts.alike_actions import list_alike_actions
 from signet.core.errors import Rejected
 from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
@@ -22,18 +23,20 @@ def refuse_repeat(
 ) -> Rejected | None:
     """Refuse a person what a step of the workflow does behind the decision, or what was done since it.
 
-    It is asked of an action that makes documents.
+    It is asked of an action that makes documents. Actions that make the same are one.
     """
     row, tenant_id = context.row, context.caller.principal.tenant_id
     if row is None or context.is_own_workflow or not isinstance(operation, RunAction):
         return None
     if context.contract.contract.actions[operation.action].repeats is not None:
         return None
-    runs = read_action_runs(connection, tenant_id, row.entity_type, row.id, f"action:{operation.action}")
+    alike = list_alike_actions(context.contract.contract, operation.action)
+    words = [f"action:{name}" for name in alike]
+    runs = read_action_runs(connection, tenant_id, row.entity_type, row.id, words)
     is_drawn = False
     if runs.definition is not None:
         workflow = compiled.read(connection, tenant_id, *runs.definition)
-        is_drawn = operation.action in workflow.run_actions
+        is_drawn = not workflow.run_actions.isdisjoint(alike)
     if runs.last_version is None and not is_drawn:
         return None
     since = _find_decision(connection, context, row)

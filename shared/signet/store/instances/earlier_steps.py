@@ -43,6 +43,14 @@ class EffectOfStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Tries:
+    """How often an effect was tried, and what the last try has said."""
+
+    attempts: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StepElsewhereRow:
     """A step of another node under another definition, with what it has said."""
 
@@ -104,6 +112,11 @@ def list_done_elsewhere(
     }
     with connection.cursor(row_factory=class_row(StepElsewhereRow)) as cursor:
         return cursor.execute(_SQL.list_done_elsewhere, values).fetchall()
+
+
+def read_tries(connection: Connection, tenant_id: UUID, step_id: UUID | None) -> Tries | None:
+    with connection.cursor(row_factory=class_row(Tries)) as cursor:
+        return cursor.execute(_SQL.read_tries, {"tenant_id": tenant_id, "step_id": step_id}).fetchone()
 
 
 def list_acted(

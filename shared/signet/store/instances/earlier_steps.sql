@@ -111,6 +111,11 @@ WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = %(entity_type)s AND i.enti
 ORDER BY s.instance_id DESC, s.seq DESC
 LIMIT %(limit)s
 
+-- name: read_tries
+-- Read how often the effect of a step was tried, and what the last try has said.
+SELECT attempts, error FROM workflow_side_effects_outbox
+WHERE tenant_id = %(tenant_id)s AND step_execution_id = %(step_id)s
+
 -- name: lock_effects_of_steps
 -- Lock the effects of steps, so that no worker claims them before the transaction has ended.
 SELECT step_execution_id, status, endpoint, payload_json, response_json,

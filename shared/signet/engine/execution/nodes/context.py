@@ -226,6 +226,7 @@ class InstanceContext:
             self.documents.transaction.permissions_of(actor.roles),
             partial(self._ask_rules, document),
             list_behind=self.documents.persons.behind(actor.behind) if actor.is_key else None,
+            has_deciders=partial(self.environment.has_deciders, document),
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:
