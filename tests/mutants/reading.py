@@ -78,9 +78,9 @@ READING: Sequence[Mutation] = (
     Mutation(
         "who has a step refused chooses what is made, and then approved",
         3,
-        "shared/signet/core/runtime/workflow.py",
-        "self.has_approvals or any(",
-        "self.has_approvals and any(",
+        "shared/signet/core/runtime/guarded_gates.py",
+        "return is_making or bool(",
+        "return bool(",
         (f"{FAILURES}who_has_a_rule_refuse_a_payment_makes_no_other_one",),
     ),
     Mutation(

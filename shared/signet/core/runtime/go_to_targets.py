@@ -8,12 +8,13 @@ way that it came, or to the state that its slot leads to.
 from collections.abc import Iterator, Sequence
 
 from signet.core.compiler.slot_graph import slot_in, slot_out
+from signet.core.contracts.contract import MAKING
 from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Rejected
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
 from signet.core.runtime.resting_states import begins_amendments, find_beginning, state_node
-from signet.core.runtime.workflow import MAKING, Workflow
+from signet.core.runtime.workflow import Workflow
 
 # The ways out of a state that wait for what is under way; an interrupt does not.
 _LEADING_ON = frozenset({"requested", "automatic"})

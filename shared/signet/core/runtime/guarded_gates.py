@@ -7,6 +7,8 @@ other means passes nothing. What stands behind approvals was approved before.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from signet.core.contracts.contract import MAKING
+
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
 _Edge = Mapping[str, Any]
 _START = "sys:start"
@@ -19,6 +21,12 @@ def list_guarded_gates(content: Mapping[str, Any]) -> frozenset[str]:
     ways = _FreeWays(content)
     gates = (name for name, node in content["nodes"].items() if node["type"] == "lifecycle_gate")
     return frozenset(gate for gate in gates if not ways.lead_to(gate))
+
+
+def asks_people(content: Mapping[str, Any]) -> bool:
+    """Return whether a definition asks people, or makes documents about which people may be asked."""
+    is_making = any(action["kind"] in MAKING for action in content["actions"].values())
+    return is_making or bool(_list_approvals(content))
 
 
 class _FreeWays:

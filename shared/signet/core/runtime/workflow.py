@@ -23,13 +23,16 @@ from signet.core.expressions import (
     template_from_json,
 )
 from signet.core.expressions.render import Render
-from signet.core.runtime.guarded_gates import list_guarded_gates, list_states_behind, list_windows_behind
+from signet.core.runtime.guarded_gates import (
+    asks_people,
+    list_guarded_gates,
+    list_states_behind,
+    list_windows_behind,
+)
 from signet.core.runtime.live_variables import list_live_variables
 
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
-# The kinds of actions that may make documents.
-MAKING = ("create", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,7 @@ class Workflow:
             if "service_account" in node.config
         )
         self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
-        # Of it, or of what it makes.
-        self.asks_people = self.has_approvals or any(one.kind in MAKING for one in self.actions.values())
+        self.asks_people = asks_people(content)
         self._edges = {
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }

@@ -55,6 +55,13 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "A step that reads it is held for documents approved before (READS_UNPINNED). Have its slot ask"
         " people, or read what the document says itself.",
     ),
+    "ERROR_EDGE_NOT_TAKEN": (
+        "warning",
+        "The edge for errors of '{place}' is not taken: nothing outside fails there, and people decide about"
+        " the document or about what it makes.",
+        "Remove the edge: what fails there is held until a person brings it on. To lead a case to people,"
+        " draw a condition before it.",
+    ),
     "NODE_ID_USED_AGAIN": (
         "warning",
         "{nodes} did something else under {named}.",
