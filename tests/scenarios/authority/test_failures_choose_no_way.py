@@ -1,4 +1,4 @@
-"""Who makes a step fail chooses no way: where people decide, an edge for errors is for what fails outside."""
+"""Failures choose no way: where people decide, an edge for errors is for what fails outside."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

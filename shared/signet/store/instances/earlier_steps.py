@@ -44,7 +44,7 @@ class EffectOfStep:
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How often an effect was tried, and what the last try has said."""
+    """The tries of an effect: their number, and what the last one has said."""
 
     attempts: int
     error: str | None

@@ -270,9 +270,7 @@ class InstanceContext:
         if name is not None:
             return self.accounts.find(name).problem
         actor = self._look_up_actor()
-        if not actor.has_left or node.run_as != "actor":
-            return None
-        return describe_absence(actor.present.id)
+        return describe_absence(actor.present.id) if actor.has_left and node.run_as == "actor" else None
 
     def _look_up_actor(self) -> ActorNow:
         """Return the actor with the roles that they have now, looked up once for each."""
