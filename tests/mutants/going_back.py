@@ -63,9 +63,9 @@ GOING_BACK: Sequence[Mutation] = (
     Mutation(
         "a document behind a gate is made again",
         3,
-        TARGETS,
-        '_MAKING = ("create", "python")\n',
-        '_MAKING = ("python",)\n',
+        "shared/signet/core/contracts/contract.py",
+        '\nMAKING = ("create", "python")\n',
+        '\nMAKING = ("python",)\n',
         (f"{BACK}nobody_makes_documents_again_by_going_back",),
     ),
     Mutation(

@@ -7,6 +7,9 @@ from tests.mutants.mutation import Mutation
 AUTHORSHIP = "shared/signet/engine/documents/authorship.py"
 UNIT = "shared/signet/engine/documents/unit_of_work.py"
 READ = "tests/scenarios/authority/test_persons_of_references.py::test_"
+FAILURES = "tests/scenarios/authority/test_failures_choose_no_way.py::test_"
+ENVIRONMENT = "shared/signet/engine/execution/nodes/expression_environment.py"
+HANDLER = "shared/signet/engine/execution/nodes/handler.py"
 
 READING: Sequence[Mutation] = (
     Mutation(
@@ -59,5 +62,57 @@ READING: Sequence[Mutation] = (
         'if node.edges.get("error") else',
         "if False else",
         (f"{READ}who_wrote_what_makes_a_step_fail_does_not_approve_where_its_error_leads",),
+    ),
+    Mutation(
+        "who has a step refused chooses the way",
+        3,
+        "shared/signet/core/runtime/decisions.py",
+        "    if node.edges.get(outcome) and (workflow",
+        "    if False and (workflow",
+        (
+            f"{FAILURES}who_has_a_rule_refuse_a_payment_makes_no_other_one",
+            f"{FAILURES}who_takes_the_key_of_a_payment_makes_no_other_one",
+            f"{FAILURES}who_takes_a_permission_from_an_account_skips_nobody",
+        ),
+    ),
+    Mutation(
+        "who has a step refused chooses what is made, and then approved",
+        3,
+        "shared/signet/core/runtime/guarded_gates.py",
+        "return is_making or bool(",
+        "return bool(",
+        (f"{FAILURES}who_has_a_rule_refuse_a_payment_makes_no_other_one",),
+    ),
+    Mutation(
+        "who has a step refused chooses the way to a request that decides",
+        3,
+        ENVIRONMENT,
+        "bool(duties.deciding) or ",
+        "",
+        (f"{FAILURES}who_makes_a_step_fail_chooses_no_way_though_its_workflow_asks_nobody",),
+    ),
+    Mutation(
+        "who has a step refused chooses the way of what was approved",
+        3,
+        ENVIRONMENT,
+        " or self.documents.refs.has_decisions(document.id)",
+        "",
+        (f"{FAILURES}who_makes_a_step_fail_chooses_no_way_though_its_workflow_asks_nobody",),
+    ),
+    Mutation(
+        "who takes the secret of an endpoint chooses the way",
+        3,
+        HANDLER,
+        "is_ours=_is_ours(effect.error)",
+        "is_ours=False",
+        (f"{FAILURES}what_the_tenant_has_not_set_up_leads_nowhere",),
+    ),
+    Mutation(
+        "who keeps a call from leaving in time chooses the way",
+        3,
+        HANDLER,
+        "tries.attempts == 0 or _is_ours(tries.error)",
+        "False",
+        (f"{FAILURES}an_answer_that_is_late_leads_on_where_the_receiver_was_asked",),
     ),
 )

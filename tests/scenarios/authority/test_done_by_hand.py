@@ -46,6 +46,8 @@ def orders(stage: WorkflowStage, payment: str = "", **slots: Any) -> tuple[str, 
         "actions": {
             **CONTRACT["actions"],
             "pay": pay,
+            "pay_too": pay,
+            "pay_half": {**pay, "set": {"amount": {"$expr": "entity.amount"}, "number": "half"}},
             "pay_often": {**pay, "repeats": "allowed"},
             "compute": {"kind": "python"},
         },
@@ -102,6 +104,29 @@ def test_what_no_step_does_is_done_once_for_each_decision(stage: WorkflowStage) 
     submit(stage, made, "carl")
     assert vote(stage, made.id, "app1") == APPROVED
     assert [by_hand(stage, made.id), by_hand(stage, made.id)] == [ONE_MORE, DONE]
+    assert count_payments(stage, payment) == 2
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_two_actions_that_make_the_same_payment_make_one(stage: WorkflowStage, is_drawn: bool) -> None:
+    """It does not matter whether a step has made it, or a person."""
+    slots: dict[str, Any] = {"posting": {"nodes": [PAY]}} if is_drawn else {}
+    payment, order = orders(stage, **slots)
+    made = approved_order(stage, order)
+    assert by_hand(stage, made.id) == (DONE if is_drawn else ONE_MORE)
+    assert by_hand(stage, made.id, "pay_too") == DONE
+    assert count_payments(stage, payment) == 1
+
+
+def test_two_actions_that_make_different_payments_make_one_each(stage: WorkflowStage) -> None:
+    """The lawful way beside it: a publication names them."""
+    payment, order = orders(stage)
+    made = approved_order(stage, order)
+    assert [by_hand(stage, made.id, name) for name in ("pay", "pay_half", "pay_half")] == [
+        ONE_MORE,
+        ONE_MORE,
+        DONE,
+    ]
     assert count_payments(stage, payment) == 2
 
 

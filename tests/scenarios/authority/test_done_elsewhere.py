@@ -5,9 +5,24 @@ from typing import Any
 
 import pytest
 
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from tests.scenarios.authority.acts import submit, vote
-from tests.scenarios.authority.test_done_once import APPROVED, LOOK, PAY, SETTLE, held_by, linear, list_paid
+from tests.scenarios.authority.test_done_once import (
+    APPROVED,
+    LOOK,
+    PAY,
+    SETTLE,
+    ask_reverse,
+    booked,
+    held_by,
+    linear,
+    list_paid,
+    operator,
+    withdraw,
+)
 from tests.scenarios.authority.test_done_once import stage as stage
+from tests.support.operated_instances import version
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
 LOCKED = {"edit": "locked", "settled": True}
@@ -98,17 +113,105 @@ def test_a_call_behind_another_decision_pays_again(stage: WorkflowStage) -> None
     assert list_paid(stage, document) == ["completed", "completed"]
 
 
+TELL = {"id": "told", "type": "webhook_out", "config": {"endpoint": "erp", "payload": {"told": "x"}}}
+# Its id, and what it does under the newer definition.
+RETOLD = {**PAY, "id": "told"}
+BIG = {**PAY, "id": "big"}
+BIG_ONLY: Mapping[str, Any] = {
+    "nodes": [{"id": "much", "type": "condition"}, BIG],
+    "edges": [
+        {"source": "much", "target": "big", "condition": "entity.amount > 100"},
+        {"source": "much", "target": "out"},
+        {"source": "big", "target": "out"},
+    ],
+    "exit": "join",
+}
+
+
+@pytest.mark.parametrize("is_kept", [False, True], ids=["moved", "twice"])
+@pytest.mark.parametrize(
+    ("older", "newer", "node"),
+    [
+        (linear(TELL), linear(RETOLD), "told"),
+        # The condition had led past it, so that nothing was paid there.
+        (BIG_ONLY, linear(BIG), "big"),
+    ],
+    ids=["another task", "another way"],
+)
+def test_an_id_that_does_something_else_now_does_not_pay_again(
+    stage: WorkflowStage, older: Mapping[str, Any], newer: Mapping[str, Any], node: str, is_kept: bool
+) -> None:
+    """It does not matter whether the node that has paid is drawn still."""
+    name = stage.publish(PAID, **ASKED, posting=linear(PAY), paying=older)
+    document = approved(stage, name)
+    pay(stage, document)
+    kept = {"posting": linear(PAY)} if is_kept else {}
+    stage.publish_next(name, 1, **ASKED, **kept, paying=newer)
+    ask(stage, document, "pay")
+    assert list_paid(stage, document) == ["completed"]
+    assert held_by(stage, document) == [("DONE_BEFORE", f"usr:paying:{node}")]
+
+
+def test_an_id_that_was_a_call_and_makes_documents_now_makes_none(stage: WorkflowStage) -> None:
+    made_type = stage.publish()
+    action = {"kind": "create", "entity_type": made_type, "set": {"number": "x"}}
+    contract = {**PAID, "actions": {**PAID["actions"], "make": action}}
+    make = {"id": "told", "type": "action", "config": {"action": "make", "run_as": "system"}}
+    name = stage.publish(contract, **ASKED, posting=linear(PAY), paying=linear(TELL))
+    document = approved(stage, name)
+    pay(stage, document)
+    stage.publish_next(name, 1, **ASKED, paying=linear(make))
+    ask(stage, document, "pay")
+    assert stage.standing.rows("SELECT id FROM documents WHERE entity_type = %s", made_type) == []
+    assert held_by(stage, document) == [("DONE_BEFORE", "usr:paying:told")]
+
+
+def test_what_an_instance_did_before_its_move_is_not_done_by_another_name(stage: WorkflowStage) -> None:
+    """The call is known by the definition that it was made under, and not by the one of today."""
+    document = booked(stage)
+    (name,) = stage.standing.row("SELECT entity_type FROM documents WHERE id = %s", document.id)
+    slots = {"approval": linear(LOOK), "reversal": linear(LOOK)}
+    newer = MoveTarget(stage.publish_next(name, 1, **slots, booking=linear(PAY, TRANSFER, SETTLE)))
+    moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
+    moved = moves.move(operator(stage), document.instance_id, version(stage, document), newer, "newer")
+    assert moved.outcome == "moved"
+    ask_reverse(stage, document)
+    withdraw(stage, document)
+    assert list_paid(stage, document) == ["completed"]
+    assert held_by(stage, document) == [("DONE_BEFORE", "usr:booking:transfer")]
+
+
 STAMP = {"id": "stamp", "type": "action", "config": {"action": "post", "run_as": "system"}}
 
 
 @pytest.mark.parametrize(
-    "older", [{}, {"posting": linear(STAMP)}, {"posting": linear(SETTLE), "paying": linear(PAY)}]
+    ("older", "newer"),
+    [
+        ({}, {}),
+        ({"posting": linear(STAMP)}, {}),
+        ({"posting": linear(SETTLE), "paying": linear(PAY)}, {}),
+        ({"posting": linear(SETTLE), "paying": linear(TELL)}, {"posting": linear(SETTLE)}),
+    ],
+    ids=["nothing done", "nothing lasts", "known", "kept"],
 )
-def test_a_call_that_is_not_by_another_name_is_made(stage: WorkflowStage, older: Mapping[str, Any]) -> None:
-    """The lawful way: nothing was done, or nothing that lasts, or the older definition had this node too."""
+def test_a_call_that_is_not_by_another_name_is_made(
+    stage: WorkflowStage, older: Mapping[str, Any], newer: Mapping[str, Any]
+) -> None:
+    """The lawful way: nothing lasts, or the older one had this node too, or the other is kept."""
     name = stage.publish(PAID, **ASKED, **older)
     document = approved(stage, name)
     pay(stage, document)
-    stage.publish_next(name, 1, **ASKED, paying=linear(PAY))
+    stage.publish_next(name, 1, **ASKED, **newer, paying=linear(PAY))
     ask(stage, document, "pay")
     assert (list_paid(stage, document), held_by(stage, document)) == (["completed"], [])
+
+
+def test_what_both_definitions_draw_alike_says_the_same_twice(stage: WorkflowStage) -> None:
+    """The lawful way: its author means both."""
+    slots = {"posting": linear(PAY), "paying": linear(BIG)}
+    name = stage.publish(PAID, **ASKED, **slots)
+    document = approved(stage, name)
+    pay(stage, document)
+    stage.publish_next(name, 1, **ASKED, **slots, reopening=linear(LOOK))
+    ask(stage, document, "pay")
+    assert (list_paid(stage, document), held_by(stage, document)) == (["completed", "completed"], [])

@@ -11,7 +11,7 @@ from signet.core.compiler.envelope import START, EnvelopeSlot, state_node
 from signet.core.compiler.graph import Graph, Node
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.compiler.slot_graph import slot_in, slot_out
-from signet.core.contracts.contract import Contract, EditWindow
+from signet.core.contracts.contract import MAKING, Contract, EditWindow
 from signet.core.contracts.expression_scope import reads_actor
 from signet.core.contracts.guarded_states import follow_rejection
 from signet.core.expressions import ExpressionError, list_variables, parse_expression
@@ -128,6 +128,19 @@ def check_open_actions(
         if steps and is_asked:
             place = steps[0].id
             yield make_finding("ACTION_OPEN_BEFORE_APPROVAL", place, action=name, permission=permission)
+
+
+def check_error_edges(graph: Graph, contract: Contract) -> Iterator[Finding]:
+    """Check that no edge takes an error that is held: nothing outside fails there, and people decide."""
+    actions = {str(node.config["action"]) for node in graph.nodes.values() if node.type == "action"}
+    kinds = {contract.actions[name].kind for name in actions & contract.actions.keys()}
+    is_asking = any(node.type == "approval" for node in graph.nodes.values())
+    if not (is_asking or contract.separation_of_duties.deciding or kinds.intersection(MAKING)):
+        return
+    for node in graph.nodes.values():
+        is_inside = node.type in ("action", "script")
+        if is_inside and any(edge.on == "error" for edge in graph.outgoing[node.id]):
+            yield make_finding("ERROR_EDGE_NOT_TAKEN", node.id)
 
 
 def _is_policy_of(node: Node, action: str) -> bool:

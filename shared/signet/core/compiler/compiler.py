@@ -13,6 +13,7 @@ from typing import Any
 from signet.core.compiler.artifact import Artifact, make_artifact
 from signet.core.compiler.authority_checks import (
     check_actor_conditions,
+    check_error_edges,
     check_free_ways,
     check_open_actions,
     check_rejections,
@@ -319,6 +320,7 @@ def _check_authority(
     yield from check_actor_conditions(graph, source.slots, is_bare=is_bare)
     yield from check_seats(graph)
     if source.names.contract is not None:
+        yield from check_error_edges(graph, source.names.contract)
         yield from check_open_actions(graph, blocks, shape.order, source.slots, source.names.contract)
         asked = list_asking_gates(graph, blocks, shape.order, source.slots)
         yield from check_free_ways(graph, asked, source.names.contract)

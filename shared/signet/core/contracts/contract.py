@@ -18,6 +18,8 @@ MAX_REQUIRED_APPROVALS = 20
 MAX_TITLE_FIELDS = 5
 # The status of a document that an amendment replaced, and the pseudo state where its replacement begins.
 AMENDED = "amended"
+# The kinds of actions that may make documents.
+MAKING = ("create", "python")
 
 
 class EditWindow(StrEnum):

@@ -10,6 +10,7 @@ from signet.core.compiler.slot_requirements import describe_requirement
 from signet.core.explain.node_sentences import describe_kind, describe_step
 from signet.core.explain.outline import WINDOWS, Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
+from signet.core.runtime.guarded_gates import asks_people
 
 
 def write_slots(outline: Outline) -> list[Chapter]:
@@ -145,7 +146,10 @@ def _describe_branch(outline: Outline, edge: Mapping[str, Any]) -> str:
 
 
 def _describe_unhandled_error(outline: Outline, node_id: str) -> Iterator[str]:
-    """Yield a sentence if the node can fail and no edge takes its error."""
-    can_fail = "error" in NODE_TYPES[outline.workflow.type_of(node_id)].outcomes
-    if can_fail and not outline.workflow.edges_from(node_id, "error"):
+    """Yield a sentence if the node can fail and an edge does not take each error."""
+    if "error" not in NODE_TYPES[outline.workflow.type_of(node_id)].outcomes:
+        return
+    if not outline.workflow.edges_from(node_id, "error"):
         yield "If it fails, it is held there until a person brings it on."
+    elif asks_people(outline.workflow.content):
+        yield "Only what fails outside goes that way. Else it is held there until a person brings it on."

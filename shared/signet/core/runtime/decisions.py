@@ -47,6 +47,8 @@ class DecisionInput:
     problem: str | None = None
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
+    # Asks the record whether people decide about the document, though its definition asks nobody.
+    has_deciders: Callable[[], bool] = lambda: False
 
     @property
     def env(self) -> Environment:
@@ -75,6 +77,7 @@ class Decision:
 
 
 WAITS = Decision(None)
+EDGE_NOT_TAKEN = "the edge for errors is not taken: people decide here, and may have brought this about"
 NOT_APPROVED = "what leads here was rejected or cancelled, and the gate has no way for that"
 
 
@@ -123,14 +126,33 @@ def _choose_next_edges(
 def conclude_error(
     workflow: Workflow, node: WorkflowNode, reason: str, env: Environment, evidence: Mapping[str, Any]
 ) -> Decision:
-    """Conclude with an error. The token is held where no edge takes errors."""
+    """Conclude with an error of another system. The token is held where no edge takes errors."""
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
 
 
-def conclude_refused(workflow: Workflow, node: WorkflowNode, refused: Rejected, env: Environment) -> Decision:
+def conclude_inside(
+    workflow: Workflow,
+    node: WorkflowNode,
+    reason: str,
+    decision_input: DecisionInput,
+    evidence: Mapping[str, Any],
+    outcome: str = "error",
+) -> Decision:
+    """Conclude with an error that no other system has made: people may have brought it about.
+
+    Where people decide, its edge is not taken. Who makes a step fail would choose the way, and who is asked.
+    """
+    if node.edges.get(outcome) and (workflow.asks_people or decision_input.has_deciders()):
+        return Decision(outcome, (), evidence, reason=f"{reason} ({EDGE_NOT_TAKEN})")
+    return replace(conclude(workflow, node, outcome, decision_input.env, evidence), reason=reason)
+
+
+def conclude_refused(
+    workflow: Workflow, node: WorkflowNode, refused: Rejected, decision_input: DecisionInput
+) -> Decision:
     """Conclude with the refusal of what the node was to do."""
     evidence = {"code": refused.code, "message": refused.message}
-    return conclude_error(workflow, node, f"{refused.code}: {refused.message}", env, evidence)
+    return conclude_inside(workflow, node, f"{refused.code}: {refused.message}", decision_input, evidence)
 
 
 def check_length(node: WorkflowNode, items: Sequence[Any]) -> Rejected | None:
@@ -195,7 +217,7 @@ def _decide_script(
     variables = {name: evaluation.value for name, evaluation in evaluated.items()}
     refused = check_variables(node, decision_input.env.get("context", {}), variables)
     if refused is not None:
-        return conclude_refused(workflow, node, refused, decision_input.env)
+        return conclude_refused(workflow, node, refused, decision_input)
     evidence = {"set": {name: evaluation.evidence for name, evaluation in evaluated.items()}}
     # Conditions on the script's own edges see what it has just set.
     env = {**decision_input.env, "context": {**decision_input.env.get("context", {}), **variables}}
@@ -233,7 +255,7 @@ def _decide_policy(
             reason = f"PERMISSION_CONDITION: '{wanted}' is given only where {condition.text}{problem}"
     if reason is None:
         return _choose_next_edges(workflow, node, "allowed", decision_input, evidence)
-    return replace(_choose_next_edges(workflow, node, "denied", decision_input, evidence), reason=reason)
+    return conclude_inside(workflow, node, reason, decision_input, evidence, "denied")
 
 
 def _decide_gate(

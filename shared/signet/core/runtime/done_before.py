@@ -5,6 +5,7 @@ where the node would say something else now, its token is held. So it is where t
 gone to its end since, and nobody has decided again. A call that has failed goes on under its first id.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import Decision, conclude, conclude_error
 from signet.core.runtime.execution import Blocked
+from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.operator_actions import OUTCOME_OF_SKIPPED
 from signet.core.runtime.position import Token
 from signet.core.runtime.result_bounds import render
@@ -22,6 +24,8 @@ from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 DONE_BEFORE = "DONE_BEFORE"
+# What a node does, as its author defined it. How patiently, and what it keeps, is no part of it.
+_TASK = ("endpoint", "event", "action", "payload", "for_each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +78,86 @@ def find_done(
     return Blocked(f"{DONE_BEFORE}: {sentence}", {"code": DONE_BEFORE, "step": acted[0].id})
 
 
-def find_done_elsewhere(node: WorkflowNode, done: Mapping[str, UUID]) -> Blocked | None:
-    """Block the node where others have acted for the same decision, which its definition does not have.
+@dataclass(frozen=True, slots=True)
+class StepElsewhere:
+    """A step of another node that has acted for the same decision, under another definition."""
 
-    It may be one of them by a new name. Nobody but a person knows.
+    id: UUID
+    node: str
+    # The definition that it ran under, where it is known.
+    workflow: Workflow | None
+    # The hash of what it has said.
+    content: str
+
+
+def find_done_elsewhere(
+    workflow: Workflow, node: WorkflowNode, content: str, acted: Iterable[StepElsewhere]
+) -> Blocked | None:
+    """Block the node where others have acted for the same decision, and it may be one of them.
+
+    `acted` has the newest first. Nobody but a person knows.
     """
+    done: dict[str, UUID] = {}
+    for step in acted:
+        if _has_lasted(step) and _may_be(workflow, node, content, step):
+            done.setdefault(step.node, step.id)
     if not done:
         return None
     names = ", ".join(sorted(done))
     sentence = f"{names} acted since people decided, under another definition, and {node.id} may be the same"
     return Blocked(f"{DONE_BEFORE}: {sentence}", {"code": DONE_BEFORE, "step": str(done[min(done)])})
+
+
+def does_alike(older: Workflow, newer: Workflow, node_id: str) -> bool:
+    """Return whether both definitions have the node, and let it do the same. An id alone says nothing."""
+    is_in_both = node_id in older.nodes and node_id in newer.nodes
+    return is_in_both and _describe_task(older, node_id) == _describe_task(newer, node_id)
+
+
+def _may_be(workflow: Workflow, node: WorkflowNode, content: str, step: StepElsewhere) -> bool:
+    """Return whether the node may do again what a step of another one has done.
+
+    What both definitions draw alike is two things for both. Else it may be what has said the same. Or it may
+    be the other one, which is gone: by a new name, by a name that did something else, or on another way.
+    """
+    older = step.workflow
+    if older is None:
+        return True
+    is_known = _is_drawn_alike(older, workflow, node.id)
+    is_kept = does_alike(older, workflow, step.node)
+    if is_known and is_kept:
+        return False
+    return step.content == content or not (is_known or is_kept)
+
+
+def _is_drawn_alike(older: Workflow, newer: Workflow, node_id: str) -> bool:
+    return does_alike(older, newer, node_id) and _list_ways(older, node_id) == _list_ways(newer, node_id)
+
+
+def _has_lasted(step: StepElsewhere) -> bool:
+    older = step.workflow
+    return older is None or step.node not in older.nodes or has_lasting_effect(older, step.node)
+
+
+def _describe_task(workflow: Workflow, node_id: str) -> dict[str, Any]:
+    described = workflow.content["nodes"][node_id]
+    config = described["config"]
+    does = workflow.content["actions"].get(config.get("action"))
+    return {"type": described["type"], "does": does, **{name: config.get(name) for name in _TASK}}
+
+
+def _list_ways(workflow: Workflow, node_id: str) -> set[tuple[Any, ...]]:
+    """List the edges at which the way through the node's slot parts."""
+    slots = workflow.content["slot_map"]
+    edges = [
+        edge for edge in workflow.content["edges"].values() if slots.get(edge["source"]) == slots.get(node_id)
+    ]
+    count = Counter(edge["source"] for edge in edges)
+    return {
+        (edge["source"], edge["on"], edge["target"], edge.get("condition", {}).get("text"))
+        for edge in edges
+        if count[edge["source"]] > 1
+    }
 
 
 def _is_retried(step: EarlierStep, token: Token) -> bool:

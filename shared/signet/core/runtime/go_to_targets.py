@@ -5,10 +5,10 @@ alone: nobody sends the instance past it, and nobody ends the instance before it
 way that it came, or to the state that its slot leads to.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from signet.core.compiler.slot_graph import slot_in, slot_out
-from signet.core.contracts.contract import DeclaredAction
+from signet.core.contracts.contract import MAKING
 from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Rejected
 from signet.core.runtime.execution import InstanceExecution
@@ -16,8 +16,6 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.resting_states import begins_amendments, find_beginning, state_node
 from signet.core.runtime.workflow import Workflow
 
-# The kinds of actions that may make documents.
-_MAKING = ("create", "python")
 # The ways out of a state that wait for what is under way; an interrupt does not.
 _LEADING_ON = frozenset({"requested", "automatic"})
 
@@ -190,14 +188,8 @@ def _list_repeated(workflow: Workflow, status: str, node_id: str, *, is_decided:
 def has_lasting_effect(workflow: Workflow, node_id: str) -> bool:
     node = workflow.nodes[node_id]
     if node.type.name == "action":
-        return workflow.actions[node.config["action"]].kind in _MAKING
+        return workflow.actions[node.config["action"]].kind in MAKING
     return node.type.name == "webhook_out"
-
-
-def may_have_lasted(actions: Mapping[str, DeclaredAction], action: str | None) -> bool:
-    """Return whether a node of another definition has done what lasts; without an action it was a call."""
-    known = actions.get(action) if action is not None else None
-    return known is None or known.kind in _MAKING
 
 
 def _is_after_gate(workflow: Workflow, slot: str) -> bool:

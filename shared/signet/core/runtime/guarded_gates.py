@@ -7,7 +7,7 @@ other means passes nothing. What stands behind approvals was approved before.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from signet.core.contracts.contract import Contract
+from signet.core.contracts.contract import MAKING, Contract
 
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
 _Edge = Mapping[str, Any]
@@ -53,6 +53,12 @@ def look_ahead(
         content, begin, lambda edge: not (_is_no(edge) or edge["source"] in asking or edge["source"] in ends)
     )
     return WayAhead(bool(reached & asking), bool(reached & ends - asking))
+
+
+def asks_people(content: Mapping[str, Any]) -> bool:
+    """Return whether a definition asks people, or makes documents about which people may be asked."""
+    is_making = any(action["kind"] in MAKING for action in content["actions"].values())
+    return is_making or bool(_list_approvals(content))
 
 
 class _FreeWays:

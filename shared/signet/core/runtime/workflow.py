@@ -25,6 +25,7 @@ from signet.core.expressions import (
 from signet.core.expressions.render import Render
 from signet.core.runtime.guarded_gates import (
     WayAhead,
+    asks_people,
     list_guarded_gates,
     list_states_behind,
     list_windows_behind,
@@ -117,6 +118,7 @@ class Workflow:
             if "service_account" in node.config
         )
         self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
+        self.asks_people = asks_people(content)
         self._edges = {
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }

@@ -12,6 +12,7 @@ from signet.core.integrations.retry_plan import describe_timeout
 from signet.core.runtime.decisions import (
     WAITS,
     Decision,
+    DecisionInput,
     check_length,
     conclude,
     conclude_refused,
@@ -181,7 +182,7 @@ def _run_list(world: SimulatedWorld, pending: PendingAction, items: Sequence[Any
 
 
 def _refuse(world: SimulatedWorld, node: WorkflowNode, refused: Rejected) -> SimulatedResult:
-    return conclude_refused(world.workflow, node, refused, world.env(node)), None
+    return conclude_refused(world.workflow, node, refused, DecisionInput(world.env(node))), None
 
 
 def _render(world: SimulatedWorld, node: WorkflowNode, pointer: str, env: Mapping[str, Any]) -> Rendered:

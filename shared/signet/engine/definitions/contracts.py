@@ -7,6 +7,7 @@ from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.compiler import compile_body
 from signet.core.compiler.envelope import Envelope, make_envelope
+from signet.core.contracts.alike_actions import find_actions_of_one_type
 from signet.core.contracts.compiled_contract import CompiledContract, check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.decimal_scales import find_scale_differences
@@ -174,6 +175,7 @@ def freeze_contract(
         *_list_unasked(act, contract),
         *_list_scales(act, contract),
         *_list_editable_when_made(act, contract, compilation.artifact),
+        *place_findings(find_actions_of_one_type(contract)),
     )
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)
     new = _describe_envelope(envelope, compilation.artifact, authorship)

@@ -10,6 +10,8 @@ from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.approval_control import asks_alike
+from signet.core.runtime.done_before import does_alike
+from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.cache import load_contract
@@ -51,10 +53,10 @@ def find_older_running(
         )
 
 
-def find_read_unpinned(
+def find_differences(
     connection: Connection, tenant_id: UUID, definition_id: UUID, new: Artifact
 ) -> Iterator[Finding]:
-    """Yield a finding that names what the definition before has no approval pin, and the new one reads."""
+    """Yield what holds documents that were approved under the definition before this one."""
     content = new.content
     if content["kind"] == "automation":
         return
@@ -62,6 +64,8 @@ def find_read_unpinned(
     old = before and read_runnable(connection, tenant_id, before.id, before.version)
     if before is None or not old:
         return
+    named = f"'{before.name}' version {before.version}"
+    yield from _find_used_again(Workflow(old), Workflow(new), named)
     old_contract = read_contract_of(connection, tenant_id, old)
     new_contract = read_contract_of(connection, tenant_id, new)
     if old_contract is None or new_contract is None:
@@ -71,8 +75,20 @@ def find_read_unpinned(
     unpinned = frozenset[FollowedField]().union(*by_state)
     if unpinned:
         read = ", ".join(sorted(map(".".join, unpinned))[:MAX_COMPARED])
-        named = f"'{before.name}' version {before.version}"
         yield make_finding("READS_UNPINNED_LATER", "/", read=read, named=named)
+
+
+def _find_used_again(old: Workflow, new: Workflow, named: str) -> Iterator[Finding]:
+    """Yield a finding that names the nodes that send or make something else than by the same id before."""
+    nodes = [
+        node_id
+        for node_id in old.nodes
+        if node_id in new.nodes
+        and (has_lasting_effect(old, node_id) or has_lasting_effect(new, node_id))
+        and not does_alike(old, new, node_id)
+    ]
+    if nodes:
+        yield make_finding("NODE_ID_USED_AGAIN", "/", nodes=", ".join(nodes[:MAX_COMPARED]), named=named)
 
 
 def _asks_alike(

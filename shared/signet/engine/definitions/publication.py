@@ -39,8 +39,8 @@ from signet.engine.definitions.compilation import (
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.definitions.made_documents import find_editable_when_made
 from signet.engine.definitions.older_definitions import (
+    find_differences,
     find_older_running,
-    find_read_unpinned,
     read_contract_of,
 )
 from signet.engine.definitions.replacement import (
@@ -334,7 +334,7 @@ def _show(
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
     known = act.connection, tenant_id, definition_id, artifact
-    older = place_findings((*find_older_running(*known), *find_read_unpinned(*known)))
+    older = place_findings((*find_older_running(*known), *find_differences(*known)))
     made = place_findings(_find_editable_when_made(act, artifact))
     return Published(definition_id, version, artifact.hash, (*findings, *older, *made), control)
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from signet.core.approvals import unasked_content
 from signet.core.approvals.decided_way import DecidedWay, StatusRun, find_decision, read_way
 from signet.core.approvals.unasked_content import list_accepted, refuse_unasked
+from signet.core.contracts.alike_actions import list_alike_actions
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.runtime.done_before import DONE_BEFORE
@@ -34,7 +35,7 @@ def refuse_by_hand(
 ) -> Rejected | None:
     """Refuse a person what a step does behind the decision, what was done since it, and what is unasked.
 
-    It is asked of an action that makes documents.
+    It is asked of an action that makes documents. Actions that make the same are one.
     """
     row, tenant_id = context.row, context.caller.principal.tenant_id
     if row is None or context.is_own_workflow or not isinstance(operation, RunAction):
@@ -45,11 +46,13 @@ def refuse_by_hand(
         return refuse_unasked(unasked)
     if context.contract.contract.actions[operation.action].repeats is not None:
         return None
-    runs = read_action_runs(connection, tenant_id, row.entity_type, row.id, f"action:{operation.action}")
+    alike = list_alike_actions(context.contract.contract, operation.action)
+    words = [f"action:{name}" for name in alike]
+    runs = read_action_runs(connection, tenant_id, row.entity_type, row.id, words)
     is_drawn = False
     if runs.definition is not None:
         workflow = compiled.read(connection, tenant_id, *runs.definition)
-        is_drawn = operation.action in workflow.run_actions
+        is_drawn = not workflow.run_actions.isdisjoint(alike)
     if runs.last_version is None and not is_drawn:
         return None
     since = _find_decision(connection, context, row)

@@ -118,6 +118,10 @@ class Refs:
             if (values := self._find(document)) is not None
         }
 
+    def has_decisions(self, document_id: UUID) -> bool:
+        """Return whether people have decided about the document, or about what an action made it of."""
+        return bool(list_given_decisions(self._connection, self._tenant_id, [document_id]).get(document_id))
+
     def comes_of_approved(self, document_id: UUID) -> bool:
         """Return whether an action made the document of one about which people had decided."""
         given = list_given_decisions(self._connection, self._tenant_id, [document_id])

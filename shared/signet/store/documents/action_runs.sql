@@ -1,10 +1,10 @@
 -- name: read_action_runs
--- Read under which definition a document runs, or ran last, and the newest version at which an action has made documents of
--- it: by a step, or by hand.
+-- Read under which definition a document runs, or ran last, and the newest version at which one of these actions
+-- has made documents of it: by a step, or by hand.
 SELECT i.definition_id, i.definition_version,
        (SELECT max((a.content::json #>> '{after,version}')::bigint) FROM audit_log a
         WHERE a.tenant_id = %(tenant_id)s AND a.subject_type = 'document' AND a.subject_id = %(document_id)s::text
-          AND a.action = %(action)s AND a.content::json #> '{detail,created}' IS NOT NULL) AS last_version
+          AND a.action = ANY (%(actions)s) AND a.content::json #> '{detail,created}' IS NOT NULL) AS last_version
 FROM (VALUES (true)) AS one
 LEFT JOIN LATERAL (
     SELECT w.definition_id, w.definition_version FROM workflow_instances w

@@ -43,12 +43,25 @@ class EffectOfStep:
 
 
 @dataclass(frozen=True, slots=True)
-class StepElsewhere:
-    """A step of a node that the present definition does not have; `action` is what it ran, if known."""
+class Tries:
+    """The tries of an effect: their number, and what the last one has said."""
+
+    attempts: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepElsewhereRow:
+    """A step of another node under another definition, with what it has said."""
 
     id: UUID
     node_id: str
-    action: str | None
+    definition_id: UUID
+    definition_version: int
+    evidence: Any
+    # Of its call, where it made one.
+    endpoint: str | None
+    payload_json: Any
 
 
 def list_earlier(
@@ -83,21 +96,27 @@ def list_done_elsewhere(
     entity_type: str,
     document_id: UUID,
     node: str,
-    nodes: Sequence[str],
+    definition: tuple[UUID, int],
     since: int,
-) -> Sequence[StepElsewhere]:
-    """List what nodes beside these have done since this version, under a definition without the node."""
+) -> Sequence[StepElsewhereRow]:
+    """List what other nodes have done since this version, under other definitions, the newest first."""
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,
         "document_id": document_id,
         "node": node,
-        "nodes": list(nodes),
+        "definition_id": definition[0],
+        "definition_version": definition[1],
         "since": since,
         "limit": MAX_EARLIER,
     }
-    with connection.cursor(row_factory=class_row(StepElsewhere)) as cursor:
+    with connection.cursor(row_factory=class_row(StepElsewhereRow)) as cursor:
         return cursor.execute(_SQL.list_done_elsewhere, values).fetchall()
+
+
+def read_tries(connection: Connection, tenant_id: UUID, step_id: UUID | None) -> Tries | None:
+    with connection.cursor(row_factory=class_row(Tries)) as cursor:
+        return cursor.execute(_SQL.read_tries, {"tenant_id": tenant_id, "step_id": step_id}).fetchone()
 
 
 def list_acted(

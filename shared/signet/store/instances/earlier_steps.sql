@@ -79,20 +79,42 @@ WHERE s.node_type IN ('action', 'webhook_out', 'notification') AND (sent.is_done
 GROUP BY l.instance_id, s.node_id
 
 -- name: list_done_elsewhere
--- List what a document's instances have done since one of its versions by nodes that the present definition does not have,
--- where the definition that did it does not have this node. After a move a step may be of none that the row names.
-SELECT DISTINCT ON (s.node_id) s.id, s.node_id, d.nodes_json -> s.node_id #>> '{config,action}' AS action
+-- List what other nodes have done under other definitions since one of a document's versions, the newest first, with what
+-- was said. A step ran under the definition that the next move has left, else under that of its instance.
+SELECT s.id, s.node_id, ran.definition_id, ran.definition_version, s.output_json -> 'evidence' AS evidence,
+       said.endpoint, said.payload_json
 FROM workflow_instances i
 JOIN workflow_step_executions s ON s.tenant_id = i.tenant_id AND s.instance_id = i.id
-LEFT JOIN workflow_definitions d
-  ON d.tenant_id = i.tenant_id AND d.id = i.definition_id AND d.version = i.definition_version
 {done}
+LEFT JOIN LATERAL (
+    SELECT m.output_json -> 'from' AS definition
+    FROM workflow_step_executions m
+    WHERE m.tenant_id = i.tenant_id AND m.instance_id = i.id AND m.node_id = 'sys:control:moved' AND m.seq > s.seq
+    ORDER BY m.seq
+    LIMIT 1
+) left_by ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce((left_by.definition ->> 'id')::uuid, i.definition_id) AS definition_id,
+           coalesce((left_by.definition ->> 'version')::int, i.definition_version) AS definition_version
+) ran
+LEFT JOIN LATERAL (
+    SELECT e.endpoint, e.payload_json
+    FROM workflow_side_effects_outbox e
+    WHERE e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+    ORDER BY e.id DESC
+    LIMIT 1
+) said ON true
 WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = %(entity_type)s AND i.entity_id = %(document_id)s AND i.kind = 'envelope'
-  AND s.entity_version >= %(since)s AND s.node_type IN ('action', 'webhook_out') AND s.node_id <> ALL (%(nodes)s)
-  AND NOT coalesce(jsonb_exists(d.nodes_json, %(node)s) AND jsonb_exists(d.nodes_json, s.node_id), false)
+  AND s.entity_version >= %(since)s AND s.node_type IN ('action', 'webhook_out') AND s.node_id <> %(node)s
+  AND (ran.definition_id, ran.definition_version) <> (%(definition_id)s, %(definition_version)s)
   AND (sent.is_done OR effect.is_sent)
-ORDER BY s.node_id, s.id DESC
+ORDER BY s.instance_id DESC, s.seq DESC
 LIMIT %(limit)s
+
+-- name: read_tries
+-- Read how often the effect of a step was tried, and what the last try has said.
+SELECT attempts, error FROM workflow_side_effects_outbox
+WHERE tenant_id = %(tenant_id)s AND step_execution_id = %(step_id)s
 
 -- name: lock_effects_of_steps
 -- Lock the effects of steps, so that no worker claims them before the transaction has ended.

@@ -82,6 +82,27 @@ def test_who_runs_the_same_approvals_or_has_ended_is_not_counted(stage: Workflow
     assert publish_next(stage, other, ONE).findings == ()
 
 
+def call(node_id: str, **payload: str) -> dict[str, Any]:
+    return {"id": node_id, "type": "webhook_out", "config": {"event": "told", "payload": payload}}
+
+
+def test_an_id_that_is_used_again_for_something_else_is_named(stage: WorkflowStage) -> None:
+    post = {"id": "post", "type": "action", "config": {"action": "post"}}
+    lines = [
+        (call("told", to="a"), []),
+        ({**call("told", to="a"), "label": "More words"}, []),
+        (call("told", to="b"), ["usr:posting:told"]),
+        (call("other", to="c"), []),
+        ({**post, "id": "other"}, ["usr:posting:other"]),
+        (post, []),
+    ]
+    entity_type = stage.publish(approval=ONE)
+    for node, named in lines:
+        published = publish_next(stage, entity_type, ONE, posting={"nodes": [node]})
+        found = [finding for finding in published.findings if finding.code == "NODE_ID_USED_AGAIN"]
+        assert [finding.parameters["nodes"] for finding in found] == named
+
+
 @pytest.mark.parametrize("limit", ["MAX_COUNTED", "MAX_COMPARED"])
 def test_what_is_beyond_the_limits_is_said(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch, limit: str

@@ -267,3 +267,43 @@ def test_a_condition_on_the_status_keeps_it_shut() -> None:
 def test_an_action_that_sets_fields_is_held_by_the_edit_window() -> None:
     stamp = {"id": "stamp", "type": "action", "config": {"action": "post", "payload": {"at": "2026-01-01"}}}
     assert compile_slots(approval={"nodes": [CFO]}, posting={"nodes": [stamp]}) == []
+
+
+ASK: dict[str, Any] = {
+    "id": "ask",
+    "type": "approval",
+    "config": {"approvers": [{"by": "user", "user": "ann"}]},
+}
+SCRIPT = {"id": "step", "type": "script", "config": {"set": {"seen": "1"}}}
+POSTED = {"id": "step", "type": "action", "config": {"action": "post", "payload": {"at": "2026-01-01"}}}
+CALLED = {"id": "step", "type": "webhook_out", "config": {"endpoint": "erp"}}
+
+
+@pytest.mark.parametrize(
+    ("step", "asks", "is_deciding", "is_named"),
+    [
+        (SCRIPT, True, False, True),
+        (POSTED, True, False, True),
+        (CALLED, True, False, False),
+        (POSTED, False, False, False),
+        (POSTED, False, True, True),
+        ({"id": "step", "type": "action", "config": {"action": "spawn"}}, False, False, True),
+    ],
+)
+def test_an_edge_for_errors_that_is_never_taken_is_named(
+    step: dict[str, Any], asks: bool, is_deciding: bool, is_named: bool
+) -> None:
+    duties = {"separation_of_duties": {"deciding": ["submit"]}} if is_deciding else {}
+    told = {"id": "told", "type": "condition"}
+    edges = [{"source": "step", "target": "told"}, {"source": "step", "target": "told", "on": "error"}]
+    slots = {
+        "checks": {"nodes": [step, told], "edges": edges},
+        **({"approval": {"nodes": [ASK]}} if asks else {}),
+    }
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    compiled = compile_patch(
+        {"patch": "p", "base": base, "slots": slots}, read_envelope({**CONTRACT, **duties})
+    )
+    assert compiled.artifact is not None, compiled.findings
+    named = [finding.place for finding in compiled.findings if finding.code == "ERROR_EDGE_NOT_TAKEN"]
+    assert named == (["usr:checks:step"] if is_named else [])

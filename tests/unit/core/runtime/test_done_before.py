@@ -5,10 +5,14 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.contracts.contract import DeclaredAction
-from signet.core.runtime.done_before import EarlierStep, Resent, find_done, find_done_elsewhere
+from signet.core.runtime.done_before import (
+    EarlierStep,
+    Resent,
+    StepElsewhere,
+    find_done,
+    find_done_elsewhere,
+)
 from signet.core.runtime.execution import Blocked
-from signet.core.runtime.go_to_targets import may_have_lasted
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from tests.support.core.waiting_calls import call
@@ -85,21 +89,83 @@ def test_a_retry_goes_on_for_its_own_step(workflow: Workflow) -> None:
     assert isinstance(find(workflow, other, token=f"{BACK}/r9"), Blocked)
 
 
-def test_what_others_did_for_the_decision_is_named(workflow: Workflow) -> None:
-    node = workflow.nodes["usr:posting:pay"]
-    assert find_done_elsewhere(node, {}) is None
-    held = find_done_elsewhere(node, {"usr:b:two": OTHER, "usr:a:one": FIRST})
+LINE = {"approval": make_line(LOOK), "checks": make_line(call("ask"))}
+
+
+def drawn(*posting: Any, **slots: Any) -> Workflow:
+    """Compile what is drawn behind the gate, and beside it."""
+    return Workflow(compile_line(GOING_ON, **{**LINE, "posting": make_line(*posting), **slots}))
+
+
+def renamed(name: str, like: str, **config: Any) -> dict[str, Any]:
+    made = call(like)
+    return {**made, "id": name, "config": {**made["config"], **config}}
+
+
+def parted(*conditions: str) -> dict[str, Any]:
+    """Draw a call that a condition may lead past."""
+    edges = [{"source": "if", "target": "tell", "condition": text} for text in conditions]
+    edges += [{"source": "if", "target": "out"}, {"source": "tell", "target": "out"}]
+    return {"nodes": [{"id": "if", "type": "condition"}, call("tell")], "edges": edges, "exit": "join"}
+
+
+PAY, TELL = call("pay"), renamed("tell", "tell", payload={"told": "x"})
+
+
+def hold(older: Workflow | None, newer: Workflow, content: str = "other", *acted: str) -> Any:
+    """Let nodes of an older definition have said `said`, and another one come under the newer."""
+    steps = [
+        StepElsewhere(UUID(int=index + 1), name, older, "said")
+        for index, name in enumerate(acted or ("usr:posting:pay",))
+    ]
+    return find_done_elsewhere(newer, newer.nodes["usr:posting:tell"], content, steps)
+
+
+def test_what_others_did_for_the_decision_is_named() -> None:
+    older = drawn(call("one"), call("two"))
+    held = hold(older, drawn(TELL), "other", "usr:posting:two", "usr:posting:one", "usr:posting:two")
     assert isinstance(held, Blocked)
-    assert "usr:a:one, usr:b:two acted since people decided" in held.reason
-    assert held.evidence == {"code": "DONE_BEFORE", "step": str(FIRST)}
+    assert "usr:posting:one, usr:posting:two acted since people decided" in held.reason
+    assert held.evidence == {"code": "DONE_BEFORE", "step": str(OTHER)}
+    newer = drawn(TELL)
+    assert find_done_elsewhere(newer, newer.nodes["usr:posting:tell"], "said", ()) is None
+
+
+def test_a_node_that_may_be_one_that_has_acted_is_held() -> None:
+    said = drawn(PAY, renamed("tell", "tell", payload={"told": "y"}))
+    assert hold(None, drawn(TELL)) is not None, "its definition is not known"
+    assert hold(drawn(PAY), drawn(TELL)) is not None, "the other has gone"
+    assert hold(said, drawn(TELL)) is not None, "the id said something else"
+    assert hold(said, drawn(PAY, TELL)) is None, "the other is kept, and said something else"
+    assert hold(said, drawn(PAY, TELL), "said") is not None, "the other is kept, and has said the same"
+    changed = renamed("pay", "pay", payload={"more": "1"})
+    assert hold(said, drawn(changed, TELL)) is not None, "the other does something else now"
+
+
+def test_a_node_that_both_definitions_draw_alike_is_none_of_the_others() -> None:
+    assert hold(drawn(PAY, TELL), drawn(TELL)) is None
+    assert hold(drawn(PAY, TELL), drawn(PAY, TELL), "said") is None
+    assert hold(drawn(PAY, TELL), drawn(TELL), "said") is not None, "one of them is gone"
+    patient = renamed("tell", "tell", payload={"told": "x"}, retry={"attempts": 2})
+    assert hold(drawn(PAY, TELL), drawn(patient)) is None, "it is only more patient"
 
 
 @pytest.mark.parametrize(
-    ("action", "has_lasted"), [(None, True), ("gone", True), ("make", True), ("stamp", False)]
+    ("newer", "is_held"),
+    [
+        (parted("entity.grand_total > 5"), False),
+        (parted("entity.grand_total > 6"), True),
+        (make_line(call("tell")), True),
+    ],
 )
-def test_what_a_node_of_another_definition_did_may_last(action: str | None, has_lasted: bool) -> None:
-    actions = {
-        "make": DeclaredAction(kind="create", entity_type="thing", set={"number": "x"}),
-        "stamp": DeclaredAction(kind="update", set={"number": "x"}),
-    }
-    assert may_have_lasted(actions, action) is has_lasted
+def test_a_node_on_another_way_is_another_node(newer: dict[str, Any], is_held: bool) -> None:
+    older, now = drawn(PAY, checks=parted("entity.grand_total > 5")), drawn(call("x"), checks=newer)
+    step = StepElsewhere(FIRST, "usr:posting:pay", older, "said")
+    found = find_done_elsewhere(now, now.nodes["usr:checks:tell"], "other", [step])
+    assert (found is not None) == is_held
+
+
+def test_what_does_not_last_holds_nothing() -> None:
+    older = drawn(PAY, POST)
+    assert hold(older, drawn(TELL), "said", "usr:posting:post") is None
+    assert hold(older, drawn(TELL), "other", "usr:posting:unknown") is not None

@@ -8,6 +8,7 @@ import pytest
 from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.nodes import MAX_SHOWN
 from signet.core.simulation.run import MAX_RENDERED_BYTES
+from tests.support.core.approval_policies import role
 from tests.support.core.valid_workflow import CONTRACT
 from tests.unit.core.simulation.test_run import NOW, TELL, chain, load
 
@@ -37,7 +38,7 @@ def test_a_template_that_gives_too_much_is_held(name: str) -> None:
     assert small.reason is None or not small.reason.startswith("TEMPLATE")
 
 
-def test_a_template_that_gives_too_much_takes_the_edge_for_errors() -> None:
+def test_a_template_that_gives_too_much_takes_the_edge_for_errors_where_nobody_decides() -> None:
     slot = chain(
         ("tell", *NODES["payload"]),
         ("last", "condition", {}),
@@ -45,6 +46,11 @@ def test_a_template_that_gives_too_much_takes_the_edge_for_errors() -> None:
     )
     slot["nodes"].append({"id": "note", "type": "script", "config": {"set": {"seen": "1"}}})
     assert run(CONTRACT, slot, LARGE).projection.context == {"seen": 1}
+    asked = {"nodes": [{"id": "ask", "type": "approval", "config": {"approvers": [role("cfo")]}}]}
+    workflow = load(CONTRACT, posting=slot, approval=asked)
+    script = WorldScript(requests=["submit"], approvals={"ask": "approved"})
+    held = simulate(workflow, LARGE, script, NOW)
+    assert held.projection.context == {} and "the edge for errors is not taken" in (held.reason or "")
 
 
 def acting(kind: str, **more: Any) -> dict[str, Any]:

@@ -21,6 +21,12 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "Put a condition on entity.status into 'conditions' under '{permission}'. Or give the permission to"
         " nobody, and let a step run the action as the system.",
     ),
+    "ACTIONS_OF_ONE_TYPE": (
+        "warning",
+        "The actions {actions} make documents of '{entity_type}'. Behind an approval, people may run each by"
+        " hand once, where no step runs it.",
+        "Leave one of them, or let steps of the workflow run them.",
+    ),
     "ACTOR_IS_SYSTEM": (
         "error",
         "The condition '{text}' asks who acts, and {where} nobody but the system does.",
@@ -48,6 +54,19 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "It reads {read}, which no approval under {named} has pinned.",
         "A step that reads it is held for documents approved before (READS_UNPINNED). Have its slot ask"
         " people, or read what the document says itself.",
+    ),
+    "ERROR_EDGE_NOT_TAKEN": (
+        "warning",
+        "The edge for errors of '{place}' is not taken: nothing outside fails there, and people decide about"
+        " the document or about what it makes.",
+        "Remove the edge: what fails there is held until a person brings it on. To lead a case to people,"
+        " draw a condition before it.",
+    ),
+    "NODE_ID_USED_AGAIN": (
+        "warning",
+        "{nodes} did something else under {named}.",
+        "Give a node another id where it does something else. For documents that were approved before, it is"
+        " held where another node has acted that may be the same (DONE_BEFORE).",
     ),
     "OLDER_RUN_ON": (
         "warning",

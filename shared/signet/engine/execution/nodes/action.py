@@ -7,7 +7,7 @@ from typing import Any
 
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
-from signet.core.runtime.decisions import Decision, check_length, conclude, conclude_error
+from signet.core.runtime.decisions import Decision, check_length, conclude, conclude_inside
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
@@ -204,13 +204,14 @@ class ActionHandler:
     ) -> Decision:
         """Conclude with the refusal; of a list it names the item, counted from 0, as the steps do."""
         execution = context.execution
-        env = context.decision_input(execution.token_of(pending.step)).env
+        decision_input = context.decision_input(execution.token_of(pending.step))
         evidence: dict[str, Any] = {"code": refused.code, "message": refused.message}
         if index is not None:
             evidence["item"] = index
         if refused.fields:
             evidence["fields"] = [asdict(error) for error in refused.fields]
-        return conclude_error(execution.workflow, pending.node, _describe(refused, index), env, evidence)
+        reason = _describe(refused, index)
+        return conclude_inside(execution.workflow, pending.node, reason, decision_input, evidence)
 
 
 def _is_approved(context: InstanceContext, row: DocumentRow) -> bool:

@@ -245,6 +245,7 @@ class InstanceContext:
             self.documents.transaction.permissions_of(actor.roles),
             partial(self._ask_rules, document),
             list_behind=self.documents.persons.behind(actor.behind) if actor.is_key else None,
+            has_deciders=partial(self.environment.has_deciders, document),
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:
@@ -288,9 +289,7 @@ class InstanceContext:
         if name is not None:
             return self.accounts.find(name).problem
         actor = self._look_up_actor()
-        if not actor.has_left or node.run_as != "actor":
-            return None
-        return describe_absence(actor.present.id)
+        return describe_absence(actor.present.id) if actor.has_left and node.run_as == "actor" else None
 
     def _look_up_actor(self) -> ActorNow:
         """Return the actor with the roles that they have now, looked up once for each."""

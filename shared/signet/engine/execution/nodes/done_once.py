@@ -5,9 +5,11 @@ from typing import Any
 
 from signet.core.approvals.decided_way import DecidedWay
 from signet.core.canonical_json import content_hash
+from signet.core.errors import Rejected
 from signet.core.runtime.done_before import (
     EarlierStep,
     Resent,
+    StepElsewhere,
     conclude_earlier,
     describe_call,
     find_done,
@@ -15,7 +17,7 @@ from signet.core.runtime.done_before import (
     hash_said,
 )
 from signet.core.runtime.execution import Blocked, PendingAction
-from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate, may_have_lasted
+from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import ROOT, is_item
@@ -27,6 +29,7 @@ from signet.store.documents.write import DocumentRow
 from signet.store.instances.earlier_steps import (
     EarlierStepRow,
     EffectOfStep,
+    StepElsewhereRow,
     list_done_elsewhere,
     list_earlier,
     lock_effects_of_steps,
@@ -39,7 +42,7 @@ def find_done_before(
     """Find the step that has done what the node would do again; None where nothing was done.
 
     What was done counts since people decided last. Where nobody did, it counts since the last gate. Behind a
-    decision it may have been done by a node that a newer definition has renamed, or drawn elsewhere.
+    decision another node may have done it, under another definition.
     """
     document, workflow = context.document, context.execution.workflow
     if document is None or not has_lasting_effect(workflow, node.id):
@@ -54,7 +57,7 @@ def find_done_before(
         return None
     done = find_done(node, token, said, earlier)
     is_approved = is_behind_gate(workflow, (), document.status, is_decided=way.is_decided)
-    return _find_done_elsewhere(context, node, way.since) if done is None and is_approved else done
+    return _find_done_elsewhere(context, node, said, way.since) if done is None and is_approved else done
 
 
 def find_acted_ahead(
@@ -86,15 +89,31 @@ def _read_earlier(
     return [_read(context, node, row, effects.get(row.id)) for row in rows]
 
 
-def _find_done_elsewhere(context: InstanceContext, node: WorkflowNode, since: int) -> Blocked | None:
-    """Find what was done for the same decision by nodes that this definition does not have."""
-    document, workflow = context.document, context.execution.workflow
+def _find_done_elsewhere(
+    context: InstanceContext, node: WorkflowNode, said: str, since: int
+) -> Blocked | None:
+    """Find what other nodes have done for the same decision under other definitions."""
+    document = context.document
     assert document is not None
+    definition = context.row.definition_id, context.row.definition_version
     key = context.documents.connection, context.tenant_id, document.entity_type, document.id
-    actions = context.documents.contract_of(document).contract.actions
-    found = list_done_elsewhere(*key, node.id, list(workflow.nodes), since)
-    done = {step.node_id: step.id for step in found if may_have_lasted(actions, step.action)}
-    return find_done_elsewhere(node, done)
+    rows = list_done_elsewhere(*key, node.id, definition, since)
+    acted = (
+        StepElsewhere(row.id, row.node_id, _find_workflow(context, row), _read_said_elsewhere(row))
+        for row in rows
+    )
+    return find_done_elsewhere(context.execution.workflow, node, said, acted)
+
+
+def _find_workflow(context: InstanceContext, row: StepElsewhereRow) -> Workflow | None:
+    """Find the definition of a step; None where this release does not run it."""
+    definition, documents = (row.definition_id, row.definition_version), context.documents
+    try:
+        return documents.compiled.read(documents.connection, context.tenant_id, *definition)
+    except Rejected as rejected:
+        if rejected.code != "WORKFLOW_COMPILER_STALE":
+            raise
+        return None
 
 
 def conclude_as_before(context: InstanceContext, pending: PendingAction, done: EarlierStep) -> HandlerResult:
@@ -170,6 +189,17 @@ def _read(
 def _read_said(evidence: Any, effect: EffectOfStep | None) -> str:
     """Return the hash of what was said. What a person of an older release answered for is not known."""
     if effect is not None:
-        message = effect.payload_json
-        return content_hash(describe_call(effect.endpoint, message.get("event"), message.get("payload")))
+        return _hash_call(effect.endpoint, effect.payload_json)
     return str(evidence["said"]) if "said" in evidence else content_hash(evidence.get("payload"))
+
+
+def _read_said_elsewhere(row: StepElsewhereRow) -> str:
+    return (
+        _read_said(row.evidence or {}, None)
+        if row.payload_json is None
+        else _hash_call(row.endpoint, row.payload_json)
+    )
+
+
+def _hash_call(endpoint: str | None, message: Any) -> str:
+    return content_hash(describe_call(endpoint, message.get("event"), message.get("payload")))

@@ -43,6 +43,13 @@ class ExpressionEnvironment:
         """Forget what was made of the document as it was."""
         self._shared = None
 
+    def has_deciders(self, document: DocumentRow | None) -> bool:
+        """Return whether people decide about it by requests, or have decided about it or its origin."""
+        if document is None:
+            return False
+        duties = self.documents.contract_of(document).contract.separation_of_duties
+        return bool(duties.deciding) or self.documents.refs.has_decisions(document.id)
+
     def list_ref_queries(self, workflow: Workflow, document: DocumentRow | None) -> Iterator[RefQuery]:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""
         if document is not None:

@@ -13,14 +13,18 @@ from uuid import UUID
 
 from signet.core.incidents.incident import UNSENT_CODES
 from signet.core.integrations.retry_plan import describe_plan, describe_timeout, parse_plan
-from signet.core.runtime.decisions import Decision, conclude_error, conclude_refused
+from signet.core.runtime.decisions import Decision, conclude_error, conclude_inside, conclude_refused
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.store.instances.earlier_steps import read_tries
 from signet.store.instances.waves import EffectOutcome
+
+# Its endpoint is off, or nobody is there to be told.
+_OURS = UNSENT_CODES | {"ADDRESS_MISSING", "ENDPOINT_DISABLED", "NOBODY_MEANT"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,8 @@ class HandlerResult:
 def conclude_unsaid(context: InstanceContext, pending: PendingAction) -> HandlerResult:
     """Conclude with the refusal of what was to leave: its plan is a Rejected, and nothing leaves."""
     execution = context.execution
-    env = context.decision_input(execution.token_of(pending.step)).env
-    return HandlerResult(conclude_refused(execution.workflow, pending.node, pending.plan, env))
+    decision_input = context.decision_input(execution.token_of(pending.step))
+    return HandlerResult(conclude_refused(execution.workflow, pending.node, pending.plan, decision_input))
 
 
 def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
@@ -90,10 +94,47 @@ def conclude_late(context: InstanceContext, node: WorkflowNode, step: Step) -> H
     if wait.resume_at > context.now:
         return None
     reason = describe_timeout(node.config["timeout"])
-    execution = context.execution
-    env = context.decision_input(execution.token_of(step)).env
     evidence = {"error": reason, "timed_out": True}
-    return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
+    tries = read_tries(context.documents.connection, context.tenant_id, step.id)
+    is_ours = tries is None or tries.attempts == 0 or _is_ours(tries.error)
+    return _conclude_failed(context, node, step, reason, evidence, is_ours=is_ours)
+
+
+def conclude_undelivered(
+    context: InstanceContext,
+    node: WorkflowNode,
+    step: Step,
+    effect: EffectOutcome,
+    delivery: Mapping[str, Any],
+    otherwise: str,
+) -> HandlerResult | None:
+    """Conclude with an error where the effect will not be delivered any more."""
+    reason = describe_undelivered(effect, otherwise)
+    if reason is None:
+        return None
+    evidence = {"error": reason, **delivery}
+    return _conclude_failed(context, node, step, reason, evidence, is_ours=_is_ours(effect.error))
+
+
+def _conclude_failed(
+    context: InstanceContext,
+    node: WorkflowNode,
+    step: Step,
+    reason: str,
+    evidence: Mapping[str, Any],
+    *,
+    is_ours: bool,
+) -> HandlerResult:
+    execution = context.execution
+    decision_input = context.decision_input(execution.token_of(step))
+    if is_ours:
+        return HandlerResult(conclude_inside(execution.workflow, node, reason, decision_input, evidence))
+    return HandlerResult(conclude_error(execution.workflow, node, reason, decision_input.env, evidence))
+
+
+def _is_ours(error: str | None) -> bool:
+    """Return whether the tenant has the error, and no other system: nothing was sent because of it."""
+    return (error or "").partition(":")[0] in _OURS
 
 
 def find_held(effect: EffectOutcome | None, node: WorkflowNode) -> Blocked | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from signet.core.errors import Rejected
-from signet.core.runtime.decisions import conclude, conclude_error
+from signet.core.runtime.decisions import conclude
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
@@ -15,9 +15,9 @@ from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
     conclude_late,
+    conclude_undelivered,
     conclude_unsaid,
     describe_delivery,
-    describe_undelivered,
     plan_effect,
     wait_for,
 )
@@ -50,13 +50,12 @@ class NotificationHandler:
         effect = context.effects.get(step.id)
         if effect is None:
             return conclude_late(context, node, step)
+        delivery = describe_delivery(effect, "told", "missed", "left")
+        failed = conclude_undelivered(context, node, step, effect, delivery, "nobody could be told")
+        if failed is not None:
+            return failed
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
-        delivery = describe_delivery(effect, "told", "missed", "left")
-        reason = describe_undelivered(effect, "nobody could be told")
-        if reason is not None:
-            evidence = {"error": reason, **delivery}
-            return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         return HandlerResult(conclude(execution.workflow, node, "done", env, delivery))
 
 

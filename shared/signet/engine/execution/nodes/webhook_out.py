@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from signet.core.errors import Rejected
-from signet.core.runtime.decisions import conclude, conclude_error
+from signet.core.runtime.decisions import conclude
 from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
@@ -17,9 +17,9 @@ from signet.engine.execution.nodes.handler import (
     Effect,
     HandlerResult,
     conclude_late,
+    conclude_undelivered,
     conclude_unsaid,
     describe_delivery,
-    describe_undelivered,
     find_held,
     wait_for,
 )
@@ -52,13 +52,12 @@ class WebhookOutHandler:
         effect = context.effects.get(step.id)
         if effect is None or effect.status == "held":
             return conclude_late(context, node, step) or find_held(effect, node)
+        delivery = describe_delivery(effect, *(["event_id"] if "event" in node.config else []))
+        failed = conclude_undelivered(context, node, step, effect, delivery, "the call was given up")
+        if failed is not None:
+            return failed
         execution = context.execution
         env = context.decision_input(execution.token_of(step)).env
-        delivery = describe_delivery(effect, *(["event_id"] if "event" in node.config else []))
-        reason = describe_undelivered(effect, "the call was given up")
-        if reason is not None:
-            evidence = {"error": reason, **delivery}
-            return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         saved: dict[str, Any] = {}
         if node.config["save_as"]:
             saved = {node.config["save_as"]: effect.response_json}

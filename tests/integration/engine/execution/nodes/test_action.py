@@ -132,8 +132,12 @@ def test_a_list_that_is_longer_than_the_node_takes_is_held_as_a_whole(
     check(stage, document)
 
 
-def test_a_list_that_is_too_long_takes_the_edge_for_errors(stage: WorkflowStage) -> None:
-    spawning = Spawning(stage, max_items=1)
+@pytest.mark.parametrize(("action", "is_held"), [("note", False), ("spawn", True)])
+def test_a_list_that_is_too_long_takes_the_edge_for_errors_where_nobody_decides(
+    stage: WorkflowStage, action: str, is_held: bool
+) -> None:
+    """People may decide about what it makes."""
+    spawning = Spawning(stage, max_items=1, action=action)
     node = {"id": "each", "type": "action", "config": {**spawning.config, "max_items": 1}}
     note = {"id": "note", "type": "script", "config": {"set": {"seen": "1"}}}
     last = {"id": "last", "type": "condition"}
@@ -145,7 +149,11 @@ def test_a_list_that_is_too_long_takes_the_edge_for_errors(stage: WorkflowStage)
     ]
     stage.publish_next(spawning.contract, checks={"nodes": [CALL, node, note, last], "edges": edges})
     document = spawning.submit("A1", "B2")
-    assert (spawning.made(), "usr:checks:note" in stage.nodes(document.instance_id)) == ([], True)
+    assert (spawning.made(), "usr:checks:note" in stage.nodes(document.instance_id)) == ([], not is_held)
+    (reason,) = stage.standing.row(
+        "SELECT reason FROM workflow_instances WHERE id = %s", document.instance_id
+    )
+    assert (reason is not None and reason.startswith("LIST_TOO_LONG")) == is_held
 
 
 @pytest.mark.parametrize("more", [{}, {"each": "keep"}], ids=["all", "keep"])

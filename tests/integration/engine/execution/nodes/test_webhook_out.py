@@ -11,7 +11,13 @@ TELL: dict[str, Any] = {
     "type": "notification",
     "config": {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look", "await": True},
 }
-RUN: dict[str, Any] = {"id": "run", "type": "action", "config": {"action": "run"}}
+# The text is too long for it.
+RUN: dict[str, Any] = {
+    "id": "run",
+    "type": "action",
+    "config": {"action": "note", "payload": {"text": "too long"}},
+}
+NOTE = {"kind": "update", "payload": {"text": {"type": "string", "max_length": 1}}, "set": {"number": "N"}}
 
 
 @pytest.mark.parametrize("node", [CALL, TELL, RUN], ids=["call", "tell", "run"])
@@ -29,7 +35,10 @@ def test_the_way_after_an_error_may_have_conditions(
         *({"source": name, "target": "out"} for name in (node["id"], "a", "b")),
     ]
     document = stage.create(
-        stage.publish(checks={"nodes": nodes, "edges": edges, "exit": "join"}), amount=amount
+        stage.publish(
+            {**CONTRACT, "actions": {"note": NOTE}}, checks={"nodes": nodes, "edges": edges, "exit": "join"}
+        ),
+        amount=amount,
     )
     stage.ask(document.id, "submit")
     stage.drain()
