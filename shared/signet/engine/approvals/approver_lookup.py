@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import MAX_CHANGES
-from signet.core.approvals.bench import Bench, find_bench
+from signet.core.approvals.barring_changes import MAX_CHANGES, Bench, find_bench
 from signet.core.approvals.eligibility import (
     Seat,
     can_anyone_vote,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from signet.core.approvals.bench import find_bench
+from signet.core.approvals.barring_changes import find_bench
 from signet.core.approvals.eligibility import Seat, find_people_behind
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned

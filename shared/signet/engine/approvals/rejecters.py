@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from signet.core.approvals.bench import Bench
+from signet.core.approvals.barring_changes import Bench
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_content
 from signet.core.approvals.policy import Stage

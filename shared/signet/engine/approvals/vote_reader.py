@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.bench import NO_BENCH, find_bench
+from signet.core.approvals.barring_changes import NO_BENCH, find_bench
 from signet.core.approvals.deciding_roles import list_roles_of_approval
 from signet.core.approvals.eligibility import Allowed, Seat, find_people_behind, list_approving_voices
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck

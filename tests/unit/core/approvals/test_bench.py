@@ -1,6 +1,6 @@
 """The bench of a stage: the people that it asks, and what their votes need."""
 
-from signet.core.approvals.bench import Bench, find_bench
+from signet.core.approvals.barring_changes import Bench, find_bench
 from signet.core.approvals.eligibility import Seat
 from tests.unit.core.contracts.test_compiled_contract import load
 
