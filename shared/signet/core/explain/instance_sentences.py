@@ -1,8 +1,10 @@
 """Sentences about an instance: its position, and the steps that led there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.explain.controls import describe_control
 from signet.core.explain.instance_record import ExplainedStep, InstanceRecords, RejectionRecord, TurnRecord
 from signet.core.explain.outline import Outline
@@ -19,6 +21,16 @@ from signet.core.runtime.projection import CONTROL
 from signet.core.tenants.principal import SERVICE_PREFIX
 
 _Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReadCondition:
+    """An expression that was evaluated, the values that it read, and its result."""
+
+    expression: str
+    variables: Mapping[str, Any]
+    result: Any
+    text: str
 
 
 def describe_actor(outline: Outline, node_id: str, run_as: str, actor: str) -> str:
@@ -83,7 +95,24 @@ _OUTCOMES = {
 }
 
 
-def describe_happened(outline: Outline, step: ExplainedStep) -> str:
+def follow_rejections(
+    outline: Outline, steps: Iterable[ExplainedStep]
+) -> Iterator[tuple[ExplainedStep, bool]]:
+    """Yield the steps, in the order of their ends, and whether what came to each was rejected."""
+    edges, rejected = outline.workflow.content["edges"], set[str]()
+    for step in steps:
+        was_rejected = step.node_id in rejected or step.node_id in outline.workflow.always_rejected
+        rejected.discard(step.node_id)
+        # An edge of an earlier definition may be gone.
+        chosen = [edges[e] for e in (step.output_json or {}).get("chosen_edge_ids", ()) if e in edges]
+        for edge in chosen:
+            if edge["on"] in REJECTING or (was_rejected and outline.workflow.keeps_rejection(edge)):
+                rejected.add(edge["target"])
+        yield step, was_rejected
+
+
+def describe_happened(outline: Outline, step: ExplainedStep, *, was_rejected: bool = False) -> str:
+    """Say how a step ended, and where it led; a rejection before it stays one."""
     output = step.output_json or {}
     if step.node_id.startswith(CONTROL):
         return describe_control(outline, step)
@@ -93,7 +122,7 @@ def describe_happened(outline: Outline, step: ExplainedStep) -> str:
     asked = _describe_asked(outline, output)
     outcome = str(output.get("outcome"))
     error = f", {end_sentence(step.error)}" if step.error else "."
-    on = _describe_edges(outline, output.get("chosen_edge_ids", ()))
+    on = _describe_edges(outline, output.get("chosen_edge_ids", ()), was_rejected=was_rejected)
     return " ".join(
         part
         for part in (f"{name}: {asked or _OUTCOMES.get(outcome, describe_name(outcome))}{error}", on)
@@ -110,12 +139,16 @@ def _describe_asked(outline: Outline, output: _Data) -> str:
     return f"{asker} asked for {name_transition(outline, wanted)}"
 
 
-def _describe_edges(outline: Outline, edge_ids: Any) -> str:
+def _describe_edges(outline: Outline, edge_ids: Any, *, was_rejected: bool) -> str:
     edges = [outline.workflow.content["edges"][edge_id] for edge_id in edge_ids]
     if not edges:
         return ""
     named = (f"{_describe_target(outline, edge['target'])}{_describe_label(edge)}" for edge in edges)
-    return f"On to {describe_list(named)}."
+    stays = was_rejected and any(
+        outline.workflow.keeps_rejection(edge) and outline.is_told_of_rejections(edge["target"])
+        for edge in edges
+    )
+    return f"On to {describe_list(named)}{', still rejected' if stays else ''}."
 
 
 def _describe_target(outline: Outline, node_id: str) -> str:
@@ -129,6 +162,36 @@ def _describe_target(outline: Outline, node_id: str) -> str:
 
 def _describe_label(edge: _Data) -> str:
     return f" ({escape(edge['label'])})" if edge.get("label") else ""
+
+
+def find_conditions(outline: Outline, evidence: Any) -> Iterator[ReadCondition]:
+    """Yield the conditions at any depth of the evidence: of gates, edges, rules and scripts."""
+    if isinstance(evidence, list):
+        for inner in evidence:
+            yield from find_conditions(outline, inner)
+    elif isinstance(evidence, Mapping):
+        if {"expression", "variables", "result"} <= evidence.keys():
+            yield read_condition(outline, evidence)
+        else:
+            for inner in evidence.values():
+                yield from find_conditions(outline, inner)
+
+
+def list_mistakes(output: Mapping[str, Any]) -> Iterator[str]:
+    for mistake in output.get("evidence", {}).get("fields", ()):
+        yield f"{escape(mistake['pointer'])} {escape(mistake['message'])}"
+
+
+def read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadCondition:
+    text, variables, result = evidence["expression"], evidence["variables"], evidence["result"]
+    words = outline.words
+    if isinstance(result, bool):
+        sentence = f"{words.describe_condition(text)}: {'yes' if result else 'no'}"
+    else:
+        sentence = f"{words.describe_expression(text)} ({escape(text)}): {describe_json(result)}"
+    read = [f"{escape(name)} was {words.describe_value(name, variables[name])}" for name in sorted(variables)]
+    sentence = "; ".join([sentence, *read])
+    return ReadCondition(text, variables, result, sentence)
 
 
 def describe_given(given: _Data | None) -> Iterator[str]:
