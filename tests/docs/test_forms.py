@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from signet.authoring.files import parse_text
+from signet.authoring.scenarios import Expectation, Scenario
 from signet.core.approvals.policy import Chain
 from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import make_envelope
@@ -93,7 +94,12 @@ def test_a_rejection_that_leads_to_a_node_stays_one() -> None:
     assert simulation.document_status == "draft"
 
 
-@pytest.mark.parametrize("model", [PatchEdge, SlotPatch])
-def test_each_key_of_a_slot_and_its_edges_has_a_row(model: type[BaseModel]) -> None:
+@pytest.mark.parametrize("model", [PatchEdge, SlotPatch, Scenario])
+def test_each_key_that_authors_write_has_a_row(model: type[BaseModel]) -> None:
     rows = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\|([^|]+)\|", PAGE, re.MULTILINE))))
     assert set(model.model_fields) <= rows
+
+
+def test_what_a_scenario_may_expect_is_said() -> None:
+    (row,) = re.findall(r"^\| `expect` \|.*$", PAGE, re.MULTILINE)
+    assert set(Expectation.model_fields) <= set(re.findall(r"`(\w+)`", row))
