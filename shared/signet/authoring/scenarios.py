@@ -85,7 +85,7 @@ def list_simulated_accounts(tenant: TenantFile) -> dict[str, SimulatedAccount]:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioPlace:
-    """The surroundings of scenarios: the workflow, the tenant's settings and accounts, and the document's contract."""
+    """The surroundings of scenarios: the workflow with its contract, the tenant's settings and accounts."""
 
     workflow: Workflow
     org: Mapping[str, Any]

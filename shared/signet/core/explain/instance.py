@@ -68,7 +68,7 @@ class Happened:
     # What an acting node was given; None for the others.
     given: Mapping[str, Any] | None
     conditions: tuple[ReadCondition, ...]
-    # The mistake of each field that made it fail.
+    # The mistake of each field that made it fail, and what it read in vain.
     mistakes: tuple[str, ...]
 
 
@@ -301,7 +301,7 @@ def _list_happened(
             text=describe_happened(outline, step, was_rejected=was_rejected),
             given=step.input_json,
             conditions=tuple(find_conditions(outline, output)),
-            mistakes=tuple(list_mistakes(output)),
+            mistakes=tuple(list_mistakes(outline, step, record.steps)),
         )
 
 

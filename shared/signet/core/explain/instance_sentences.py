@@ -1,6 +1,6 @@
 """Sentences about an instance: its position, and the steps that led there."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from signet.core.runtime.projection import CONTROL
 from signet.core.tenants.principal import SERVICE_PREFIX
 
 _Data = Mapping[str, Any]
+# As many fields of an answer as are named.
+MAX_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -177,9 +179,13 @@ def find_conditions(outline: Outline, evidence: Any) -> Iterator[ReadCondition]:
                 yield from find_conditions(outline, inner)
 
 
-def list_mistakes(output: Mapping[str, Any]) -> Iterator[str]:
-    for mistake in output.get("evidence", {}).get("fields", ()):
+def list_mistakes(outline: Outline, step: ExplainedStep, steps: Sequence[ExplainedStep]) -> Iterator[str]:
+    """Yield what is wrong with each field that made a step fail, and what it read in vain."""
+    mistakes = (step.output_json or {}).get("evidence", {}).get("fields", ())
+    for mistake in mistakes:
         yield f"{escape(mistake['pointer'])} {escape(mistake['message'])}"
+    if mistakes:
+        yield from describe_empty_variables(outline, step, steps)
 
 
 def read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadCondition:
@@ -192,6 +198,50 @@ def read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadConditi
     read = [f"{escape(name)} was {words.describe_value(name, variables[name])}" for name in sorted(variables)]
     sentence = "; ".join([sentence, *read])
     return ReadCondition(text, variables, result, sentence)
+
+
+def find_empty_variables(step: ExplainedStep) -> list[tuple[str, ...]]:
+    """Find the paths below variables that an action read for what it was given, and that were null."""
+    read = (step.input_json or {}).get("variables", {})
+    paths = (tuple(name.split(".")) for name in sorted(read) if read[name] is None)
+    return [path for path in paths if path[0] == "context" and len(path) > 1]
+
+
+def describe_empty_variables(
+    outline: Outline, step: ExplainedStep, steps: Sequence[ExplainedStep]
+) -> Iterator[str]:
+    """Say what a failed action read in vain, and what is there, without its values."""
+    for path in find_empty_variables(step):
+        sentence = f"{escape('.'.join(path))} read nothing"
+        setting = [one for one in steps if one.seq < step.seq and path[1] in _list_set(one)]
+        if not setting:
+            yield f"{sentence}: nothing has set {escape('.'.join(path[:2]))}."
+            continue
+        source = max(setting, key=lambda one: (one.end_seq or 0, one.seq))
+        place, found = _find_deepest(path, _list_set(source)[path[1]])
+        by = describe_node(outline, source.node_id) if source.node_id in outline.workflow.nodes else "a step"
+        yield f"{sentence}: {by} has set {escape(place)} to {_describe_shape(found)}."
+
+
+def _list_set(step: ExplainedStep) -> _Data:
+    variables: _Data = (step.output_json or {}).get("variables", {})
+    return variables
+
+
+def _find_deepest(path: Sequence[str], value: Any) -> tuple[str, Any]:
+    """Find the last part of the path that is there, and its value."""
+    depth = 2
+    while depth < len(path) and isinstance(value, Mapping) and path[depth] in value:
+        value, depth = value[path[depth]], depth + 1
+    return ".".join(path[:depth]), value
+
+
+def _describe_shape(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return "null" if value is None else "a list" if isinstance(value, list) else "a single value"
+    names = [escape(str(name)) for name in sorted(value)]
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"an object with {', '.join(names[:MAX_NAMES])}{more}" if names else "an empty object"
 
 
 def describe_given(given: _Data | None) -> Iterator[str]:

@@ -180,6 +180,12 @@ _LOCKED = (
     " move the instance. Then retry."
 )
 
+READ_IN_VAIN = (
+    "The workflow gives what the message names, and has read nothing for it; its history says what is there."
+    " The whole is at GET /v1/instances/{id}, `context`. Publish a definition that reads what is there, move"
+    " the instance to it, and retry. Or skip it."
+)
+
 
 def find_remedy(code: str, kind: str, *, is_correctable: bool = False) -> str:
     """Find what removes the cause of incidents with this code, else of those of its kind.
