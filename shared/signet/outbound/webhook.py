@@ -26,7 +26,7 @@ from signet.core.integrations.webhook_signatures import OWN_TYPE, parse_secret, 
 from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
 from signet.outbound.connector import Delivery, OutboundMessage
-from signet.outbound.secrets import ReadSecret
+from signet.outbound.secrets import ReadSecret, no_secrets
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
@@ -56,6 +56,8 @@ class AllowedAddresses:
 
 
 PUBLIC = AllowedAddresses()
+_NAMED_ALONE = "plain HTTP and other ports are for addresses that SIGNET_WEBHOOK_ADDRESSES names"
+_ALLOW = "Send a URL with https. On a machine of your own, start Signet with SIGNET_WEBHOOK_ADDRESSES."
 
 
 class Webhooks:
@@ -86,7 +88,8 @@ class Webhooks:
         except SignetError as error:
             return _refuse(f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
-            return _refuse("SECRET_MISSING: none of the endpoint's secrets can be read")
+            unset = "; SIGNET_SECRETS_FOLDER is not set here" if self._read is no_secrets else ""
+            return _refuse(f"SECRET_MISSING: none of the endpoint's secrets can be read{unset}")
         headers = sign(secrets, write_message_id(message.id), int(message.now.timestamp()), body)
         if message.trace_id:
             headers["traceparent"] = message.trace_id
@@ -109,13 +112,14 @@ def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
     except ValueError:
         raise _reject("is no URL") from None
     if parts.scheme != "https" and not (parts.scheme == "http" and allowed.addresses):
-        raise _reject("wants https")
+        raise _reject(f"wants https; {_NAMED_ALONE}", remedy=_ALLOW)
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise _reject("wants a host, and neither a user nor a fragment")
     if not _HOST.fullmatch(parts.hostname):
         raise _reject("wants a host of letters, digits, hyphens and dots, or an address")
     if port not in PORTS and not (allowed.addresses and port):
-        raise _reject(f"wants one of the ports {', '.join(map(str, sorted(PORTS)))}")
+        ports = ", ".join(map(str, sorted(PORTS)))
+        raise _reject(f"wants one of the ports {ports}; {_NAMED_ALONE}", remedy=_ALLOW)
     if allowed.hosts and not is_among(parts.hostname, allowed.hosts):
         raise Rejected(
             "ENDPOINT_HOST_REFUSED",
@@ -310,5 +314,5 @@ def _refuse(error: str) -> Delivery:
     return Delivery(None, error, has_left=False)
 
 
-def _reject(sentence: str) -> Rejected:
-    return Rejected("ENDPOINT_INVALID", f"the endpoint's address {sentence}")
+def _reject(sentence: str, remedy: str = "") -> Rejected:
+    return Rejected("ENDPOINT_INVALID", f"the endpoint's address {sentence}", remedy=remedy)

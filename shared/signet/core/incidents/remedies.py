@@ -19,7 +19,8 @@ _GATE = (
 _SECOND = " With four eyes, the change waits until a second person confirms it."
 _SECRET = (
     "Put the secret that the endpoint names where this deployment reads it, or name another secret by PUT"
-    " /v1/endpoints/{name}. The last attempt sent nothing. Then retry."
+    " /v1/endpoints/{name}. A server of your own reads secrets only where it is started with"
+    " SIGNET_SECRETS_FOLDER. The last attempt sent nothing. Then retry."
 )
 _PROOF = (
     "The votes on record do not prove the approval. Keep the database as it is, and find the writer first."
@@ -82,6 +83,12 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ENDPOINT_HOST_REFUSED": (
             "Have the host added to the tenant's webhook_hosts (PATCH /v1/tenant), or give the endpoint"
             " another URL. The last attempt sent nothing. Then retry." + _SECOND
+        ),
+        "ENDPOINT_INVALID": (
+            "Give the endpoint a URL with https and one of the ports that the message names (PUT"
+            " /v1/endpoints/{name}). On a machine of your own, start Signet with SIGNET_WEBHOOK_ADDRESSES: it"
+            " names the addresses that are called by plain HTTP. The last attempt sent nothing. Then retry."
+            + _SECOND
         ),
         "ENDPOINT_UNKNOWN": (
             "Make an endpoint of that name (POST /v1/endpoints): what is held goes on by itself. What was"

@@ -95,7 +95,7 @@ def test_what_happened_says_that_it_is_still_rejected() -> None:
     assert tell_steps(TOLD, *rejected)[1].endswith(f"done. On to {GATE}, still rejected.")
     assert tell_steps(EITHER, *rejected)[1].endswith(f"done. On to {GATE}, still rejected.")
     assert tell_steps(EITHER, *approved)[1].endswith(f"done. On to {GATE}.")
-    # A second round begins anew.
+    # A second round begins from there.
     assert tell_steps(EITHER, *rejected, *approved)[3].endswith(f"done. On to {GATE}.")
 
 
