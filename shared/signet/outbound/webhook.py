@@ -56,6 +56,13 @@ class AllowedAddresses:
 
 
 PUBLIC = AllowedAddresses()
+_FAILURES: Sequence[tuple[type[Exception], str]] = (
+    (ConnectionRefusedError, "nothing listens at the address"),
+    (socket.gaierror, "the name leads to no address"),
+    (ConnectionError, "the connection was cut"),
+    (http.client.HTTPException, "what came back is no HTTP answer"),
+    (OSError, "there is no way to the address"),
+)
 _NAMED_ALONE = "plain HTTP and other ports are for addresses that SIGNET_WEBHOOK_ADDRESSES names"
 _ALLOW = "Send a URL with https. On a machine of your own, start Signet with SIGNET_WEBHOOK_ADDRESSES."
 
@@ -159,7 +166,7 @@ def post(
     except ssl.SSLError as error:
         delivery = Delivery(None, f"TLS_FAILED: {error.reason or 'the connection is not secure'}")
     except (OSError, http.client.HTTPException) as error:
-        delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
+        delivery = Delivery(None, f"NOT_REACHED: {_describe_failure(error)}")
     duration_ms = round((time.monotonic() - started) * 1_000, 1)
     return replace(delivery, duration_ms=duration_ms, has_left=has_left)
 
@@ -307,6 +314,11 @@ def _parse_body(body: bytes) -> Any:
     except (ValueError, RecursionError):
         return {"text": text}
     return content if check_payload(content) is None else {"text": text}
+
+
+def _describe_failure(error: Exception) -> str:
+    """Say in words why nothing was reached: by the first kind that the failure is of."""
+    return next(words for kind, words in _FAILURES if isinstance(error, kind))
 
 
 def _refuse(error: str) -> Delivery:

@@ -140,7 +140,25 @@ def test_nobody_there() -> None:
         port = taken.getsockname()[1]
     delivery = send(WebhookReceiver(port))
     assert (delivery.status, delivery.is_final, delivery.has_left) == (None, False, False)
-    assert (delivery.error or "").startswith("NOT_REACHED")
+    assert delivery.error == "NOT_REACHED: nothing listens at the address"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (socket.gaierror("x"), "the name leads to no address"),
+        (ConnectionResetError("x"), "the connection was cut"),
+        (OSError("x"), "there is no way to the address"),
+    ],
+)
+def test_what_is_not_reached_is_said_in_words(error: OSError, words: str) -> None:
+    def fail(host: str, port: int) -> Sequence[str]:
+        raise error
+
+    assert (
+        post("https://a.example/", b"{}", {}, AllowedAddresses(), resolve=fail).error
+        == f"NOT_REACHED: {words}"
+    )
 
 
 def test_too_large_a_body_is_never_sent() -> None:

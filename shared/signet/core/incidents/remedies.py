@@ -13,7 +13,8 @@ _DECIDERS = (
     " Then retry. Where that is not possible, go to an earlier node."
 )
 _GATE = (
-    "Change what it reads: the rule, the setting, or the document where it can be edited. Then retry."
+    "Change what it reads: the rule, the setting, another document that a ref names, or the document where it"
+    " can be edited. Then retry."
     " Where the document is locked, go to an earlier node at which people may edit or ask again."
 )
 _SECOND = " With four eyes, the change waits until a second person confirms it."
@@ -31,7 +32,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ACTION_FAILED": "Mend the action's code and start the worker with it, then retry. Or skip it.",
         "ACTION_NOT_LOADED": "Start the worker with the action's module (SIGNET_EXTENSIONS), then retry.",
         "ACTION_UNKNOWN": "Its contract does not declare the action. Skip it, or go to an earlier node.",
-        "ACTOR_NOT_ACTIVE": "Make the person who asked an active member again, then retry.",
+        "ACTOR_NOT_ACTIVE": (
+            "Make the person who asked an active member again, then retry. Where they have left for good, use"
+            " cancel_token, where that is listed: another person asks again then."
+        ),
         "ADDRESS_REFUSED": (
             "Give the endpoint a URL whose host is on the public internet (PUT /v1/endpoints/{name}). On a"
             " machine of your own, SIGNET_WEBHOOK_ADDRESSES allows an address. The last attempt sent nothing."
@@ -178,8 +182,8 @@ _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
     }
 )
 _LOCKED_GATE = (
-    "The document is locked: correct it, which tries again by itself. Or change the rule or the setting that"
-    " it reads, then retry."
+    "The document is locked: correct it, which tries again by itself. Or change the rule, the setting or the"
+    " other document that it reads, then retry."
 )
 _LOCKED = (
     "The document is locked: correct what the message names, which tries again by itself. Or change its"
