@@ -57,7 +57,9 @@ def test_each_rule_is_one(text: str) -> None:
     assert rule is not None, findings
 
 
-def walk_slot(grand_total: int, **script: Mapping[str, str]) -> Simulation:
+def walk_slot(
+    grand_total: int, approvals: Mapping[str, str], effects: Mapping[str, str] | None = None
+) -> Simulation:
     (text,) = [text for kind, text in FORMS if kind == "slot"]
     contract, findings = parse_strictly(
         Contract, read((ROOT / "examples/invoice/contract.yaml").read_text(encoding="utf-8"))
@@ -71,7 +73,7 @@ def walk_slot(grand_total: int, **script: Mapping[str, str]) -> Simulation:
     compilation = compile_effective(make_envelope(contract), patch, TenantSettings())
     assert compilation.artifact is not None, compilation.findings
     document = {"number": "R-1", "vendor_id": "V-1", "invoice_date": "2026-01-01", "grand_total": grand_total}
-    world = WorldScript(requests=["submit"], **script)
+    world = WorldScript(requests=["submit"], approvals=approvals, effects=effects or {})
     return simulate(Workflow(compilation.artifact), document, world, datetime(2026, 1, 1, tzinfo=UTC))
 
 

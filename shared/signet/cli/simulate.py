@@ -21,12 +21,15 @@ from signet.cli.console import (
 )
 from signet.cli.sources import compile_sources, write_refusal
 from signet.core.explain.vocabulary import escape
+from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import parse_strictly
 
 MAX_SHOWN_STEPS = 1_000
+# The step that says why a request is not served.
+REFUSED = f"{CONTROL}refused"
 
 
 SIMULATE_HELP = """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
@@ -164,8 +167,9 @@ def _show(scenario: Scenario, simulation: Simulation, show_steps: bool) -> None:
     if simulation.reason:
         write(f"    paused: {escape(simulation.reason)}")
     for step in simulation.steps:
-        if step.outcome == "refused" and "reason" in step.evidence:
-            write(f"    refused at {shorten(step.step.node)}: {escape(str(step.evidence['reason']))}")
+        if "reason" in step.evidence and (step.outcome == "refused" or step.step.node == REFUSED):
+            place = step.evidence.get("transition", shorten(step.step.node))
+            write(f"    refused at {escape(place)}: {escape(str(step.evidence['reason']))}")
     for name in simulation.refused:
         write(f"    could not be asked for here: {escape(name)}")
     for difference in differences:

@@ -420,3 +420,6 @@ def test_a_scenario_that_names_what_is_not_there_is_found(tmp_path: Path) -> Non
 def test_a_simulation_says_why_a_gate_refused(tmp_path: Path) -> None:
     blocked = simulate_orders(tmp_path, requests=["place"], refs={"customer": {"is_blocked": True}})
     assert "refused at place: the condition '" in blocked.output
+    late = simulate_orders(tmp_path, requests=["fulfil"])
+    assert "could not be asked for here: fulfil" in late.output
+    assert "refused at fulfil: " in late.output
