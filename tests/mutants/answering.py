@@ -129,6 +129,14 @@ ANSWERING = (
         ),
     ),
     Mutation(
+        "an answer leaves out what is read behind it",
+        3,
+        HAND,
+        "    if refused is not None:\n        raise refused\n",
+        "",
+        (f"{SKIPPED}nobody_leaves_out_of_an_answer_what_the_next_step_reads",),
+    ),
+    Mutation(
         "any object is the answer of an action",
         3,
         SHAPE,

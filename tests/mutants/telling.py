@@ -20,7 +20,25 @@ APPROVALS = "tests/integration/engine/execution/nodes/test_approval.py::test_"
 ARRIVED_BEFORE = "migrations/0068_tell_of_what_had_arrived.sql"
 ON_ITS_WAY = "tests/scenarios/repair/test_withdrawn_on_its_way.py::test_"
 
+TOLD = "tests/integration/engine/instances/test_told_requesters.py::test_"
+
 TELLING: Sequence[Mutation] = (
+    Mutation(
+        "nobody is told what an operator did to their request",
+        15,
+        f"{SIGNET}/engine/instances/operator_transaction.py",
+        "            note.tell(self._connection, self._contexts[note.instance_id], self._caller)\n",
+        "            pass\n",
+        (f"{TOLD}who_asked_is_told_of_an_operators_act_with_its_reason",),
+    ),
+    Mutation(
+        "nobody is told that a colleague ended what was under way",
+        15,
+        f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py",
+        "    if row.actor_id == asker.id or row.entity_id is None:\n",
+        "    if True:\n",
+        (f"{TOLD}who_asked_is_told_that_a_colleague_ended_it",),
+    ),
     Mutation(
         "nobody is told that an approval ended",
         15,

@@ -1,16 +1,17 @@
 """Everything in examples/ compiles without a finding and does what its scenarios say."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from signet.authoring.scenarios import Expectation, Scenario, compare, read_scenarios, run_scenario
+from signet.authoring.scenarios import Expectation, Scenario, ScenarioPlace, compare, read_scenarios
 from signet.cli.sources import Sources, read_sources
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.merge import policy_node
 from signet.core.runtime.projection import Actor, project
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import find_wrong_answers
+from signet.core.simulation import SimulatedAccount, Simulation
 from signet.core.tenants.permissions import grants
 from signet.engine.definitions.account_findings import list_passed_on
 from signet.engine.definitions.run_as import RUN_AS
@@ -20,6 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
 WITH_SCENARIOS = [name for name in FOLDERS if (EXAMPLES / name / "scenarios.yaml").exists()]
 TEMPLATES = {"invoice", "purchase_order", "credit_note", "invoice_amendment", "invoice_fast_track"}
+INVOICE = {"number": "R-1", "vendor_id": "V-1", "invoice_date": "2026-03-01"}
 USE_CASES = {"A": "invoice", "B": "sales_order", "C": "invoice_amendment", "D": "delivery", "E": "royalty"}
 
 
@@ -29,6 +31,12 @@ def load(name: str) -> tuple[Sources, Artifact]:
     assert sources.found == []
     assert artifact is not None
     return sources, artifact
+
+
+def place_scenarios(
+    sources: Sources, artifact: Artifact, accounts: Mapping[str, SimulatedAccount] | None = None
+) -> ScenarioPlace:
+    return ScenarioPlace(Workflow(artifact), sources.settings.make_values(), accounts, sources.contract)
 
 
 def test_the_templates_and_use_cases_are_there() -> None:
@@ -43,16 +51,16 @@ def test_it_compiles_without_a_finding(name: str) -> None:
 @pytest.mark.parametrize("name", WITH_SCENARIOS)
 def test_its_scenarios_hold(name: str) -> None:
     sources, artifact = load(name)
-    workflow = Workflow(artifact)
+    place = place_scenarios(sources, artifact)
     scenarios, findings = read_scenarios(EXAMPLES / name / "scenarios.yaml")
     assert findings == ()
     for scenario in scenarios:
-        simulation = run_scenario(workflow, scenario, sources.settings.make_values())
+        simulation = place.run(scenario)
         assert scenario.expect is not None, f"{scenario.name} expects nothing"
-        assert find_wrong_answers(workflow, scenario.outputs) == [], scenario.name
+        assert isinstance(simulation, Simulation), (scenario.name, simulation)
         assert compare(scenario.expect, simulation) == [], scenario.name
         steps = [step.step for step in simulation.steps]
-        assert project(workflow, "sys:start", 1, steps, Actor("simulated")) == simulation.projection
+        assert project(place.workflow, "sys:start", 1, steps, Actor("simulated")) == simulation.projection
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -74,19 +82,20 @@ def test_its_scenarios_hold_with_the_accounts_of_the_tenant(name: str) -> None:
     assert sources.accounts is not None
     scenarios, _ = read_scenarios(EXAMPLES / name / "scenarios.yaml")
     for scenario in scenarios:
-        values = sources.settings.make_values()
-        simulation = run_scenario(Workflow(artifact), scenario, values, sources.accounts)
-        assert scenario.expect is not None
+        simulation = place_scenarios(sources, artifact, sources.accounts).run(scenario)
+        assert scenario.expect is not None and isinstance(simulation, Simulation)
         assert compare(scenario.expect, simulation) == [], scenario.name
 
 
 def test_a_scenario_that_does_not_hold_is_found() -> None:
     sources, artifact = load("invoice")
     scenario = Scenario(
-        name="x", document={"grand_total": 1}, expect=Expectation(status="failed", document={"a": 1})
+        name="x",
+        document={**INVOICE, "grand_total": 1},
+        expect=Expectation(status="failed", document={"a": 1}),
     )
-    simulation = run_scenario(Workflow(artifact), scenario, sources.settings.make_values())
-    assert scenario.expect is not None
+    simulation = place_scenarios(sources, artifact).run(scenario)
+    assert scenario.expect is not None and isinstance(simulation, Simulation)
     assert compare(scenario.expect, simulation) == [
         "status is 'running', expected 'failed'",
         "document.a is None, expected 1",

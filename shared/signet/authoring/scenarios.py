@@ -1,6 +1,7 @@
 """Scenarios beside a workflow: documents, a script of outside events, and the expected results."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,8 +10,17 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue
 
 from signet.authoring.files import read_document
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.field_values import validate_fields
+from signet.core.errors import FieldError
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import SimulatedAccount, Simulation, WorldScript, simulate
+from signet.core.simulation import (
+    SimulatedAccount,
+    Simulation,
+    WorldScript,
+    find_script_mistakes,
+    simulate,
+)
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import Strict, parse_strictly
@@ -73,29 +83,43 @@ def list_simulated_accounts(tenant: TenantFile) -> dict[str, SimulatedAccount]:
     }
 
 
-def run_scenario(
-    workflow: Workflow,
-    scenario: Scenario,
-    org: Mapping[str, Any],
-    accounts: Mapping[str, SimulatedAccount] | None = None,
-) -> Simulation:
-    script = WorldScript(
-        requests=scenario.requests,
-        approvals=scenario.approvals,
-        events=scenario.events,
-        effects=scenario.effects,
-        outputs=scenario.outputs,
-        rules=scenario.rules,
-        actor=scenario.actor,
-        permissions=scenario.permissions,
-        org=org,
-        refs=scenario.refs,
-        payload=scenario.payload,
-        birth=scenario.birth,
-        accounts=accounts,
-    )
-    start = datetime.fromisoformat(scenario.start).astimezone(UTC)
-    return simulate(workflow, scenario.document, script, start)
+@dataclass(frozen=True, slots=True)
+class ScenarioPlace:
+    """The surroundings of scenarios: the workflow with its contract, the tenant's settings and accounts."""
+
+    workflow: Workflow
+    org: Mapping[str, Any]
+    accounts: Mapping[str, SimulatedAccount] | None = None
+    contract: Contract | None = None
+
+    def run(self, scenario: Scenario) -> Simulation | list[FieldError]:
+        """Run the scenario, or return what it says that the workflow or the contract does not fit."""
+        script = self._make_script(scenario)
+        document, mistakes = dict(scenario.document), find_script_mistakes(self.workflow, script)
+        if self.contract is not None:
+            read, wrong = validate_fields(self.contract.fields, document)
+            mistakes += [replace(mistake, pointer=f"/document{mistake.pointer}") for mistake in wrong]
+            document = read or document
+        start = datetime.fromisoformat(scenario.start).astimezone(UTC)
+        return mistakes or simulate(self.workflow, document, script, start)
+
+    def _make_script(self, scenario: Scenario) -> WorldScript:
+        return WorldScript(
+            requests=scenario.requests,
+            approvals=scenario.approvals,
+            events=scenario.events,
+            effects=scenario.effects,
+            outputs=scenario.outputs,
+            rules=scenario.rules,
+            actor=scenario.actor,
+            permissions=scenario.permissions,
+            org=self.org,
+            refs=scenario.refs,
+            payload=scenario.payload,
+            birth=scenario.birth,
+            accounts=self.accounts,
+            contract=self.contract,
+        )
 
 
 def compare(expected: Expectation, simulation: Simulation) -> list[str]:

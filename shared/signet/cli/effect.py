@@ -96,4 +96,6 @@ def _describe_effect(effect: OutgoingEffect) -> str:
     error = f"  {escape(effect.error)}" if effect.error else ""
     acts = f"  try: {', '.join(effect.acts)}" if effect.acts else ""
     tried = f"attempt {effect.attempts} of {effect.max_attempts}"
-    return f"{effect.id}  {effect.effect_type}  {effect.status}  {tried}{where}{acts}{error}"
+    # The word of the table for what failed and is tried again.
+    status = "failed, tried again" if effect.status == "failed" else effect.status
+    return f"{effect.id}  {effect.effect_type}  {status}  {tried}{where}{acts}{error}"

@@ -166,7 +166,7 @@ def pause(
 def resume(
     database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor, version: Version
 ) -> None:
-    """Lift the pause of an instance; what is held is retried (workflow:resume)."""
+    """Lift the pause of an instance; what is held stays so until it is retried (workflow:resume)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         describe_state(instances.resume(caller, instance, version))
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from signet.authoring.files import read_document
-from signet.authoring.scenarios import Scenario, ScenarioFile, compare, read_scenarios, run_scenario, shorten
+from signet.authoring.scenarios import Scenario, ScenarioFile, ScenarioPlace, compare, read_scenarios, shorten
 from signet.cli.console import (
     FINE,
     FOUND_ERRORS,
@@ -21,12 +21,15 @@ from signet.cli.console import (
 )
 from signet.cli.sources import compile_sources, write_refusal
 from signet.core.explain.vocabulary import escape
+from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Simulation, find_wrong_answers
+from signet.core.simulation import Simulation
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import parse_strictly
 
 MAX_SHOWN_STEPS = 1_000
+# The step that says why a request is not served.
+REFUSED = f"{CONTROL}refused"
 
 
 SIMULATE_HELP = """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
@@ -71,9 +74,9 @@ def simulate_command(
         write_refusal(path, sources.found)
         raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
     runs = _list_runs(path, scenarios, documents, request or [], approve_all)
-    workflow, org = Workflow(artifact), sources.settings.make_values()
-    _stop_at_wrong_answers(workflow, runs)
-    results = [(scenario, run_scenario(workflow, scenario, org, sources.accounts)) for scenario in runs]
+    org = sources.settings.make_values()
+    place = ScenarioPlace(Workflow(artifact), org, sources.accounts, sources.contract)
+    results = _run(place, runs)
     if as_json:
         deliver(write_json([_to_json(scenario, simulation) for scenario, simulation in results]), None)
     else:
@@ -123,17 +126,20 @@ def _stop_at(file: Path, findings: tuple[Finding, ...]) -> None:
         raise typer.Exit(choose_exit_code(found))
 
 
-def _stop_at_wrong_answers(workflow: Workflow, runs: tuple[Scenario, ...]) -> None:
-    """Stop where a scenario has a call answered as no receiver could."""
-    found = [
-        f"{scenario.name}: {mistake.pointer} {mistake.message}"
-        for scenario in runs
-        for mistake in find_wrong_answers(workflow, scenario.outputs)
-    ]
+def _run(place: ScenarioPlace, runs: tuple[Scenario, ...]) -> list[tuple[Scenario, Simulation]]:
+    """Run the scenarios. Stop where one says what the workflow or the contract does not fit."""
+    results, found = [], []
+    for scenario in runs:
+        run = place.run(scenario)
+        if isinstance(run, Simulation):
+            results.append((scenario, run))
+        else:
+            found += [f"{scenario.name}: {each.pointer} {each.message} [{each.code}]" for each in run]
     for line in found:
         write(escape(line), sys.stderr)
     if found:
         raise typer.Exit(FOUND_ERRORS)
+    return results
 
 
 def _differences(scenario: Scenario, simulation: Simulation) -> list[str]:
@@ -160,6 +166,10 @@ def _show(scenario: Scenario, simulation: Simulation, show_steps: bool) -> None:
         write(f"    waits at {shorten(waiting.node)}: {escape(waiting.shown)}")
     if simulation.reason:
         write(f"    paused: {escape(simulation.reason)}")
+    for step in simulation.steps:
+        if "reason" in step.evidence and (step.outcome == "refused" or step.step.node == REFUSED):
+            place = step.evidence.get("transition", shorten(step.step.node))
+            write(f"    refused at {escape(place)}: {escape(str(step.evidence['reason']))}")
     for name in simulation.refused:
         write(f"    could not be asked for here: {escape(name)}")
     for difference in differences:

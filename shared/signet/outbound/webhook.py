@@ -26,7 +26,7 @@ from signet.core.integrations.webhook_signatures import OWN_TYPE, parse_secret, 
 from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
 from signet.outbound.connector import Delivery, OutboundMessage
-from signet.outbound.secrets import ReadSecret
+from signet.outbound.secrets import ReadSecret, no_secrets
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
@@ -56,6 +56,15 @@ class AllowedAddresses:
 
 
 PUBLIC = AllowedAddresses()
+_FAILURES: Sequence[tuple[type[Exception], str]] = (
+    (ConnectionRefusedError, "nothing listens at the address"),
+    (socket.gaierror, "the name leads to no address"),
+    (ConnectionError, "the connection was cut"),
+    (http.client.HTTPException, "what came back is no HTTP answer"),
+    (OSError, "there is no way to the address"),
+)
+_NAMED_ALONE = "plain HTTP and other ports are for addresses that SIGNET_WEBHOOK_ADDRESSES names"
+_ALLOW = "Send a URL with https. On a machine of your own, start Signet with SIGNET_WEBHOOK_ADDRESSES."
 
 
 class Webhooks:
@@ -86,7 +95,8 @@ class Webhooks:
         except SignetError as error:
             return _refuse(f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
-            return _refuse("SECRET_MISSING: none of the endpoint's secrets can be read")
+            unset = "; SIGNET_SECRETS_FOLDER is not set here" if self._read is no_secrets else ""
+            return _refuse(f"SECRET_MISSING: none of the endpoint's secrets can be read{unset}")
         headers = sign(secrets, write_message_id(message.id), int(message.now.timestamp()), body)
         if message.trace_id:
             headers["traceparent"] = message.trace_id
@@ -109,13 +119,14 @@ def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
     except ValueError:
         raise _reject("is no URL") from None
     if parts.scheme != "https" and not (parts.scheme == "http" and allowed.addresses):
-        raise _reject("wants https")
+        raise _reject(f"wants https; {_NAMED_ALONE}", remedy=_ALLOW)
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise _reject("wants a host, and neither a user nor a fragment")
     if not _HOST.fullmatch(parts.hostname):
         raise _reject("wants a host of letters, digits, hyphens and dots, or an address")
     if port not in PORTS and not (allowed.addresses and port):
-        raise _reject(f"wants one of the ports {', '.join(map(str, sorted(PORTS)))}")
+        ports = ", ".join(map(str, sorted(PORTS)))
+        raise _reject(f"wants one of the ports {ports}; {_NAMED_ALONE}", remedy=_ALLOW)
     if allowed.hosts and not is_among(parts.hostname, allowed.hosts):
         raise Rejected(
             "ENDPOINT_HOST_REFUSED",
@@ -155,7 +166,7 @@ def post(
     except ssl.SSLError as error:
         delivery = Delivery(None, f"TLS_FAILED: {error.reason or 'the connection is not secure'}")
     except (OSError, http.client.HTTPException) as error:
-        delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
+        delivery = Delivery(None, f"NOT_REACHED: {_describe_failure(error)}")
     duration_ms = round((time.monotonic() - started) * 1_000, 1)
     return replace(delivery, duration_ms=duration_ms, has_left=has_left)
 
@@ -305,10 +316,15 @@ def _parse_body(body: bytes) -> Any:
     return content if check_payload(content) is None else {"text": text}
 
 
+def _describe_failure(error: Exception) -> str:
+    """Say in words why nothing was reached: by the first kind that the failure is of."""
+    return next(words for kind, words in _FAILURES if isinstance(error, kind))
+
+
 def _refuse(error: str) -> Delivery:
     """Answer an attempt that sends nothing, because something is missing here."""
     return Delivery(None, error, has_left=False)
 
 
-def _reject(sentence: str) -> Rejected:
-    return Rejected("ENDPOINT_INVALID", f"the endpoint's address {sentence}")
+def _reject(sentence: str, remedy: str = "") -> Rejected:
+    return Rejected("ENDPOINT_INVALID", f"the endpoint's address {sentence}", remedy=remedy)

@@ -31,6 +31,10 @@ LOOKUP = {"id": "lookup", "type": "webhook_out", "config": {"endpoint": "erp", "
 TO_ACCOUNT = {"iban": {"$expr": "context.bank.body.iban"}}
 PAY = {"id": "pay", "type": "webhook_out", "config": {"endpoint": "erp", "payload": TO_ACCOUNT}}
 PAID_BEHIND: Mapping[str, Any] = {"nodes": [LOOKUP, PAY], "edges": [{"source": "lookup", "target": "pay"}]}
+LOOKED_UP_AND_PAID: Mapping[str, Any] = {
+    "nodes": [LOOKUP, PAY, LOOK],
+    "edges": [{"source": "lookup", "target": "pay"}, {"source": "pay", "target": "look"}],
+}
 # No function is loaded for it, so that it is held.
 RUN = {"id": "run", "type": "action", "config": {"action": "run", "run_as": "system"}}
 RUNS_TWICE: Mapping[str, Any] = {
@@ -224,6 +228,27 @@ def test_nobody_ends_a_call_without_its_answer(stage: WorkflowStage) -> None:
     for payload in (None, {"status": 200}):
         assert advance(stage, document, "eve", "approval:lookup", payload) == INVALID
     assert advance(stage, document, "eve", "approval:lookup", answer_of("DE-1")) == DONE
+
+
+def test_nobody_leaves_out_of_an_answer_what_the_next_step_reads(stage: WorkflowStage) -> None:
+    document = asked(stage, approval=LOOKED_UP_AND_PAID)
+    assert (
+        advance(stage, document, "eve", "approval:lookup", {"status": 200, "body": {"bic": "X"}}) == INVALID
+    )
+    assert refuse_dry(stage, document, {"status": 200, "body": None}) == [
+        ("/payload/body/iban", "is left out, and usr:approval:pay reads it (context.bank.body.iban)")
+    ]
+    assert advance(stage, document, "eve", "approval:lookup", answer_of("DE-1")) == DONE
+
+
+def refuse_dry(stage: WorkflowStage, document: Made, payload: Any) -> list[tuple[str, str]]:
+    """Return what a dry run refuses of the answer to the call."""
+    company = stage.standing.company
+    instances, seen = Instances(company.database, stage.caches(), CompiledCache()), version(stage, document)
+    caller, node = company.caller("eve", "admin"), "usr:approval:lookup"
+    with pytest.raises(Rejected) as refused:
+        instances.advance(caller, document.instance_id, seen, node, "by phone", payload, dry_run=True)
+    return [(mistake.pointer, mistake.message) for mistake in refused.value.fields]
 
 
 def test_who_has_skipped_once_may_skip_again(stage: WorkflowStage) -> None:

@@ -132,6 +132,7 @@ def test_a_gate_that_is_held_sends_back_what_is_cancelled_there(scene: RepairSce
         ("ENDPOINT_UNKNOWN: the tenant has no endpoint of that name", "Make an endpoint"),
         ("SECRET_MISSING: none of the endpoint's secrets can be read", "Put the secret"),
         ("ADDRESS_REFUSED: the endpoint's name leads to a private address", "SIGNET_WEBHOOK_ADDRESSES"),
+        ("ENDPOINT_INVALID: the endpoint's address wants https", "SIGNET_WEBHOOK_ADDRESSES"),
         ("TLS_FAILED: CERTIFICATE_VERIFY_FAILED", "SSL_CERT_FILE"),
         ("CONNECTOR_MISSING: nothing here delivers it", "Switch on"),
     ],

@@ -4,15 +4,25 @@ import json
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from signet.core.errors import Rejected
 from signet.outbound import webhook
-from signet.outbound.connector import Delivery
-from signet.outbound.webhook import MAX_ANSWER_BYTES, MAX_BODY_BYTES, AllowedAddresses, check_url, post
+from signet.outbound.connector import Delivery, Destination, OutboundMessage
+from signet.outbound.secrets import ReadSecret, no_secrets
+from signet.outbound.webhook import (
+    MAX_ANSWER_BYTES,
+    MAX_BODY_BYTES,
+    AllowedAddresses,
+    Webhooks,
+    check_url,
+    post,
+)
 from tests.support.services.webhook_receiver import WebhookReceiver, answering, receiving
 
 LOOPBACK = "127.0.0.1"
@@ -130,7 +140,25 @@ def test_nobody_there() -> None:
         port = taken.getsockname()[1]
     delivery = send(WebhookReceiver(port))
     assert (delivery.status, delivery.is_final, delivery.has_left) == (None, False, False)
-    assert (delivery.error or "").startswith("NOT_REACHED")
+    assert delivery.error == "NOT_REACHED: nothing listens at the address"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (socket.gaierror("x"), "the name leads to no address"),
+        (ConnectionResetError("x"), "the connection was cut"),
+        (OSError("x"), "there is no way to the address"),
+    ],
+)
+def test_what_is_not_reached_is_said_in_words(error: OSError, words: str) -> None:
+    def fail(host: str, port: int) -> Sequence[str]:
+        raise error
+
+    assert (
+        post("https://a.example/", b"{}", {}, AllowedAddresses(), resolve=fail).error
+        == f"NOT_REACHED: {words}"
+    )
 
 
 def test_too_large_a_body_is_never_sent() -> None:
@@ -322,3 +350,29 @@ def test_a_tenant_may_be_held_to_some_hosts(no_connection: None, host: str, is_a
 def test_a_name_or_an_address_is_a_host(no_connection: None, host: str) -> None:
     """The lawful ones beside an encoded one."""
     assert check_url(f"https://{host}/a%2eb", AllowedAddresses()).hostname is not None
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://127.0.0.1:9000/", "https://a.example:22/"])
+def test_what_a_setting_would_allow_names_the_setting(no_connection: None, url: str) -> None:
+    with pytest.raises(Rejected) as raised:
+        check_url(url, AllowedAddresses())
+    assert "SIGNET_WEBHOOK_ADDRESSES" in raised.value.message
+    assert "start Signet with SIGNET_WEBHOOK_ADDRESSES" in raised.value.remedy
+    error = post(url, b"{}", {}, AllowedAddresses()).error or ""
+    assert error.startswith("ENDPOINT_INVALID: ") and "SIGNET_WEBHOOK_ADDRESSES" in error
+
+
+def deliver(read: ReadSecret) -> Delivery:
+    destination = Destination("bank", "https://a.example/", ["key"])
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    message = OutboundMessage(UUID(int=1), UUID(int=2), "webhook", {}, now, now, None, destination, ())
+    return Webhooks(read, AllowedAddresses()).deliver(message)
+
+
+def test_a_missing_secret_names_the_setting_where_none_is_set(no_connection: None) -> None:
+    assert deliver(no_secrets).error == (
+        "SECRET_MISSING: none of the endpoint's secrets can be read; SIGNET_SECRETS_FOLDER is not set here"
+    )
+    assert deliver(lambda tenant_id, name: None).error == (
+        "SECRET_MISSING: none of the endpoint's secrets can be read"
+    )

@@ -8,7 +8,7 @@ from signet.core.contracts.contract import AMENDED, Contract, EditWindow
 # What people can do about a document that nobody may edit.
 UNLOCK = (
     "Ask for a transition that leads to where it may be edited. A settled document is amended (POST"
-    " /v1/documents/{document_id}/amendments). One with an open incident can be corrected."
+    " /v1/documents/{document_id}/amendments). Where its open incident lists `correct`, it is corrected."
 )
 
 

@@ -1,10 +1,12 @@
 """A compiled workflow's content as explanations, diagrams and diffs read it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from signet.core.compiler.graph import ENVELOPE
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.compiler.slot_graph import slot_in, slot_out
 from signet.core.contracts.contract import RequiredApprovals
 from signet.core.explain.vocabulary import escape, short_id
@@ -68,6 +70,34 @@ class WorkflowReading:
 
     def edges_to(self, node_id: str) -> list[Mapping[str, Any]]:
         return self._edges(self.content["reverse_adjacency"][node_id], ())
+
+    @cached_property
+    def reached_rejected(self) -> frozenset[str]:
+        """The nodes of slots that a token may come to as rejected."""
+        edges = [edge for node_id in self.nodes for edge in self.edges_from(node_id, *REJECTING)]
+        return self._follow((edge["target"] for edge in edges), self.keeps_rejection)
+
+    @cached_property
+    def always_rejected(self) -> frozenset[str]:
+        """The nodes of slots that a token comes to only as rejected."""
+        begins = (slot_in(slot) for slot in self.slots)
+        return self.reached_rejected - self._follow(begins, lambda edge: edge["on"] not in REJECTING)
+
+    def keeps_rejection(self, edge: Mapping[str, Any]) -> bool:
+        """Return whether a rejected token is still rejected behind the edge; an approval ends that."""
+        is_join = self.type_of(edge["source"]) == "parallel_join"
+        return bool(edge["on"] == "rejected" if is_join else edge["on"] != "approved")
+
+    def _follow(self, begins: Iterable[str], passes: Callable[[Mapping[str, Any]], bool]) -> frozenset[str]:
+        """Return the nodes on the way from there to gates and states."""
+        reached, waiting = set[str](), list(begins)
+        while waiting:
+            node_id = waiting.pop()
+            if node_id in reached or self.type_of(node_id) in ("lifecycle_gate", "state"):
+                continue
+            reached.add(node_id)
+            waiting += [edge["target"] for edge in self.edges_from(node_id) if passes(edge)]
+        return frozenset(reached)
 
     def _edges(self, edge_ids: Iterable[str], outcomes: tuple[str, ...]) -> list[Mapping[str, Any]]:
         edges = self.content["edges"]

@@ -15,10 +15,11 @@ from uuid import UUID
 from signet.core.contracts.examples import PLACEHOLDER, make_example
 from signet.core.contracts.fields import DecimalField, Field
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord, InstanceRecords, PermittedRole
+from signet.core.explain.instance_sentences import find_empty_variables
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_node, describe_time, end_sentence
 from signet.core.explain.vocabulary import describe_list, escape
-from signet.core.incidents.remedies import find_remedy
+from signet.core.incidents.remedies import READ_IN_VAIN, find_remedy
 from signet.core.runtime.hand_answers import make_answer
 
 WHY = PLACEHOLDER
@@ -114,6 +115,9 @@ def _find_remedy(outline: Outline, record: InstanceRecords, incident: IncidentRe
     node = f"sys:state:{record.document.status}" if record.document is not None else ""
     is_locked = node in outline.workflow.nodes and outline.workflow.window_of(node) != "editable"
     is_correctable = is_locked and any(act.name == "correct" for act in incident.acts)
+    failed = [step for step in record.steps if step.node_id == incident.node and step.error]
+    if failed and incident.code == "FIELDS_INVALID" and find_empty_variables(failed[-1]):
+        return READ_IN_VAIN
     return find_remedy(incident.code, incident.kind, is_correctable=is_correctable)
 
 

@@ -24,6 +24,7 @@ from signet.core.explain.incidents import (
 )
 from signet.core.explain.instance_record import PASSED_BY, ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
+    ReadCondition,
     describe_actor,
     describe_given,
     describe_happened,
@@ -31,11 +32,15 @@ from signet.core.explain.instance_sentences import (
     describe_standing,
     describe_summary,
     describe_turn,
+    find_conditions,
+    follow_rejections,
+    list_mistakes,
+    read_condition,
 )
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_time
 from signet.core.explain.stuck_stages import StuckStage, explain_stuck_stages
-from signet.core.explain.vocabulary import Vocabulary, describe_json, describe_list, escape
+from signet.core.explain.vocabulary import Vocabulary, describe_list, escape
 from signet.core.explain.waits import describe_left, describe_wait, describe_waking
 from signet.core.explain.ways_on import explain_ways_on, write_ways_on
 from signet.core.runtime.position import STANDING
@@ -43,16 +48,6 @@ from signet.core.runtime.projection import INHERITED, POINTED_BEHIND
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
-
-
-@dataclass(frozen=True)
-class ReadCondition:
-    """An expression that was evaluated, the values that it read, and its result."""
-
-    expression: str
-    variables: Mapping[str, Any]
-    result: Any
-    text: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ class Happened:
     # What an acting node was given; None for the others.
     given: Mapping[str, Any] | None
     conditions: tuple[ReadCondition, ...]
-    # The mistake of each field that made it fail.
+    # The mistake of each field that made it fail, and what it read in vain.
     mistakes: tuple[str, ...]
 
 
@@ -275,7 +270,7 @@ def _list_rejections(outline: Outline, record: InstanceRecords) -> Iterator[Expl
             rejection.actor_id,
             rejection.created_at,
             describe_rejection(outline, rejection),
-            _read_condition(outline, rejection.evidence),
+            read_condition(outline, rejection.evidence),
         )
 
 
@@ -289,7 +284,8 @@ def _list_happened(
 ) -> Iterator[Happened]:
     """Yield the ended steps, each in the words of the definition that it ran under."""
     ended = [step for step in record.steps if step.end_seq is not None and step.node_type not in PASSED_BY]
-    for step in sorted(ended, key=_when_it_ended)[-MAX_SHOWN_STEPS:]:
+    followed = list(follow_rejections(last, sorted(ended, key=_when_it_ended)))
+    for step, was_rejected in followed[-MAX_SHOWN_STEPS:]:
         output = step.output_json or {}
         outline = next((of_then for until, of_then in earlier if (step.end_seq or 0) <= until), last)
         yield Happened(
@@ -302,45 +298,15 @@ def _list_happened(
             actor=step.actor_user_id,
             run_as=step.run_as,
             acted=describe_actor(outline, step.node_id, step.run_as, step.actor_user_id),
-            text=describe_happened(outline, step),
+            text=describe_happened(outline, step, was_rejected=was_rejected),
             given=step.input_json,
-            conditions=tuple(_find_conditions(outline, output)),
-            mistakes=tuple(_list_mistakes(output)),
+            conditions=tuple(find_conditions(outline, output)),
+            mistakes=tuple(list_mistakes(outline, step, record.steps)),
         )
 
 
 def _when_it_ended(step: ExplainedStep) -> tuple[int, int]:
     return step.end_seq or 0, step.seq
-
-
-def _find_conditions(outline: Outline, evidence: Any) -> Iterator[ReadCondition]:
-    """Yield the conditions at any depth of the evidence: of gates, edges, rules and scripts."""
-    if isinstance(evidence, list):
-        for inner in evidence:
-            yield from _find_conditions(outline, inner)
-    elif isinstance(evidence, Mapping):
-        if {"expression", "variables", "result"} <= evidence.keys():
-            yield _read_condition(outline, evidence)
-        else:
-            for inner in evidence.values():
-                yield from _find_conditions(outline, inner)
-
-
-def _list_mistakes(output: Mapping[str, Any]) -> Iterator[str]:
-    for mistake in output.get("evidence", {}).get("fields", ()):
-        yield f"{escape(mistake['pointer'])} {escape(mistake['message'])}"
-
-
-def _read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadCondition:
-    text, variables, result = evidence["expression"], evidence["variables"], evidence["result"]
-    words = outline.words
-    if isinstance(result, bool):
-        sentence = f"{words.describe_condition(text)}: {'yes' if result else 'no'}"
-    else:
-        sentence = f"{words.describe_expression(text)} ({escape(text)}): {describe_json(result)}"
-    read = [f"{escape(name)} was {words.describe_value(name, variables[name])}" for name in sorted(variables)]
-    sentence = "; ".join([sentence, *read])
-    return ReadCondition(text, variables, result, sentence)
 
 
 def _write_left(explained: InstanceExplanation) -> Iterator[str]:

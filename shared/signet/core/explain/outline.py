@@ -112,4 +112,20 @@ class Outline:
             return f"the rejection goes to {destination}"
         if edge["role"] == "exit":
             return f"{destination}; everything that runs beside it is cancelled"
-        return destination
+        return f"{destination}{self._describe_rejection(edge)}"
+
+    def _describe_rejection(self, edge: Mapping[str, Any]) -> str:
+        """Say what a rejection becomes that was drawn on to a step, where the step leads to gate or join."""
+        workflow, source = self.workflow, edge["source"]
+        if not self.is_told_of_rejections(edge["target"]) or not workflow.keeps_rejection(edge):
+            return ""
+        if source in workflow.always_rejected:
+            return ", still rejected"
+        return "; what was rejected before is still rejected" if source in workflow.reached_rejected else ""
+
+    def is_told_of_rejections(self, node_id: str) -> bool:
+        """Return whether the node, or the gate behind its slot, asks if what comes was rejected."""
+        workflow = self.workflow
+        if workflow.type_of(node_id) == "slot_out":
+            node_id = workflow.exit_of(workflow.slot_of(node_id))
+        return workflow.type_of(node_id) in ("lifecycle_gate", "parallel_join")

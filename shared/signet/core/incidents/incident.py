@@ -39,6 +39,7 @@ UNSENT_CODES = frozenset(
         "ADDRESS_REFUSED",
         "CONNECTOR_MISSING",
         "ENDPOINT_HOST_REFUSED",
+        "ENDPOINT_INVALID",
         "ENDPOINT_UNKNOWN",
         "SECRET_MISSING",
         "SECRET_UNREADABLE",

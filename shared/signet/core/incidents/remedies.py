@@ -13,13 +13,15 @@ _DECIDERS = (
     " Then retry. Where that is not possible, go to an earlier node."
 )
 _GATE = (
-    "Change what it reads: the rule, the setting, or the document where it can be edited. Then retry."
+    "Change what it reads: the rule, the setting, another document that a ref names, or the document where it"
+    " can be edited. Then retry."
     " Where the document is locked, go to an earlier node at which people may edit or ask again."
 )
 _SECOND = " With four eyes, the change waits until a second person confirms it."
 _SECRET = (
     "Put the secret that the endpoint names where this deployment reads it, or name another secret by PUT"
-    " /v1/endpoints/{name}. The last attempt sent nothing. Then retry."
+    " /v1/endpoints/{name}. A server of your own reads secrets only where it is started with"
+    " SIGNET_SECRETS_FOLDER. The last attempt sent nothing. Then retry."
 )
 _PROOF = (
     "The votes on record do not prove the approval. Keep the database as it is, and find the writer first."
@@ -30,7 +32,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ACTION_FAILED": "Mend the action's code and start the worker with it, then retry. Or skip it.",
         "ACTION_NOT_LOADED": "Start the worker with the action's module (SIGNET_EXTENSIONS), then retry.",
         "ACTION_UNKNOWN": "Its contract does not declare the action. Skip it, or go to an earlier node.",
-        "ACTOR_NOT_ACTIVE": "Make the person who asked an active member again, then retry.",
+        "ACTOR_NOT_ACTIVE": (
+            "Make the person who asked an active member again, then retry. Where they have left for good, use"
+            " cancel_token, where that is listed: another person asks again then."
+        ),
         "ADDRESS_REFUSED": (
             "Give the endpoint a URL whose host is on the public internet (PUT /v1/endpoints/{name}). On a"
             " machine of your own, SIGNET_WEBHOOK_ADDRESSES allows an address. The last attempt sent nothing."
@@ -88,6 +93,12 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "ENDPOINT_HOST_REFUSED": (
             "Have the host added to the tenant's webhook_hosts (PATCH /v1/tenant), or give the endpoint"
             " another URL. The last attempt sent nothing. Then retry." + _SECOND
+        ),
+        "ENDPOINT_INVALID": (
+            "Give the endpoint a URL with https and one of the ports that the message names (PUT"
+            " /v1/endpoints/{name}). On a machine of your own, start Signet with SIGNET_WEBHOOK_ADDRESSES: it"
+            " names the addresses that are called by plain HTTP. The last attempt sent nothing. Then retry."
+            + _SECOND
         ),
         "ENDPOINT_UNKNOWN": (
             "Make an endpoint of that name (POST /v1/endpoints): what is held goes on by itself. What was"
@@ -177,13 +188,19 @@ _OF_KIND: Mapping[IncidentKind, str] = MappingProxyType(
     }
 )
 _LOCKED_GATE = (
-    "The document is locked: correct it, which tries again by itself. Or change the rule or the setting that"
-    " it reads, then retry."
+    "The document is locked: correct it, which tries again by itself. Or change the rule, the setting or the"
+    " other document that it reads, then retry."
 )
 _LOCKED = (
     "The document is locked: correct what the message names, which tries again by itself. Or change its"
     " rules, then retry. Where it names what the workflow gives, publish one that gives something else, and"
     " move the instance. Then retry."
+)
+
+READ_IN_VAIN = (
+    "The workflow gives what the message names, and has read nothing for it; its history says what is there."
+    " The whole is at GET /v1/instances/{id}, `context`. Publish a definition that reads what is there, move"
+    " the instance to it, and retry. Or skip it."
 )
 
 

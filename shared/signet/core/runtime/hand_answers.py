@@ -4,6 +4,7 @@ Conditions behind the node read it. So a node that saves something wants an answ
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from signet.core.canonical_json import canonical_bytes, hash_bytes
@@ -14,11 +15,13 @@ from signet.core.contracts.fields import Fields, IntField, StringField
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import expression_from_json, list_variables
-from signet.core.runtime.live_variables import list_expressions
+from signet.core.runtime.live_variables import list_expressions, list_readers
 from signet.core.runtime.workflow import WorkflowNode
 
 # An action's answer of up to so many bytes stands in the audit row itself; a longer one has its hash there.
 MAX_AUDITED_BYTES = 1_000
+# As many fields as a refusal names.
+MAX_LEFT_OUT = 20
 # What an action saves that makes a document.
 _MADE: Fields = {
     "document_id": StringField(type="string", required=True),
@@ -46,6 +49,41 @@ def read_answer(node: WorkflowNode, payload: Any, contract: Contract | None) -> 
         mistake = check_response(payload, POINTER)
         return payload if mistake is None else _refuse(mistake)
     return _read_output(node, payload, contract) if node.type.name == "action" else payload
+
+
+def check_readers(content: Mapping[str, Any], node_id: str, answer: Any) -> Rejected | None:
+    """Refuse an answer that leaves out what is read behind the node: nobody could give it later.
+
+    A field that is null on purpose is sent as null. A list has an answer for each item, and no such fields.
+    """
+    if answer is None or isinstance(answer, list):
+        return None
+    left_out: dict[tuple[str, ...], str] = {}
+    for path, reader in list_readers(content, node_id):
+        if path[:1] != ("duration_ms",) and _is_left_out(answer, path):
+            left_out[path] = min(reader, left_out.get(path, reader))
+    if not left_out:
+        return None
+    named = content["nodes"][node_id]["config"]["save_as"]
+    mistakes = (
+        FieldError(
+            "/".join((POINTER, *path)),
+            "ANSWER_READ_BEHIND",
+            f"is left out, and {reader} reads it (context.{'.'.join((named, *path))})",
+        )
+        for path, reader in sorted(left_out.items())
+    )
+    return _refuse(*islice(mistakes, MAX_LEFT_OUT), remedy="Give it, as null where there is none.")
+
+
+def _is_left_out(answer: Any, path: tuple[str, ...]) -> bool:
+    for name in path:
+        if isinstance(answer, list):
+            return False
+        if not isinstance(answer, Mapping) or name not in answer:
+            return True
+        answer = answer[name]
+    return False
 
 
 def describe_answer(node: WorkflowNode, answer: Any) -> dict[str, Any]:
@@ -100,10 +138,10 @@ def _list_paths(content: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         yield from (tuple(name.path) for name in list_variables(expression))
 
 
-def _refuse(*mistakes: FieldError) -> Rejected:
+def _refuse(*mistakes: FieldError, remedy: str = "") -> Rejected:
     first = mistakes[0]
     place = "the payload" if first.pointer == POINTER else f"the payload at {first.pointer}"
-    return Rejected("FIELDS_INVALID", f"{place} {first.message}", fields=mistakes)
+    return Rejected("FIELDS_INVALID", f"{place} {first.message}", fields=mistakes, remedy=remedy)
 
 
 def check_response(payload: Any, pointer: str) -> FieldError | None:

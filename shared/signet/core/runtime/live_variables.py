@@ -31,6 +31,36 @@ def list_live_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
     return {name: live.list_behind_approval(name) for name in approvals}
 
 
+def list_readers(content: Mapping[str, Any], node_id: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """List the paths below what the node saves that are read behind it, each with the node that reads it.
+
+    A node that sets the same name ends the way, and so does a way back: people are asked again there.
+    """
+    nodes, edges = content["nodes"], content["edges"]
+    saved, seen = nodes[node_id]["config"]["save_as"], {node_id}
+    waiting = [edges[e] for e in content["adjacency"][node_id] if edges[e]["on"] in _SAVED]
+    while waiting:
+        edge = waiting.pop()
+        if edge["role"] == "return":
+            continue
+        condition, target = edge.get("condition"), edge["target"]
+        if condition:
+            yield from _list_paths(expression_from_json(condition["tree"]), saved, edge["source"])
+        if target in seen:
+            continue
+        seen.add(target)
+        for expression in list_expressions(nodes[target]):
+            yield from _list_paths(expression, saved, target)
+        if saved not in _list_written(nodes[target]):
+            waiting += [edges[edge_id] for edge_id in content["adjacency"][target]]
+
+
+def _list_paths(expression: Expression, saved: str, reader: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    for name in list_variables(expression):
+        if tuple(name.path[:2]) == ("context", saved):
+            yield tuple(name.path[2:]), reader
+
+
 @dataclass(slots=True)
 class _LiveVariables:
     """The variables that are read at and behind each node, found from the last nodes back to the first."""

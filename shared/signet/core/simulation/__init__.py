@@ -1,7 +1,7 @@
 """The simulator: fast tests and what-if runs of a compiled workflow, in memory."""
 
 from signet.core.simulation.run import Simulation, simulate, simulate_artifact
-from signet.core.simulation.script_check import find_wrong_answers
+from signet.core.simulation.script_check import find_script_mistakes
 from signet.core.simulation.world import (
     SimulatedAccount,
     SimulatedRequest,
@@ -17,7 +17,7 @@ __all__ = [
     "Simulation",
     "SimulationRest",
     "WorldScript",
-    "find_wrong_answers",
+    "find_script_mistakes",
     "simulate",
     "simulate_artifact",
 ]

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from signet.core.contracts.field_values import validate_fields
+from signet.core.contracts.fields import Fields
 from signet.core.errors import Rejected
 from signet.core.expressions.byte_budget import count_bytes
 from signet.core.expressions.render import Rendered
@@ -38,6 +40,8 @@ _Run = tuple[Any, Mapping[str, Any]] | Rejected
 # The reason in the words of the engine, for an effect that was given up.
 SCRIPTED_FAILURE = "EFFECT_DEAD: the script has it fail"
 MAX_SHOWN = 2_000
+# The name of all nodes that a script does not name.
+EVERY_NODE = "*"
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
@@ -122,10 +126,14 @@ def _save_response(world: SimulatedWorld, node: WorkflowNode) -> dict[str, Any]:
 
 
 def scripted(answers: Mapping[str, Any], node_id: str) -> Any:
-    for name in (node_id, node_id.rsplit(":", 1)[-1], "*"):
+    for name in (node_id, last_part(node_id), EVERY_NODE):
         if name in answers:
             return answers[name]
     return None
+
+
+def last_part(node_id: str) -> str:
+    return node_id.rsplit(":", 1)[-1]
 
 
 def _pass_gate(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
@@ -211,14 +219,34 @@ def _run_action(world: SimulatedWorld, node: WorkflowNode, item: Any) -> _Run:
         return rendered
     payload, variables = rendered
     name = node.config["action"]
-    action = world.workflow.actions.get(name)
+    action, contract = world.workflow.actions.get(name), world.script.contract
+    declared = contract.actions.get(name) if contract is not None else None
+    if declared is not None:
+        payload = _read_fields(declared.payload, payload, "payload")
+        if isinstance(payload, Rejected):
+            return payload
     if action is not None and action.kind == "update":
         changes = action.set({**world.env(node), "payload": payload})
         if isinstance(changes, Rejected):
             return changes
-        world.document.update(changes[0])
+        data: Any = {**world.document, **changes[0]}
+        if contract is not None:
+            data = _read_fields(contract.fields, data, "document")
+        if isinstance(data, Rejected):
+            return data
+        world.document = data
         world.version += 1
     return world.script.outputs.get(name, {}), {"payload": payload, "variables": variables}
+
+
+def _read_fields(fields: Fields, values: Mapping[str, Any], within: str) -> dict[str, Any] | Rejected:
+    """Read what an action is given, or what it makes of the document, as the engine does."""
+    read, mistakes = validate_fields(fields, dict(values))
+    if read is not None:
+        return read
+    first = mistakes[0]
+    sentence = f"{len(mistakes)} field(s) of the {within} are not as the contract says"
+    return Rejected("FIELDS_INVALID", f"{sentence}: {first.pointer} {first.message}", fields=mistakes)
 
 
 def _ask_people(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:

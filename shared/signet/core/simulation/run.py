@@ -20,7 +20,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Projection, Step, start_projection
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
-from signet.core.simulation.script_check import find_wrong_answers
+from signet.core.simulation.script_check import find_script_mistakes
 from signet.core.simulation.world import (
     SimulatedRequest,
     SimulatedStep,
@@ -79,9 +79,9 @@ def simulate(
 def simulate_artifact(
     artifact: Artifact, document: Mapping[str, Any], script: WorldScript, now: datetime, max_steps: int
 ) -> Simulation | list[FieldError]:
-    """Load the workflow and run it, or return the answers of the script that no receiver could give."""
+    """Load the workflow and run it, or return what the script says that does not fit it."""
     workflow = Workflow(artifact)
-    mistakes = find_wrong_answers(workflow, script.outputs)
+    mistakes = find_script_mistakes(workflow, script)
     return mistakes or simulate(workflow, document, script, now, max_steps=max_steps)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from signet.core.approvals.decided_way import StatusRun
+from signet.core.contracts.contract import Contract
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
@@ -52,6 +53,8 @@ class WorldScript:
     birth: str = "created"
     # Without the tenant's accounts, steps that run as one have the permissions of the script.
     accounts: Mapping[str, SimulatedAccount] | None = None
+    # Of the document. Without it, what actions are given and write is not checked.
+    contract: Contract | None = None
 
 
 @dataclass(slots=True)

@@ -1,14 +1,16 @@
 """The answer to an act: the instance afterwards, with what acts again, may have left, and follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 from uuid import UUID
 
 from signet.core.explain.instance_record import InstanceStatus
 from signet.core.repair.restart_check import Follows
+from signet.core.tenants.caller import Caller
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.database import Connection
+from signet.store.integrations.notifications import tell_requester
 from signet.store.outbox.effect_acts import list_left
 
 # The word of the history for each act; the audit row and the permission name the act itself.
@@ -32,6 +34,47 @@ ENTRIES: Mapping[str, str] = {
     "correct": "corrected",
     "ask_again": "renewed",
 }
+
+
+# Acts that decide what becomes of a document: the one who asked is told of them.
+_TOLD = frozenset(
+    {"pause", "resume", "cancel", "cancel_token", "advance", "skip", "go_to", "fail", "correct", "ask_again"}
+)
+OPERATOR_ACTED = "operator_acted"
+
+
+@dataclass(frozen=True, slots=True)
+class ActNote:
+    """An act on an instance, for its history, its audit trail, and the one who asked."""
+
+    instance_id: UUID
+    act: str
+    reason: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def tell(self, connection: Connection, context: InstanceContext, caller: Caller) -> None:
+        """Tell the one that the instance acts for, unless the act is their own."""
+        row = context.row
+        if self.act not in _TOLD or row.entity_id is None:
+            return
+        data = {
+            "act": self.act,
+            "reason": self.reason,
+            "by": caller.principal.subject,
+            "entity_type": row.entity_type,
+            "document_id": str(row.entity_id),
+            "instance_id": str(row.id),
+        }
+        tell_requester(
+            connection,
+            context.tenant_id,
+            row.actor_id,
+            row.responsible or (),
+            OPERATOR_ACTED,
+            {name: value for name, value in data.items() if value is not None},
+            by=caller.principal.responsible,
+            now=context.now,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,11 @@ from signet.store.database import Database
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.moves import find_last_instance
 
+_NOTHING_HELD = (
+    "Edit or amend it where its status allows that. Where it waits for another system, ask for a transition"
+    " that ends it, or wait for the answer."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Correction:
@@ -139,7 +144,7 @@ def _require_correctable(
         raise document_not_found(document_id)
     if not transaction.has_open_incident(document_id):
         sentence = "no incident is open on the document"
-        raise Rejected("CORRECTION_NOT_POSSIBLE", sentence, remedy="Edit it, or amend it.")
+        raise Rejected("CORRECTION_NOT_POSSIBLE", sentence, remedy=_NOTHING_HELD)
     given = list_given_decisions(transaction.connection, context.tenant_id, [document_id])
     is_amendment = document.amended_from_id is not None
     workflow, decisions = context.execution.workflow, given.get(document_id, ())

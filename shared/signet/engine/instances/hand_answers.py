@@ -11,7 +11,7 @@ from signet.core.approvals.eligibility import PeopleBehind, separation_conflict
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected
 from signet.core.runtime.go_to_targets import is_behind_gate
-from signet.core.runtime.hand_answers import read_answer
+from signet.core.runtime.hand_answers import check_readers, read_answer
 from signet.core.runtime.position import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.caller import Caller
@@ -21,12 +21,15 @@ from signet.store.approvals.given_decisions import list_requesters
 
 
 def require_answer(context: InstanceContext, node: WorkflowNode, payload: Any) -> Any:
-    """Require an answer in the shape of what the node would have saved; return its normal form."""
+    """Require an answer in the shape of what the node would have saved, with all that is read behind it."""
     document = context.document
     contract = context.documents.contract_of(document).contract if document is not None else None
     answer = read_answer(node, payload, contract)
     if isinstance(answer, Rejected):
         raise answer
+    refused = check_readers(context.execution.workflow.content, node.id, answer)
+    if refused is not None:
+        raise refused
     return answer
 
 

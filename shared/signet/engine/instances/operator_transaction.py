@@ -5,7 +5,7 @@ Steps, rows, history and audit are written once, at the end.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -40,7 +40,7 @@ from signet.engine.execution.rows import (
     settle_approvals,
 )
 from signet.engine.incidents.changes import write_hold_changes
-from signet.engine.instances.act_reports import ENTRIES, ActReport
+from signet.engine.instances.act_reports import ENTRIES, ActNote, ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.given_decisions import MAX_LINE, list_approvers
@@ -76,14 +76,6 @@ def permission_of(act: str) -> str:
     return f"workflow:{act}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
-    instance_id: UUID
-    act: str
-    reason: str | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict)
-
-
 class OperatorTransaction:
     """One transaction of an operator.
 
@@ -111,7 +103,7 @@ class OperatorTransaction:
         self._approvals = ApprovalRequests(connection, tenant_id, transaction.now)
         self._accounts = RunningAccounts(connection, tenant_id, self._documents)
         self._contexts: dict[UUID, InstanceContext] = {}
-        self._notes: list[_Note] = []
+        self._notes: list[ActNote] = []
         self.report = ActReport()  # what the act says beside the instance
         self._orphans: list[tuple[UUID, str, str | None]] = []
 
@@ -284,7 +276,7 @@ class OperatorTransaction:
     def note(
         self, instance_id: UUID, act: str, reason: str | None = None, detail: Mapping[str, Any] | None = None
     ) -> None:
-        self._notes.append(_Note(instance_id, act, reason, detail or {}))
+        self._notes.append(ActNote(instance_id, act, reason, detail or {}))
 
     def note_orphans(self, act: str, reason: str | None, row_ids: Sequence[UUID]) -> None:
         """Note an act on dead letters that belong to no instance; each has an audit row of its own."""
@@ -303,6 +295,8 @@ class OperatorTransaction:
             insert_history(self._connection, self._tenant_id, history)
         self._approvals.write()
         self._documents.write()
+        for note in self._notes:
+            note.tell(self._connection, self._contexts[note.instance_id], self._caller)
         append_administration(self._connection, self._tenant_id, list(self._make_audit()))
 
     def _write_steps(self, context: InstanceContext) -> None:
@@ -331,7 +325,7 @@ class OperatorTransaction:
         }
         write_projection(self._connection, self._tenant_id, context.row.id, row)
 
-    def _make_history(self, note: _Note) -> Iterable[dict[str, Any]]:
+    def _make_history(self, note: ActNote) -> Iterable[dict[str, Any]]:
         context = self._contexts[note.instance_id]
         if context.row.version == 0 and context.execution.projection.version > 0:
             yield make_history_row(context, "started", context.execution.projection.actor, {})

@@ -257,7 +257,7 @@ class Effects:
 def _name_destination(endpoint: EndpointRecord | None, claimed: _Claimed) -> Destination | None:
     if endpoint is None:
         return None
-    return Destination(endpoint.name, endpoint.url, endpoint.secret_refs, claimed.hosts)
+    return Destination(endpoint.name, endpoint.url, endpoint.secrets, claimed.hosts)
 
 
 def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:

@@ -134,7 +134,7 @@ def _require_secrets(
     act: AdminTransaction, name: str, row: EndpointRecord | None, terms: EndpointTerms
 ) -> None:
     """Require secrets of the endpoint's own. One of older days may share them, and can be switched off."""
-    had = row.secret_refs if row is not None else ()
+    had = row.secrets if row is not None else ()
     is_kept = terms.status == "disabled" and set(terms.secrets) <= set(had)
     require_free_secrets(act, "out", name, () if is_kept else terms.secrets)
 
@@ -163,7 +163,7 @@ def _replace(
     changed = replace(
         row,
         url=terms.url,
-        secret_refs=list(terms.secrets),
+        secrets=list(terms.secrets),
         status=terms.status,
         disabled_reason="switched off by hand" if terms.status == "disabled" else None,
     )
@@ -193,7 +193,7 @@ def _stops(row: EndpointRecord, terms: EndpointTerms) -> bool:
 
 
 def _terms_of(row: EndpointRecord) -> EndpointTerms:
-    return EndpointTerms(row.url, row.secret_refs, row.status)
+    return EndpointTerms(row.url, row.secrets, row.status)
 
 
 def _write(terms: EndpointTerms) -> dict[str, Any]:

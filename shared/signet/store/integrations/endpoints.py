@@ -19,10 +19,14 @@ MAX_LEVELS = 10
 
 @dataclass(frozen=True, slots=True)
 class EndpointRecord:
-    """An endpoint: `failures` count since the last success, and nothing is sent before `rests_until`."""
+    """An endpoint: `failures` count since the last success, and nothing is sent before `rests_until`.
+
+    `secrets` are the names of its secrets, as they are written; `secret_refs` is the older name of the same.
+    """
 
     name: str
     url: str
+    secrets: list[str]
     secret_refs: list[str]
     status: Literal["active", "disabled"]
     disabled_reason: str | None
@@ -99,7 +103,7 @@ def change_endpoint(
         "name": row.name,
         "version": version,
         "url": row.url,
-        "secret_refs": list(row.secret_refs),
+        "secret_refs": list(row.secrets),
         "status": row.status,
         "disabled_reason": row.disabled_reason,
         "now": now,

@@ -1,6 +1,7 @@
 -- name: find_endpoints
 -- Find endpoints by their names.
-SELECT name, url, secret_refs, status, disabled_reason, version, failures, rests_until, created_by, created_at, updated_at
+SELECT name, url, secret_refs AS secrets, secret_refs, status, disabled_reason, version, failures, rests_until, created_by,
+       created_at, updated_at
 FROM endpoints
 WHERE tenant_id = %(tenant_id)s AND name = ANY (%(names)s)
 
@@ -10,7 +11,8 @@ SELECT settings -> 'webhook_hosts' FROM tenants WHERE tenant_id = %(tenant_id)s
 
 -- name: list_endpoints
 -- List the endpoints of a tenant by name.
-SELECT name, url, secret_refs, status, disabled_reason, version, failures, rests_until, created_by, created_at, updated_at
+SELECT name, url, secret_refs AS secrets, secret_refs, status, disabled_reason, version, failures, rests_until, created_by,
+       created_at, updated_at
 FROM endpoints
 WHERE tenant_id = %(tenant_id)s AND name > %(after)s
 ORDER BY name

@@ -70,3 +70,28 @@ def notify_people(
         "now": now,
     }
     connection.execute(_SQL.insert_notification, values)
+
+
+def tell_requester(
+    connection: Connection,
+    tenant_id: UUID,
+    actor_id: str,
+    owners: Collection[str],
+    kind: str,
+    data: Mapping[str, Any],
+    *,
+    by: Collection[str],
+    now: datetime,
+) -> None:
+    """Tell the one that an instance acts for what another person did; for a key its owners are told."""
+    values = {
+        "tenant_id": tenant_id,
+        "id": make_id(),
+        "actor_id": actor_id,
+        "owners": sorted(owners),
+        "kind": kind,
+        "data": Jsonb(dict(data)),
+        "by": sorted(by),
+        "now": now,
+    }
+    connection.execute(_SQL.tell_requester, values)

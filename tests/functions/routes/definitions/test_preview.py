@@ -116,8 +116,8 @@ def test_a_draft_is_simulated(client: Client, draft: str) -> None:
     assert through["hash"] == client.post(f"{draft}/compile").body["hash"]
     short = simulate(client, draft, requests=["submit"], approvals={"*": "approved"}, max_steps=3).body
     assert (len(short["steps"]) >= 3, short["reason"]) == (True, "stopped after 3 steps")
-    unknown = simulate(client, draft, requests=["fly"]).body
-    assert unknown["refused"] == ["fly"]
+    late_request = simulate(client, draft, requests=["submit", "submit"]).body
+    assert late_request["refused"] == ["submit"]
     late = simulate(client, draft, start="2100-01-01T00:00:00Z", permissions=[], requests=["submit"])
     assert late.status == 200
 
@@ -135,6 +135,8 @@ def test_evidence_is_told_up_to_a_size(client: Client, draft: str, monkeypatch: 
         ({"start": "2100-01-02T00:00:00Z"}, "REQUEST_INVALID", "/start"),
         ({"start": "2026-01-01T00:00:00"}, "REQUEST_INVALID", "/start"),
         ({"approvals": {"*": "maybe"}}, "REQUEST_INVALID", "/approvals/*"),
+        ({"requests": ["fly"]}, "FIELDS_INVALID", "/requests/0"),
+        ({"approvals": {"singel": "approved"}}, "FIELDS_INVALID", "/approvals/singel"),
         ({"max_steps": 1_001}, "REQUEST_INVALID", "/max_steps"),
         ({"permissions": ["all"]}, "REQUEST_INVALID", "/permissions/0"),
     ],

@@ -30,6 +30,26 @@ def test_one_from_its_making_to_its_end(client: Client, admin: psycopg.Connectio
     assert audited == [("create",), ("replace",), ("delete",)]
 
 
+def test_what_is_read_is_sent_back_with_another_status(client: Client) -> None:
+    place = client.post("/v1/endpoints", ERP).headers["location"]
+    read = client.get(place).body
+    assert (read["secrets"], read["secret_refs"]) == (["erp"], ["erp"])
+    stopped = client.put(place, {**read, "status": "disabled"}, if_match='"1"')
+    assert (stopped.status, stopped.body["status"], stopped.body["version"]) == (200, "disabled", 2)
+    begun = client.put(place, {**stopped.body, "status": "active"}, if_match='"2"')
+    assert begun.body == {**read, "version": 3, "updated_at": begun.body["updated_at"]}
+
+
+@pytest.mark.parametrize("changed", [{"name": "crm"}, {"secret_refs": ["newer"]}, {"secrets": ["newer"]}])
+def test_what_is_sent_back_says_one_thing(client: Client, changed: dict[str, Any]) -> None:
+    place = client.post("/v1/endpoints", ERP).headers["location"]
+    refused = client.put(place, {**client.get(place).body, **changed}, if_match='"1"')
+    (mistake,) = refused.body["errors"]
+    assert (refused.status, refused.code) == (422, "REQUEST_INVALID")
+    assert mistake["pointer"] == f"/{'name' if 'name' in changed else 'secret_refs'}"
+    assert client.get(place).body["version"] == 1
+
+
 def test_replacing_it_ends_its_rest(client: Client, admin: psycopg.Connection[Any]) -> None:
     place = client.post("/v1/endpoints", ERP).headers["location"]
     admin.execute("UPDATE endpoints SET failures = 9, rests_until = now() + interval '1 hour'")

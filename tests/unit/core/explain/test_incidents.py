@@ -59,6 +59,17 @@ def test_it_says_what_is_held_and_what_removes_the_cause() -> None:
     assert (one.since, one.attempts, one.token) == (NOW, 1, "T/5.0")
 
 
+def test_what_an_action_read_in_vain_wants_another_definition() -> None:
+    invalid = replace(HELD, code="FIELDS_INVALID", kind="business", node="usr:posting:post")
+    read = {"payload": {"reference": None}, "variables": {"context.paid.body.reference": None}}
+    post = step("usr:posting:post", "action", input_json=read, output_json={"outcome": "error"}, error="x")
+    of_document = replace(post, input_json={"payload": {}, "variables": {"entity.number": None}})
+    for failed, is_said in ((post, True), (of_document, False), (replace(post, error=None), False)):
+        found = record(incidents=[invalid], tenant_id=TENANT, steps=[failed])
+        (one,) = explain_instance(WORKFLOW, CONTRACT, found).incidents
+        assert ("Publish a definition that reads what is there" in one.remedy) is is_said
+
+
 def test_it_says_who_knows_of_it_and_how_often_it_came() -> None:
     known = replace(HELD, attempts=3, acknowledged_by="olga", assignee="otto", endpoint="bank")
     (one,) = explained(known)

@@ -1,6 +1,7 @@
 """The history of an instance, step by step, with the conditions that were read."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -226,6 +227,70 @@ def test_a_failed_action_names_its_fields() -> None:
     evidence = {"code": "FIELDS_INVALID", "fields": [{"pointer": "/a", "message": "wants a date"}]}
     happened = step("usr:posting:post", "action", output_json={"outcome": "error", "evidence": evidence})
     assert "          /a wants a date" in tell(record(steps=[happened]))
+
+
+PAY = {"id": "pay", "type": "webhook_out", "config": {"endpoint": "bank", "save_as": "paid"}}
+POST = {"id": "post", "type": "action", "config": {"action": "post", "run_as": "system"}}
+PAID = compile_slot("posting", nodes=[PAY, POST], edges=[{"source": "pay", "target": "post"}])
+READ = "context.paid.body.reference"
+NOT_GIVEN = {"code": "FIELDS_INVALID", "fields": [{"pointer": "/reference", "message": "is required"}]}
+
+
+def tell_failed(read: dict[str, Any], *before: ExplainedStep) -> list[str]:
+    """Return what is said below an action that failed for a field, with what it read for it."""
+    failed = step(
+        "usr:posting:post",
+        "action",
+        seq=9,
+        end_seq=9,
+        input_json={"payload": {"reference": None}, "variables": read},
+        output_json={"outcome": "error", "evidence": NOT_GIVEN},
+    )
+    edges = [{"source": "pay", "target": "gone"}]
+    named = compile_slot("posting", nodes=[PAY, {**PAY, "id": "gone"}], edges=edges)
+    explained = explain_instance(
+        PAID, CONTRACT, record(steps=[*before, failed]), [Earlier(8, named, CONTRACT)]
+    )
+    return list(explained.happened[-1].mistakes)
+
+
+def answered(paid: Any, node: str = "usr:posting:pay", seq: int = 5) -> ExplainedStep:
+    return step(node, "webhook_out", seq=seq, end_seq=seq + 1, output_json={"variables": {"paid": paid}})
+
+
+@pytest.mark.parametrize(
+    ("paid", "there"),
+    [
+        ({"status": 200, "body": {"order": "secret", "a": 1}}, "paid.body to an object with a, order"),
+        ({"status": 200, "body": {}}, "paid.body to an empty object"),
+        ({"status": 200, "body": None}, "paid.body to null"),
+        ({"status": 200, "body": []}, "paid.body to a list"),
+        ({"status": 200, "body": "secret"}, "paid.body to a single value"),
+        ({"status": 200, "body": {"reference": None}}, "paid.body.reference to null"),
+        (
+            {"status": 200, "body": {f"f{number:02}": 1 for number in range(22)}},
+            f"paid.body to an object with {', '.join(f'f{number:02}' for number in range(20))} and 2 more",
+        ),
+    ],
+)
+def test_a_failed_action_says_what_it_read_in_vain(paid: Any, there: str) -> None:
+    sentence = f'{READ} read nothing: the call to an endpoint "pay" has set context.{there}.'
+    assert tell_failed({READ: None, "entity.number": None}, answered(paid)) == [
+        "/reference is required",
+        sentence,
+    ]
+
+
+def test_what_was_set_last_is_told_also_by_a_step_that_is_gone() -> None:
+    first = answered({"body": {"old": 1}}, "usr:posting:gone", seq=3)
+    last = answered({"body": {"new": 1}}, "usr:posting:gone")
+    said = tell_failed({READ: None}, first, last)
+    assert said[1] == f"{READ} read nothing: a step has set context.paid.body to an object with new."
+
+
+def test_what_nothing_has_set_is_told() -> None:
+    assert tell_failed({READ: None})[1] == f"{READ} read nothing: nothing has set context.paid."
+    assert tell_failed({READ: "P-1", "context": None}) == ["/reference is required"]
 
 
 def test_its_life_is_told_in_lines() -> None:

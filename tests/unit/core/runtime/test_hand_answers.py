@@ -1,5 +1,6 @@
 """Answers by hand have the shape of what the node would have saved, and are whole."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,7 +10,14 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import parse_contract
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
 from signet.core.errors import Rejected
-from signet.core.runtime.hand_answers import MAX_AUDITED_BYTES, describe_answer, make_answer, read_answer
+from signet.core.runtime.hand_answers import (
+    MAX_AUDITED_BYTES,
+    MAX_LEFT_OUT,
+    check_readers,
+    describe_answer,
+    make_answer,
+    read_answer,
+)
 from signet.core.runtime.workflow import WorkflowNode
 from tests.support.core.small_workflows import compile_slot, make_contract
 from tests.support.core.valid_workflow import CONTRACT
@@ -209,3 +217,73 @@ def test_the_answer_of_an_event_has_what_is_read_of_it() -> None:
     edges = [{"source": "wait", "target": "keep"}]
     content = compile_slot("approvals", nodes=[wait, script], edges=edges).content
     assert make_answer(content, "usr:approvals:wait", None) == {"amount": "…"}
+
+
+CALL = {"id": "pay", "type": "webhook_out", "config": {"endpoint": "bank", "save_as": "paid"}}
+NOTE = {"channel": "in_app", "to": [{"by": "role", "role": "clerk"}]}
+PAY = "usr:posting:pay"
+
+
+def say(node_id: str, text: str) -> dict[str, Any]:
+    return {"id": node_id, "type": "notification", "config": {**NOTE, "text": text}}
+
+
+def check(answer: Any, *nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None) -> list[str]:
+    """Return what is refused of an answer to the call, with the nodes one behind the other."""
+    ids = [node["id"] for node in (CALL, *nodes)]
+    drawn = edges or [{"source": one, "target": next_} for one, next_ in pairwise(ids)]
+    artifact = compile_slot("posting", exit="join", nodes=[CALL, *nodes], edges=drawn)
+    refused = check_readers(artifact.content, PAY, answer)
+    if refused is None:
+        return []
+    assert refused.code == REFUSED and refused.remedy == "Give it, as null where there is none."
+    assert {mistake.code for mistake in refused.fields} == {"ANSWER_READ_BEHIND"}
+    return [f"{mistake.pointer} {mistake.message}" for mistake in refused.fields]
+
+
+KEEP = say("keep", "{context.paid.body.reference}")
+LEFT_OUT = "/payload/body/reference is left out, and usr:posting:keep reads it (context.paid.body.reference)"
+
+
+@pytest.mark.parametrize("body", [None, {}, "paid", {"order": "O-77"}])
+def test_an_answer_that_leaves_out_what_is_read_behind_is_refused(body: Any) -> None:
+    assert check({"status": 200, "body": body}, KEEP) == [LEFT_OUT]
+
+
+@pytest.mark.parametrize("reference", [None, "P-1", ["P-1"]])
+def test_an_answer_with_the_field_is_taken_also_as_null(reference: Any) -> None:
+    assert check({"status": 200, "body": {"reference": reference}}, KEEP) == []
+
+
+def test_what_reads_it_farther_behind_and_in_a_condition_is_named() -> None:
+    later, nodes = say("later", "{context.paid.body.day}"), (say("x", "x"), KEEP)
+    condition = {"source": "pay", "target": "x", "condition": "context.paid.body.ok == true"}
+    edges = [condition, {"source": "pay", "target": "keep"}, {"source": "x", "target": "later"}]
+    assert check({"status": 200, "body": None}, *nodes, later, edges=edges) == [
+        "/payload/body/day is left out, and usr:posting:later reads it (context.paid.body.day)",
+        "/payload/body/ok is left out, and usr:posting:pay reads it (context.paid.body.ok)",
+        LEFT_OUT,
+    ]
+
+
+def test_what_nothing_reads_behind_it_may_be_left_out() -> None:
+    again = {**CALL, "id": "again"}
+    unread = {"status": 200, "body": None}
+    assert (
+        check(unread, say("keep", "{entity.number} {context.paid.status} {context.paid.duration_ms}")) == []
+    )
+    # Behind a node that sets the same name.
+    assert check(unread, again, KEEP) == []
+    # On a way back to a state nothing is followed: people are asked again.
+    ask = {"id": "ask", "type": "approval", "config": {"approvers": [{"by": "role", "role": "clerk"}]}}
+    edges = [{"source": "pay", "target": "ask"}]
+    artifact = compile_slot("approvals", nodes=[CALL, ask], edges=edges)
+    assert check_readers(artifact.content, "usr:approvals:pay", unread) is None
+    # A list has no fields of its own, and nothing is kept of nothing.
+    assert check([], KEEP) == [] and check(None, KEEP) == []
+    assert check({"status": 200, "body": []}, KEEP) == []
+
+
+def test_a_refusal_names_some_of_the_fields() -> None:
+    text = " ".join(f"{{context.paid.body.field_{number:02}}}" for number in range(MAX_LEFT_OUT + 1))
+    assert len(check({"status": 200, "body": {}}, say("keep", text))) == MAX_LEFT_OUT

@@ -3,13 +3,14 @@
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.proposed_changes import show_saved
 from signet.api.http.routing import Routes
+from signet.core.errors import FieldError, Rejected
 from signet.core.validation.strict_model import Name, Strict
 from signet.engine.control.proposals import ControlChange
 from signet.engine.integrations.endpoints import EndpointRecord, EndpointTerms
@@ -18,7 +19,7 @@ from signet.outbound.webhook import MAX_URL_CHARACTERS
 ENDPOINT = "/v1/endpoints/<name>"
 
 
-class EndpointContent(Strict):
+class WrittenEndpoint(Strict):
     url: Annotated[
         str,
         Field(
@@ -41,8 +42,42 @@ class EndpointContent(Strict):
         return EndpointTerms(self.url, tuple(self.secrets), self.status)
 
 
-class NewOutboundEndpoint(EndpointContent):
+class NewOutboundEndpoint(WrittenEndpoint):
     name: Named
+
+
+# A part of the answer that a replacement may send back; nothing is changed by it.
+Answered = Annotated[JsonValue, Field(description="As it was read. It changes nothing.")]
+
+
+class EndpointContent(WrittenEndpoint):
+    """The terms of an endpoint. What GET answers may be sent back, with other terms."""
+
+    name: Annotated[str | None, Field(description="The name of the address; nothing gets another one.")] = (
+        None
+    )
+    secret_refs: Annotated[
+        list[str] | None, Field(description="The older name of `secrets`. It says the same, or is left out.")
+    ] = None
+    disabled_reason: Answered = None
+    version: Answered = None
+    failures: Answered = None
+    rests_until: Answered = None
+    created_by: Answered = None
+    created_at: Answered = None
+    updated_at: Answered = None
+
+    def require_same(self, name: str) -> None:
+        """Refuse what is sent back changed, and would change nothing."""
+        if self.name not in (None, name):
+            raise _refuse("name", f"is not '{name}': an endpoint keeps its name")
+        if self.secret_refs not in (None, self.secrets):
+            raise _refuse("secret_refs", "says other secrets than `secrets`: leave it out")
+
+
+def _refuse(field: str, sentence: str) -> Rejected:
+    where = FieldError(f"/{field}", "FIELD_NOT_CHANGED", sentence)
+    return Rejected("REQUEST_INVALID", f"{field} {sentence}", fields=(where,))
 
 
 def add_endpoint_routes(routes: Routes) -> None:
@@ -75,6 +110,7 @@ def add_endpoint_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Replace an endpoint, which is tried again at once; one that is disabled holds what is for it."""
         version = require_version(if_match)
+        terms.require_same(name)
         return show_saved(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 
     @routes.delete(ENDPOINT, "Delete an endpoint")

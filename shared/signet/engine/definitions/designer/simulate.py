@@ -123,14 +123,14 @@ class DefinitionSimulation:
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
             )
             now = simulation_input.start or read.transaction.now
-            script = _make_script(read, artifact, simulation_input)
+            script = _make_script(read, artifact, contract, simulation_input)
             document = _require_document(contract, simulation_input)
             max_steps = min(simulation_input.max_steps, MAX_STEPS)
             # Any of them may be long: what it does follows from its script, and not from its size.
             place = choose_place(self.calls, read.connection, principal.tenant_id, is_large=True)
             simulated = place.call(simulate_artifact, artifact, document, script, now, max_steps)
         if isinstance(simulated, list):
-            sentence = "no receiver could give this answer to a call"
+            sentence = "the script does not fit the workflow"
             raise Rejected("FIELDS_INVALID", sentence, fields=tuple(simulated))
         return _show(artifact.hash, simulated)
 
@@ -180,7 +180,9 @@ def _require_document(contract: Contract | None, simulation_input: SimulationInp
     return document
 
 
-def _make_script(read: ReadTransaction, artifact: Artifact, simulation_input: SimulationInput) -> WorldScript:
+def _make_script(
+    read: ReadTransaction, artifact: Artifact, contract: Contract | None, simulation_input: SimulationInput
+) -> WorldScript:
     tenant_id = read.principal.tenant_id
     values = read_settings(read.connection, tenant_id).make_values()
     return WorldScript(
@@ -197,6 +199,7 @@ def _make_script(read: ReadTransaction, artifact: Artifact, simulation_input: Si
         payload=simulation_input.payload,
         birth=simulation_input.birth,
         accounts=_read_accounts(read, artifact),
+        contract=contract,
     )
 
 

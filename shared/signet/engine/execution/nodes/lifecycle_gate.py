@@ -1,9 +1,9 @@
 """The gate: it performs its transition through mutate(), or sends the document back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.approvals.pins import Pins, carry_pins
@@ -16,7 +16,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.required_approvals import count_missing
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.tenants.principal import describe_absence
+from signet.core.tenants.principal import KEY_PREFIX, describe_absence
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.execution.nodes.approval_progress import move_request, next_moment_of
@@ -25,8 +25,10 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.request_pins import pin_by_request
 from signet.engine.execution.nodes.unasked_content import find_unasked_passage
+from signet.ids import make_id
 from signet.store.approvals.requests import LiveRequest
 
+INTERRUPTED = "workflow_interrupted"
 # The transaction that holds the original is about to end.
 ORIGINAL_HELD_DELAY = timedelta(milliseconds=50)
 
@@ -132,6 +134,8 @@ class LifecycleGateHandler:
         context.documents.apply(change)
         if passage.decision.outcome == "passed" and node.config["kind"] != "automatic":
             context.performed_for = context.execution.projection.actor
+        if passage.decision.outcome == "passed" and node.config["kind"] == "interrupting":
+            context.approvals.rows.notifications.extend(_tell_interrupted(context, node))
         if _uses_approvals(node, passage.decision):
             context.approvals.consume(context.row.id)
         return HandlerResult(passage.decision)
@@ -169,6 +173,30 @@ class LifecycleGateHandler:
         reason = None if has_passed else decision.reason or _name_end(context, decision)
         status: Literal["performed", "refused"] = "performed" if has_passed else "refused"
         return ConcludeTransition(row.id, node.config["transition"], target, status, reason)
+
+
+def _tell_interrupted(context: InstanceContext, node: WorkflowNode) -> Iterator[dict[str, Any]]:
+    """Tell the one that the workflow acted for: another person has ended what was under way."""
+    row, asker = context.row, context.execution.projection.actor
+    if row.actor_id == asker.id or row.entity_id is None:
+        return
+    is_active = row.actor_member is not None and row.actor_member["status"] == "active"
+    people = (row.responsible or ()) if row.actor_id.startswith(KEY_PREFIX) else [row.actor_id] * is_active
+    for person in sorted(set(people) - asker.responsible - {asker.id}):
+        yield {
+            "id": make_id(),
+            "user_id": person,
+            "role": None,
+            "kind": INTERRUPTED,
+            "request_id": None,
+            "data": {
+                "transition": node.config["transition"],
+                "by": asker.id,
+                "entity_type": row.entity_type,
+                "document_id": str(row.entity_id),
+                "instance_id": str(row.id),
+            },
+        }
 
 
 def _name_end(context: InstanceContext, decision: Decision) -> str:
