@@ -65,6 +65,17 @@ class TransitionRequestRecord:
     may_have_left: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class DecidedRequest:
+    """A request that decides: what it has pinned, and the data of its document when it was made.
+
+    One of an older release has no pins.
+    """
+
+    pins: dict[str, dict[str, Any]] | None
+    data: dict[str, Any] | None
+
+
 def find_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> DocumentInLine | None:
     values = {"tenant_id": tenant_id, "document_id": document_id}
     with connection.cursor(row_factory=class_row(DocumentInLine)) as cursor:
@@ -79,10 +90,7 @@ def find_transition_request(
         return cursor.execute(_SQL.find_transition_request, values).fetchone()
 
 
-def read_request_pins(
-    connection: Connection, tenant_id: UUID, request_id: UUID
-) -> dict[str, dict[str, Any]] | None:
-    """Read what a request that decides has pinned; None where it is of an older release, or decides not."""
+def read_decided(connection: Connection, tenant_id: UUID, request_id: UUID) -> DecidedRequest | None:
     values = {"tenant_id": tenant_id, "request_id": request_id}
-    row: Any = connection.execute(_SQL.read_request_pins, values).fetchone()
-    return row[0] if row is not None else None
+    with connection.cursor(row_factory=class_row(DecidedRequest)) as cursor:
+        return cursor.execute(_SQL.read_decided, values).fetchone()

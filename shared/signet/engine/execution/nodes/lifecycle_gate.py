@@ -24,7 +24,7 @@ from signet.engine.execution.nodes.approval_proof import check_approvals, find_a
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.request_pins import pin_by_request
+from signet.engine.execution.nodes.request_pins import decide_by_request
 from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
@@ -89,7 +89,9 @@ class LifecycleGateHandler:
             before = context.execution.projection.pins
             decision = replace(decision, pins=carry_pins(before, _join_pins(requests)))
         if decision.outcome == "passed" and _is_decided_by_request(context, node):
-            decision = pin_by_request(context, node, decision)
+            decision = decide_by_request(context, node, decision)
+            if decision.outcome is None:
+                return Blocked(decision.reason or "", decision.evidence)
         return self._plan_passage(context, node, decision)
 
     def _plan_passage(

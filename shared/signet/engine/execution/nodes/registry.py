@@ -20,7 +20,11 @@ from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
-from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
+from signet.engine.execution.nodes.variable_sources import (
+    find_outdated_read,
+    keep_deciders,
+    keep_sources,
+)
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
 HANDLERS: Mapping[str, NodeHandler] = {
@@ -37,7 +41,7 @@ _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
     deciding = context.execution.workflow.nodes[token.node]
-    problem = find_unpinned_read(context, deciding)
+    problem = find_unpinned_read(context, deciding) or find_outdated_read(context, deciding)
     if problem:
         return replace(context.decision_input(token), problem=problem)
     keep_sources(context, deciding)
@@ -53,9 +57,11 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
-    unpinned = find_unpinned_read(context, node)
-    if unpinned is not None:
-        return Blocked(unpinned)
+    unread = find_unpinned_read(context, node)
+    if unread is None and not token.rejected:
+        unread = find_outdated_read(context, node)
+    if unread is not None:
+        return Blocked(unread)
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
