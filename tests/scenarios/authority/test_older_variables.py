@@ -179,8 +179,12 @@ def test_an_answer_of_before_an_edit_is_not_fetched_again(stage: WorkflowStage) 
     edit(stage, made, "carl", amount=999_999)
     stage.drain()
     assert incidents(stage, made) == HELD
-    calls = "SELECT 1 FROM workflow_side_effects_outbox WHERE instance_id = %s AND payload_json -> 'payload' ? 'amount'"
-    assert len(stage.standing.rows(calls, made.instance_id)) == 1
+    calls = stage.standing.rows(
+        "SELECT 1 FROM workflow_side_effects_outbox"
+        " WHERE instance_id = %s AND payload_json -> 'payload' ? 'amount'",
+        made.instance_id,
+    )
+    assert len(calls) == 1
 
 
 def test_what_people_have_approved_as_older_chooses_the_way(stage: WorkflowStage) -> None:

@@ -50,6 +50,8 @@ class HttpAnswer:
     status: int = 200
     # The version of the body's record, for ETag and the next If-Match.
     version: int | None = None
+    # The digest of what the body shows of other documents, for the same.
+    seen: str | None = None
     location: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     # For a caller who prefers to wait: called after the commit until it returns an answer.

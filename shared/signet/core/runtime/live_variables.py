@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.compiler.rejection_edges import REJECTING
-from signet.core.runtime.deciding_slots import EVERY, list_names, list_read
 from signet.core.expressions import (
     Expression,
     expression_from_json,
@@ -17,6 +16,7 @@ from signet.core.expressions import (
     list_variables,
     template_from_json,
 )
+from signet.core.runtime.deciding_slots import EVERY, list_names, list_read
 
 # Actions whose fields are set by the contract alone. Any other may read every variable.
 _READING_NONE = ("update", "create")
@@ -68,7 +68,7 @@ def _list_variables_read(content: Mapping[str, Any], name: str) -> Iterator[str]
 def list_fields_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
     """Return for each variable the fields that its slot reads, and the gates beside that: it holds for them.
 
-    Its value may depend on the way through the slot as much as on its expression. EVERY stands for each field.
+    Its value may depend on the way through the slot as much as on its expression. EVERY stands for each.
     """
     places = {name: content["slot_map"].get(name) or name for name in content["nodes"]}
     read: dict[str, set[tuple[str, str]]] = {}

@@ -1,12 +1,14 @@
 """Documents and transition requests as they are shown; nothing is locked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
+from signet.core.approvals.decided_pins import SeenReference, list_seen
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -63,6 +65,8 @@ class TransitionRequestRecord:
     version_now: int
     # Nodes whose call or message the request has withdrawn, and that may have left already.
     may_have_left: list[str]
+    # What a request that decides is about of other documents.
+    references: Sequence[SeenReference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,12 @@ def find_transition_request(
     connection: Connection, tenant_id: UUID, request_id: UUID
 ) -> TransitionRequestRecord | None:
     values = {"tenant_id": tenant_id, "request_id": request_id}
-    with connection.cursor(row_factory=class_row(TransitionRequestRecord)) as cursor:
-        return cursor.execute(_SQL.find_transition_request, values).fetchone()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(_SQL.find_transition_request, values).fetchone()
+    if row is None:
+        return None
+    references = list_seen(row.pop("pins"))
+    return TransitionRequestRecord(**row, references=references)
 
 
 def read_decided(connection: Connection, tenant_id: UUID, request_id: UUID) -> DecidedRequest | None:

@@ -26,7 +26,7 @@ SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reas
                AND CASE r.status WHEN 'superseded' THEN s.created_at <= r.ended_at
                    ELSE e.withdrawn_at <= coalesce(r.ended_at, now()) END
                AND e.left_at IS NOT NULL
-             ORDER BY s.node_id) AS may_have_left
+             ORDER BY s.node_id) AS may_have_left, coalesce(r.pins, '{}') AS pins
 FROM transition_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(request_id)s

@@ -47,4 +47,5 @@ def list_outdated(
         "variables": Json([variable.to_json() for variable in variables]),
         "edits": Json([{"seen": seen, "found": found} for seen, found in edits]),
     }
-    return dict(connection.execute(_SQL.list_outdated, values).fetchall())
+    rows: Any = connection.execute(_SQL.list_outdated, values).fetchall()
+    return dict(rows)

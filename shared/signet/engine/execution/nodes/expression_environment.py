@@ -28,7 +28,7 @@ class ExpressionEnvironment:
     caller: Caller
     # Other documents are read: any step of the wave may change what they say.
     follows_refs: bool = False
-    # By variable that was older than an edit when the wave began: the fields that differ. Read where one is read.
+    # The variables that were older than an edit when the wave began, with the fields that differ.
     outdated: Mapping[str, Sequence[str]] | None = None
     _shared: dict[str, Any] | None = None
 
