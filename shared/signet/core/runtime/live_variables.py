@@ -46,7 +46,7 @@ def list_unasked_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
 def list_variables_read(content: Mapping[str, Any]) -> Mapping[str, _Names]:
     """Return for each node the variables that it and its edges read, without what it has set by then.
 
-    EVERY stands for each variable.
+    What is read behind a yes, people have approved. EVERY stands for each variable.
     """
     return {name: frozenset(_list_variables_read(content, name)) for name in content["nodes"]}
 
@@ -60,7 +60,8 @@ def _list_variables_read(content: Mapping[str, Any], name: str) -> Iterator[str]
         yield from (variable for root, variable in list_names(expression) if root == "context")
     for edge in (content["edges"][edge_id] for edge_id in content["adjacency"][name]):
         known = _list_written(node) if edge["on"] in _SAVED else frozenset()
-        if condition := edge.get("condition"):
+        condition = edge.get("condition")
+        if condition and edge["on"] != "approved":
             named = list_names(expression_from_json(condition["tree"]))
             yield from (variable for root, variable in named if root == "context" and variable not in known)
 

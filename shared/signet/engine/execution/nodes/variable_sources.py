@@ -11,9 +11,6 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.outdated_variables import SetVariable, list_outdated
 
-# People are shown which variable is older.
-_SHOWING = "approval"
-
 
 def keep_sources(context: InstanceContext, node: WorkflowNode) -> None:
     """Count as editors of the document who last changed what the node reads, where it sets a variable.
@@ -46,7 +43,7 @@ def keep_deciders(context: InstanceContext, node: WorkflowNode) -> None:
 
 def find_outdated_read(context: InstanceContext, node: WorkflowNode) -> str | None:
     """Return why the node may not read: a variable is older than what people have changed since."""
-    if not context.execution.projection.context or node.type.name == _SHOWING:
+    if not context.execution.projection.context:
         return None
     outdated = find_outdated(context, context.execution.workflow.variables_read[node.id])
     return f"VARIABLE_OUTDATED: {node.id} reads {describe_outdated(outdated)}" if outdated else None
