@@ -1,4 +1,7 @@
-"""Variables that were set before a person changed the document: nothing goes by them unseen."""
+"""Variables that were set before a person changed the document: nothing goes by them unseen.
+
+What a request decides about is no other than its maker has seen either.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -187,6 +190,18 @@ def test_an_answer_of_before_an_edit_is_not_fetched_again(stage: WorkflowStage) 
     assert len(calls) == 1
 
 
+def test_a_call_says_no_amount_of_before_an_edit(stage: WorkflowStage) -> None:
+    """Nobody is asked before it: what is shown to no one is told to no one either."""
+    slot = {"nodes": [CHECK, PAY_SUM], "edges": [{"source": "check", "target": "pay"}]}
+    made = stage.create(stage.publish(checks={"nodes": [SUM]}, approval=slot), "carl", amount=10)
+    submit(stage, made, "carl")
+    edit(stage, made, "carl", amount=999_999)
+    stage.drain()
+    stage.answer(made.instance_id)
+    stage.drain()
+    assert (incidents(stage, made), paid(stage, made)) == ([("VARIABLE_OUTDATED", "usr:approval:pay")], [])
+
+
 def test_what_people_have_approved_as_older_chooses_the_way(stage: WorkflowStage) -> None:
     """They were shown that 10 is older than the document."""
     edges = [
@@ -196,10 +211,14 @@ def test_what_people_have_approved_as_older_chooses_the_way(stage: WorkflowStage
         {"source": "olga", "target": "out"},
     ]
     slot = {"nodes": [LOOK, CHOICE, OLGA], "edges": edges, "exit": "join"}
-    made = submitted(stage, 10, checks={"nodes": [SUM]}, approval=slot, posting={"nodes": [PAY_SUM]})
+    later = {"nodes": [CHECK, PAY_SUM], "edges": [{"source": "check", "target": "pay"}]}
+    made = submitted(stage, 10, checks={"nodes": [SUM]}, approval=slot, posting=later)
     edit(stage, made, "carl", amount=999_999)
     stage.drain()
     assert vote(stage, made.id, "app1") == "approved"
+    assert (incidents(stage, made), stage.status_of(made.id)) == ([], "active")
+    stage.answer(made.instance_id)
+    stage.drain()
     assert (incidents(stage, made), paid(stage, made)) == ([], ["10"])
 
 
@@ -242,11 +261,14 @@ def test_what_the_workflow_itself_changes_makes_no_variable_older(stage: Workflo
         "actions": {**CONTRACT["actions"], "clear": {"kind": "update", "set": {"amount": 0}}},
     }
     clear = {"id": "clear", "type": "action", "config": {"action": "clear", "run_as": "system"}}
-    slot = {"nodes": [SUM, clear], "edges": [{"source": "sum", "target": "clear"}]}
+    edges = [{"source": "sum", "target": "clear"}, {"source": "clear", "target": "check"}]
+    slot = {"nodes": [SUM, clear, CHECK], "edges": edges}
     made = stage.create(
         stage.publish(contract, checks=slot, approval=choosing(LARGE)), "carl", amount=999_999
     )
     submit(stage, made, "carl")
+    stage.answer(made.instance_id)
+    stage.drain()
     assert (incidents(stage, made), list_asked(stage, made)) == ([], ["@voter"])
 
 

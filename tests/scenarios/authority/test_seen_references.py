@@ -81,7 +81,7 @@ def test_who_has_read_what_holds_decides_about_it(
     asked = release(stage, app1, made, shown.headers["etag"])
     assert (asked.status, stage.status_of(made.id)) == (202, "released")
     assert paid(stage, made) == ["DE-NEW"]
-    record = app1.get(f"/v1/requests/{asked.body['request_id']}")
+    record = app1.get(asked.headers["location"])
     assert record.body["references"] == shown.body["references"]
 
 

@@ -50,8 +50,6 @@ class HttpAnswer:
     status: int = 200
     # The version of the body's record, for ETag and the next If-Match.
     version: int | None = None
-    # The digest of what the body shows of other documents, for the same.
-    seen: str | None = None
     location: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     # For a caller who prefers to wait: called after the commit until it returns an answer.
@@ -60,6 +58,8 @@ class HttpAnswer:
     is_text: bool = False
     # Whether a caller who prefers to wait could: there are few places for it.
     could_wait: bool = False
+    # The digest of what the body shows of other documents, which the ETag names too.
+    seen: str | None = None
 
 
 class VersionedRecord(Protocol):

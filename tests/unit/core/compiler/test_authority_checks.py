@@ -267,3 +267,17 @@ def test_a_condition_on_the_status_keeps_it_shut() -> None:
 def test_an_action_that_sets_fields_is_held_by_the_edit_window() -> None:
     stamp = {"id": "stamp", "type": "action", "config": {"action": "post", "payload": {"at": "2026-01-01"}}}
     assert compile_slots(approval={"nodes": [CFO]}, posting={"nodes": [stamp]}) == []
+
+
+@pytest.mark.parametrize(
+    ("deciding", "expected"),
+    [(["submit"], [("ACTION_AFTER_REQUEST", "usr:checks:stamp")]), (["cancel"], []), ([], [])],
+)
+def test_an_action_changes_nothing_that_a_request_has_decided(
+    deciding: list[str], expected: list[tuple[str, str]]
+) -> None:
+    """It stands in the slot before the gate: its change is another one than the person has seen."""
+    compilation = compile_patch(
+        PATCH, read_envelope(change_contract(separation_of_duties={"deciding": deciding}))
+    )
+    assert found(compilation) == expected and compilation.artifact is not None
