@@ -10,9 +10,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from signet.authoring.actions import ActionRegistry
-from signet.core.approvals.decided_pins import digest_seen
 from signet.core.documents.rules import Rule
-from signet.core.errors import Rejected
 from signet.core.runtime.idempotency_keys import event_key
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
@@ -21,7 +19,6 @@ from signet.core.validation.strict_model import parse_strictly
 from signet.engine.cache import CompiledCache, ContractCache
 from signet.engine.documents.commands import Applied, Create, Delete, Operation, RequestTransition, Update
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.read import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.rebuild import rebuild_instance
@@ -38,6 +35,7 @@ from signet.store.tenants.tenants import read_now, save_members
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import Drained, drain
 from tests.support.named_things import publish_patch
+from tests.support.seen_references import read_digest
 from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
@@ -206,20 +204,11 @@ class WorkflowStage:
         return self.mutate(Delete(document_id, self.version_of(document_id)))
 
     def ask(self, document_id: UUID, transition: str, user_id: str = "carl", *roles: str) -> Applied:
-        """Ask for the transition, as somebody who has just read the document."""
-        version, seen = self.version_of(document_id), self.seen_of(document_id, user_id, *roles)
-        return self.mutate(
-            RequestTransition(document_id, version, transition, "for once", seen), user_id, *roles
-        )
-
-    def seen_of(self, document_id: UUID, user_id: str = "carl", *roles: str) -> str | None:
-        """Return the digest of what a person is shown of other documents."""
-        company = self.standing.company
-        reader = company.caller(user_id, *roles).principal
-        try:
-            return digest_seen(DocumentsRead(company.database).read(reader, document_id).references)
-        except Rejected:
-            return None
+        """Ask for the transition, as a person who has just read the document."""
+        version, reader = self.version_of(document_id), self.standing.company.caller(user_id, *roles)
+        seen = read_digest(self.standing.company.database, reader, document_id)
+        asked = RequestTransition(document_id, version, transition, "for once", seen)
+        return self.mutate(asked, user_id, *roles)
 
     # --- the world outside ---
 

@@ -191,7 +191,7 @@ def test_an_answer_of_before_an_edit_is_not_fetched_again(stage: WorkflowStage) 
 
 
 def test_a_call_says_no_amount_of_before_an_edit(stage: WorkflowStage) -> None:
-    """Nobody is asked before it: what is shown to no one is told to no one either."""
+    """Show that a value which people were not shown is told to no receiver either."""
     slot = {"nodes": [CHECK, PAY_SUM], "edges": [{"source": "check", "target": "pay"}]}
     made = stage.create(stage.publish(checks={"nodes": [SUM]}, approval=slot), "carl", amount=10)
     submit(stage, made, "carl")

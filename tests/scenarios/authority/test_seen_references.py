@@ -88,7 +88,7 @@ def test_who_has_read_what_holds_decides_about_it(
 def test_an_edit_goes_by_the_version_alone(
     stage: WorkflowStage, app1: Client, order: tuple[Made, Made]
 ) -> None:
-    """Nobody decides about a draft, so that its tag names no supplier. One that does serves an edit too."""
+    """A draft is not decided about: its tag names no supplier. A tag that does serves an edit too."""
     supplier, made = order
     draft = stage.create(publish(stage, paying={"nodes": [PAY]})[1], "carl", vendor=str(supplier.id))
     tags = [read(app1, one).headers["etag"] for one in (draft, made)]

@@ -19,7 +19,7 @@ DIGEST_CHARACTERS = 32
 
 @dataclass(frozen=True, slots=True)
 class SeenReference:
-    """What a document reads of another one that a field of it refers to, as people decide about it.
+    """The values that a document reads of another one by a ref, as people decide about them.
 
     `read_from` is the document that has taken its place. What is not there has no values.
     """

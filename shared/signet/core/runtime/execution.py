@@ -83,8 +83,7 @@ class InstanceExecution:
     hold_changes: list[HoldChange] = field(default_factory=list)
     # People have decided about the document on its way there, as its record says. Who asks for that sets it.
     is_decided: bool = False
-    # The variables that its steps have set since it was read.
-    set_now: set[str] = field(default_factory=set)
+    set_now: set[str] = field(default_factory=set)  # The variables that its steps have set by now.
     # The tokens that are held: none of most instances, so that their steps need not look.
     _held: Sequence[Token] = field(init=False)
 

@@ -62,7 +62,7 @@ def digest(**changes: Any) -> str | None:
 
 
 def test_a_digest_is_of_what_is_shown() -> None:
-    """Who wrote it, and the fields that nobody is shown, make no other one."""
+    """Show that its writer, and a version that shows the same, make no other one."""
     seen = digest()
     assert seen is not None and len(seen) == DIGEST_CHARACTERS
     assert digest(version=9, responsible=["vera"], hash="b") == seen

@@ -19,12 +19,9 @@ from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.outdated_variables import find_outdated_read
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
-from signet.engine.execution.nodes.variable_sources import (
-    find_outdated_read,
-    keep_deciders,
-    keep_sources,
-)
+from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
 HANDLERS: Mapping[str, NodeHandler] = {

@@ -12,7 +12,7 @@ from signet.core.runtime.document_changes import REFERENCES_CHANGED
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.references import RefQuery
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.execution.nodes.variable_sources import describe_outdated, find_outdated
+from signet.engine.execution.nodes.outdated_variables import describe_outdated, find_outdated
 from signet.store.documents.read import DecidedRequest, read_decided
 from signet.store.documents.write import DocumentRow
 
