@@ -1,7 +1,7 @@
 """Variables that are older than what people have changed since: no step reads them.
 
-They are read again when their slot sets them again, when the document says again what it said, or when people
-have approved the document with them.
+They are read again when their slot sets them again, or when the document says again what it said. So they are
+when people have approved the document with them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
