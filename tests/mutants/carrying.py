@@ -60,8 +60,8 @@ CARRYING: Sequence[Mutation] = (
         "a call of a newer definition reads what nobody has approved",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    if unpinned is not None:",
-        "    if False:",
+        "    unread = find_unpinned_read(context, node)\n",
+        "    unread = None\n",
         (f"{NEWER}a_newer_definition_reads_nothing_that_was_not_approved",),
     ),
     Mutation(

@@ -37,6 +37,7 @@ from tests.mutants.reading import READING
 from tests.mutants.recording import RECORDING
 from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
+from tests.mutants.seeing import SEEING
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.telling import TELLING
 from tests.mutants.two_people import TWO_PEOPLE
@@ -69,6 +70,7 @@ MUTATIONS: Sequence[Mutation] = (
     *VIEWS_OF_AUTHORITY,
     *PINNING,
     *POINTING,
+    *SEEING,
     *READING,
     *CARRYING,
     *VOTING,

@@ -35,6 +35,7 @@ from signet.store.tenants.tenants import read_now, save_members
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import Drained, drain
 from tests.support.named_things import publish_patch
+from tests.support.seen_references import read_digest
 from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
@@ -203,8 +204,11 @@ class WorkflowStage:
         return self.mutate(Delete(document_id, self.version_of(document_id)))
 
     def ask(self, document_id: UUID, transition: str, user_id: str = "carl", *roles: str) -> Applied:
-        version = self.version_of(document_id)
-        return self.mutate(RequestTransition(document_id, version, transition, "for once"), user_id, *roles)
+        """Ask for the transition, as a person who has just read the document."""
+        version, reader = self.version_of(document_id), self.standing.company.caller(user_id, *roles)
+        seen = read_digest(self.standing.company.database, reader, document_id)
+        asked = RequestTransition(document_id, version, transition, "for once", seen)
+        return self.mutate(asked, user_id, *roles)
 
     # --- the world outside ---
 

@@ -110,7 +110,8 @@ class UseCases:
         "signet.engine.instances.incidents:Incidents", parts=["database", "_compiled", "instances"]
     )
     documents_read: "UseCase[DocumentsRead]" = UseCase(
-        "signet.engine.documents.read:DocumentsRead", parts=["database", "_compiled"]
+        "signet.engine.documents.read:DocumentsRead",
+        parts=["database", "_compiled", "documents.caches.contracts"],
     )
     document_lists: "UseCase[DocumentLists]" = UseCase(
         "signet.engine.documents.queries.lists:DocumentLists",

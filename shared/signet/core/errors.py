@@ -165,6 +165,8 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "QUOTA_UNKNOWN": ErrorKind.NOT_FOUND,
         "READS_UNPINNED": ErrorKind.CONFLICT,
         "REPORTING_LINE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "REFERENCES_CHANGED": ErrorKind.PRECONDITION,
+        "REFERENCES_UNSEEN": ErrorKind.PRECONDITION_MISSING,
         "REPORTING_LINE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
         "REQUEST_ENDED": ErrorKind.CONFLICT,
         "REQUEST_INVALID": ErrorKind.INVALID,

@@ -58,6 +58,8 @@ class HttpAnswer:
     is_text: bool = False
     # Whether a caller who prefers to wait could: there are few places for it.
     could_wait: bool = False
+    # The digest of what the body shows of other documents, which the ETag names too.
+    seen: str | None = None
 
 
 class VersionedRecord(Protocol):

@@ -183,8 +183,9 @@ def to_json(value: object) -> str:
     return orjson.dumps(value, default=_to_plain).decode()
 
 
-def write_etag(version: int) -> str:
-    return f'"{version}"'
+def write_etag(version: int, seen: str | None = None) -> str:
+    """Write the ETag of a version, with the digest of what was shown of other documents."""
+    return f'"{version}"' if seen is None else f'"{version}.{seen}"'
 
 
 def _is_json(content_type: str) -> bool:

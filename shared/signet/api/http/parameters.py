@@ -89,7 +89,12 @@ QueryReason = Annotated[
 
 def parse_version(if_match: str | None) -> int | None:
     """Parse If-Match as `preconditions.py` has written it."""
-    return None if if_match is None else int(if_match.strip('"'))
+    return None if if_match is None else int(if_match.strip('"').partition(".")[0])
+
+
+def parse_seen(if_match: str | None) -> str | None:
+    """Parse the digest of what the request has seen of other documents, where If-Match has one."""
+    return (if_match or "").strip('"').partition(".")[2] or None
 
 
 def require_version(if_match: str | None) -> int:

@@ -19,7 +19,8 @@ MAX_ATTEMPTS = 5
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _TAGS = re.compile(rf"{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*")
 _ONE = re.compile(_TAG)
-_VERSION = re.compile(r'"([0-9]{1,10})"')
+# A version, and where the answer showed other documents the digest of that.
+_VERSION = re.compile(r'"([0-9]{1,10})(\.[0-9a-f]{32})?"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,12 @@ class EntityTags:
 
     def has_strongly(self, version: int) -> bool:
         """Return whether a tag is this version's; a weak one never is."""
-        return self.is_any or f'"{version}"' in self.tags
+        return self.is_any or version in self.list_versions()
+
+    def write(self, version: int) -> str:
+        """Write the first tag of this version."""
+        found = (tag for tag in self.tags if (match := _VERSION.fullmatch(tag)) and int(match[1]) == version)
+        return next(found, f'"{version}"')
 
     def has_weakly(self, tag: str) -> bool:
         return self.is_any or tag in {known.removeprefix("W/") for known in self.tags}
@@ -64,7 +70,7 @@ def act_on_seen(
     version = next(iter(seen.list_versions()), NO_VERSION)
     for left in reversed(range(MAX_ATTEMPTS)):
         try:
-            return act(f'"{version}"')
+            return act(seen.write(version))
         except Rejected as error:
             current = error.details.get("current_version")
             if error.kind is not ErrorKind.PRECONDITION or not isinstance(current, int):

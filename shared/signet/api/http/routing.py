@@ -331,7 +331,7 @@ def _follow(served: HttpAnswer, wait_seconds: float) -> HttpAnswer:
 def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response[Any]:
     headers = dict(served.headers)
     if served.version is not None:
-        headers["etag"] = write_etag(served.version)
+        headers["etag"] = write_etag(served.version, served.seen)
     if served.location is not None:
         headers["location"] = served.location
     if declared.may_wait and call.wait_seconds > 0:

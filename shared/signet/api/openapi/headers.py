@@ -24,7 +24,7 @@ HEADERS: Mapping[str, Any] = {
         is_required=False,
     ),
     "RateLimit": _header("What is left of the quota, and of the share.", is_required=False),
-    "ETag": _header(f"The version, such as {write_etag(3)}.", pattern='^"[0-9]{1,10}"$'),
+    "ETag": _header(f"The version, such as {write_etag(3)}.", pattern=r'^"[0-9]{1,10}(\.[0-9a-f]{32})?"$'),
     "Location": _header("The path of what was made, or of what says how it goes on."),
     "Preference-Applied": _header("The time that was waited for.", is_required=False),
     "Idempotency-Replayed": _header("`true` where an earlier answer is repeated.", is_required=False),

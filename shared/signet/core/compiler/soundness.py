@@ -146,9 +146,9 @@ def check_condition_coverage(
 
 
 def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> Iterator[Finding]:
-    """Check that no action changes the document beside or after an approval.
+    """Check that no action changes the document beside or after an approval, or after a request that decides.
 
-    What was approved is then what is activated.
+    What was decided is then what is activated.
     """
     actions = {
         node.id
@@ -160,6 +160,11 @@ def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> 
         yield make_finding("ACTION_AFTER_APPROVAL", action, approval=approval)
     for approval, action in _find_beside(blocks, approvals, actions):
         yield make_finding("ACTION_BESIDE_APPROVAL", action, approval=approval)
+    for gate in (node for node in graph.nodes.values() if node.type == "lifecycle_gate"):
+        transition = str(gate.config["transition"])
+        if transition in contract.separation_of_duties.deciding:
+            for action in sorted(actions & _find_before_gates(graph, [gate.id])):
+                yield make_finding("ACTION_AFTER_REQUEST", action, transition=transition)
 
 
 def changes_document(contract: Contract, action: str) -> bool:
@@ -172,7 +177,8 @@ def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> It
 
     Behind the gate, and in an automation, no approval's decision is still to be used.
     """
-    before_gate = _find_before_gates(graph)
+    gates = [node.id for node in graph.nodes.values() if node.type == "lifecycle_gate"]
+    before_gate = _find_before_gates(graph, gates)
     reached_from: dict[str, str] = {}
     stack = [
         (edge.target, approval)
@@ -190,9 +196,9 @@ def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> It
         yield reached_from[action], action
 
 
-def _find_before_gates(graph: Graph) -> set[str]:
-    """Return every node in a slot from which a gate is the next node of the envelope."""
-    stack = [node.id for node in graph.nodes.values() if node.type == "lifecycle_gate"]
+def _find_before_gates(graph: Graph, gates: Iterable[str]) -> set[str]:
+    """Return every node in a slot from which one of the gates is the next node of the envelope."""
+    stack = list(gates)
     before: set[str] = set()
     while stack:
         for edge in graph.incoming[stack.pop()]:

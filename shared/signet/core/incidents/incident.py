@@ -82,6 +82,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
         "TEMPLATE_TOO_LARGE": IncidentKind.BUSINESS,
         "VARIABLES_TOO_LARGE": IncidentKind.BUSINESS,
+        "VARIABLE_OUTDATED": IncidentKind.BUSINESS,
     }
 )
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.

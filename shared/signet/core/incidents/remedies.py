@@ -167,6 +167,11 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "The node has not acted. Publish the workflow so that it keeps less: ids instead of long texts."
             " Then cancel the instance with `then: restart`, which keeps only variables that people approved."
         ),
+        "VARIABLE_OUTDATED": (
+            "The document was changed after the variable was set. Edit it back to what it said, or correct"
+            " it, where that is listed. Or go to an earlier node that sets the variable. Or cancel the"
+            " workflow, and let the next one begin there."
+        ),
         "WORKFLOW_VERSION_DRIFT": (
             "The steps before were decided on other content, so that going on would be wrong. Go to the state"
             " of the document: people decide on what it holds now. Where that is not listed, cancel it with"

@@ -14,9 +14,9 @@ from signet.core.expressions.template import Fixed, Template, TemplateMembers
 
 # Actions whose fields are set by the contract alone. A function in Python may set every field.
 _UPDATE, _PYTHON = "update", "python"
-_EVERY = "*"
+EVERY = "*"
 # The root of a name, and the name behind it: a variable of the workflow, or a field of the document.
-_Read = tuple[str, str]
+ReadName = tuple[str, str]
 _ROOTS = ("context", "entity")
 
 
@@ -27,23 +27,23 @@ def list_deciding_slots(content: Mapping[str, Any]) -> frozenset[str]:
     deciding = {slot for name, slot in of_nodes.items() if nodes[name]["type"] == "approval"}
     writers = {name: frozenset(_list_written(content, nodes[name])) for name in of_nodes}
     while True:
-        read = {one for name in of_nodes if of_nodes[name] in deciding for one in _list_read(content, name)}
+        read = {one for name in of_nodes if of_nodes[name] in deciding for one in list_read(content, name)}
         new = {of_nodes[name] for name, written in writers.items() if _meet(written, read)} - deciding
         if not new:
             return frozenset(deciding)
         deciding |= new
 
 
-def _meet(written: Collection[_Read], read: Collection[_Read]) -> bool:
+def _meet(written: Collection[ReadName], read: Collection[ReadName]) -> bool:
     """Return whether something is read that is written; where all of a root is, any name of it counts."""
     roots = {root for root, _ in read}
     return any(
-        (root, name) in read or (root, _EVERY) in read or (name == _EVERY and root in roots)
+        (root, name) in read or (root, EVERY) in read or (name == EVERY and root in roots)
         for root, name in written
     )
 
 
-def _list_written(content: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[_Read]:
+def _list_written(content: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[ReadName]:
     config = node["config"]
     if node["type"] == "script":
         yield from (("context", name) for name in config["set"])
@@ -51,7 +51,7 @@ def _list_written(content: Mapping[str, Any], node: Mapping[str, Any]) -> Iterat
         yield "context", config["save_as"]
     action = content["actions"].get(config["action"]) if node["type"] == "action" else None
     if action is not None and action["kind"] == _PYTHON:
-        yield "entity", _EVERY
+        yield "entity", EVERY
     if action is not None and action["kind"] == _UPDATE:
         yield from (("entity", name) for name in _list_members(template_from_json(action["set"])))
 
@@ -63,12 +63,17 @@ def _list_members(template: Template) -> Iterable[str]:
     return template.value if isinstance(template, Fixed) and isinstance(template.value, Mapping) else ()
 
 
-def _list_read(content: Mapping[str, Any], name: str) -> Iterator[_Read]:
+def list_read(content: Mapping[str, Any], name: str) -> Iterator[ReadName]:
     """Yield what a node and the edges behind it read of variables and of the document."""
     for expression in _list_expressions(content, name):
-        for path in (variable.path for variable in list_variables(expression)):
-            if path[0] in _ROOTS:
-                yield path[0], path[1] if len(path) > 1 else _EVERY
+        yield from list_names(expression)
+
+
+def list_names(expression: Expression) -> Iterator[ReadName]:
+    """Yield what an expression reads of variables and of the document."""
+    for path in (variable.path for variable in list_variables(expression)):
+        if path[0] in _ROOTS:
+            yield path[0], path[1] if len(path) > 1 else EVERY
 
 
 def _list_expressions(content: Mapping[str, Any], name: str) -> Iterator[Expression]:

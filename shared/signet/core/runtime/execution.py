@@ -83,6 +83,7 @@ class InstanceExecution:
     hold_changes: list[HoldChange] = field(default_factory=list)
     # People have decided about the document on its way there, as its record says. Who asks for that sets it.
     is_decided: bool = False
+    set_now: set[str] = field(default_factory=set)  # The variables that its steps have set by now.
     # The tokens that are held: none of most instances, so that their steps need not look.
     _held: Sequence[Token] = field(init=False)
 
@@ -207,6 +208,7 @@ class InstanceExecution:
         step.version_after = projection.entity_version if version_after is None else version_after
         step.chosen_edge_ids = tuple([edge.id for edge in decision.edges])
         step.variables = decision.variables
+        self.set_now.update(decision.variables)
         step.outcome, step.evidence = decision.outcome, decision.evidence
         step.error = decision.reason or decision.outcome if step.status == "failed" else None
         step.is_held = step.status == "failed" and not decision.edges and not is_item(step.token)

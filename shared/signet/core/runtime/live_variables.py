@@ -1,6 +1,7 @@
-"""The variables that an approval pins: what is read behind it as it was when people were asked.
+"""The variables that are read behind a node as they are there, and what they were worked out from.
 
-A variable that is certainly set again before it is read is not among them: its old value is used nowhere.
+An approval pins those behind it. A variable that is certainly set again before it is read is not among them:
+its old value is used nowhere.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,9 +16,12 @@ from signet.core.expressions import (
     list_variables,
     template_from_json,
 )
+from signet.core.runtime.deciding_slots import EVERY, list_names, list_read
 
 # Actions whose fields are set by the contract alone. Any other may read every variable.
 _READING_NONE = ("update", "create")
+# What they decide may depend on each field of the document.
+_DECIDING_BY_ALL = ("approval", "rule")
 # The outcomes with which a node has set what it saves.
 _SAVED = ("done", "delivered", "received")
 _Names = frozenset[str]
@@ -28,7 +32,99 @@ def list_live_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
     live = _LiveVariables(content)
     live.spread()
     approvals = (name for name, node in content["nodes"].items() if node["type"] == "approval")
-    return {name: live.list_behind_approval(name) for name in approvals}
+    return {name: live.list_behind(name, "approved") for name in approvals}
+
+
+def list_unasked_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
+    """Return for each gate the variables that are read behind it before they are set, or people are asked."""
+    live = _LiveVariables(content, until_asked=True)
+    live.spread()
+    gates = (name for name, node in content["nodes"].items() if node["type"] == "lifecycle_gate")
+    return {name: live.list_behind(name, "passed") for name in gates}
+
+
+def list_variables_read(content: Mapping[str, Any]) -> Mapping[str, _Names]:
+    """Return for each node the variables that it and its edges read, without what it has set by then.
+
+    What is read behind a yes, people have approved. EVERY stands for each variable.
+    """
+    return {name: frozenset(_list_variables_read(content, name)) for name in content["nodes"]}
+
+
+def _list_variables_read(content: Mapping[str, Any], name: str) -> Iterator[str]:
+    node = content["nodes"][name]
+    action = content["actions"].get(node["config"]["action"]) if node["type"] == "action" else None
+    if action is not None and action["kind"] not in _READING_NONE:
+        yield EVERY
+    for expression in list_expressions(node):
+        yield from (variable for root, variable in list_names(expression) if root == "context")
+    for edge in (content["edges"][edge_id] for edge_id in content["adjacency"][name]):
+        known = _list_written(node) if edge["on"] in _SAVED else frozenset()
+        condition = edge.get("condition")
+        if condition and edge["on"] != "approved":
+            named = list_names(expression_from_json(condition["tree"]))
+            yield from (variable for root, variable in named if root == "context" and variable not in known)
+
+
+def list_fields_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
+    """Return for each variable the fields that its slot reads, and the gates beside that: it holds for them.
+
+    Its value may depend on the way through the slot as much as on its expression. EVERY stands for each.
+    """
+    places = {name: content["slot_map"].get(name) or name for name in content["nodes"]}
+    read: dict[str, set[tuple[str, str]]] = {}
+    for name, node in content["nodes"].items():
+        for place in _list_places(content, name, places):
+            read.setdefault(place, set()).update(_list_sources(content, name, node))
+    set_in: dict[str, set[str]] = {}
+    for name, node in content["nodes"].items():
+        for variable in _list_written(node):
+            set_in.setdefault(variable, set()).add(places[name])
+    return {variable: _follow(variable, set_in, read) for variable in set_in}
+
+
+def _list_places(content: Mapping[str, Any], name: str, places: Mapping[str, str]) -> Iterator[str]:
+    """Yield the slot of a node; of a gate also the slots that lead to it, and that it leads to."""
+    yield places[name]
+    if content["nodes"][name]["type"] == "lifecycle_gate":
+        edges = content["edges"]
+        yield from (places[edges[edge_id]["source"]] for edge_id in content["reverse_adjacency"][name])
+        yield from (places[edges[edge_id]["target"]] for edge_id in content["adjacency"][name])
+
+
+def _list_sources(
+    content: Mapping[str, Any], name: str, node: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield what a node reads of the document and of variables, with the action that it runs."""
+    yield from list_read(content, name)
+    if node["type"] in _DECIDING_BY_ALL:
+        yield "entity", EVERY
+    if node["type"] != "action":
+        return
+    action = content["actions"].get(node["config"]["action"])
+    if action is None or action["kind"] not in _READING_NONE:
+        yield "entity", EVERY
+        return
+    if action["kind"] == "update" and node["config"]["save_as"] is not None:
+        # It gives back fields of the document.
+        yield "entity", EVERY
+    for part in list_template_parts(template_from_json(action["set"])):
+        yield from list_names(part)
+
+
+def _follow(
+    variable: str, set_in: Mapping[str, set[str]], read: Mapping[str, set[tuple[str, str]]]
+) -> _Names:
+    """Return the fields behind a variable, also by the variables that its slots read."""
+    waiting, known, fields = [variable], {variable}, set[str]()
+    while waiting:
+        sources = {one for place in set_in[waiting.pop()] for one in read[place]}
+        fields |= {name for root, name in sources if root == "entity"}
+        names = {name for root, name in sources if root == "context"}
+        further = (set(set_in) if EVERY in names else names & set_in.keys()) - known
+        known |= further
+        waiting += further
+    return frozenset({EVERY} if EVERY in fields else fields)
 
 
 def list_readers(content: Mapping[str, Any], node_id: str) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -66,6 +162,8 @@ class _LiveVariables:
     """The variables that are read at and behind each node, found from the last nodes back to the first."""
 
     content: Mapping[str, Any]
+    # People who are asked see a variable as it is: what is read behind them concerns them alone.
+    until_asked: bool = False
     written: Mapping[str, _Names] = field(init=False)
     every: _Names = field(init=False)
     _live: dict[str, _Names] = field(init=False)
@@ -76,10 +174,10 @@ class _LiveVariables:
         self.every = frozenset().union(*self.written.values())
         self._live = {name: self._list_read(node) for name, node in nodes.items()}
 
-    def list_behind_approval(self, name: str) -> _Names:
+    def list_behind(self, name: str, outcome: str) -> _Names:
         edges = (self.content["edges"][edge_id] for edge_id in self.content["adjacency"][name])
-        approving = (edge for edge in edges if edge["on"] == "approved")
-        return self.every.intersection(frozenset().union(*(self._list_behind(name, e) for e in approving)))
+        taken = (edge for edge in edges if edge["on"] == outcome)
+        return self.every.intersection(frozenset().union(*(self._list_behind(name, e) for e in taken)))
 
     def spread(self) -> None:
         """Look at each node, and again where more is read behind it, until nothing is added."""
@@ -99,7 +197,8 @@ class _LiveVariables:
         On a way back people are asked again. What leaves its slot rejected passes no gate.
         """
         is_lost = edge["on"] in REJECTING and self.content["nodes"][edge["target"]]["type"] == "slot_out"
-        if edge["role"] == "return" or is_lost:
+        is_asked = self.until_asked and self.content["nodes"][name]["type"] == "approval"
+        if edge["role"] == "return" or is_lost or is_asked:
             return frozenset()
         condition = edge.get("condition")
         read = self._name(expression_from_json(condition["tree"])) if condition else frozenset()

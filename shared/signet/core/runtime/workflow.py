@@ -31,7 +31,12 @@ from signet.core.runtime.guarded_gates import (
     list_windows_behind,
     look_ahead,
 )
-from signet.core.runtime.live_variables import list_live_variables
+from signet.core.runtime.live_variables import (
+    list_fields_of_variables,
+    list_live_variables,
+    list_unasked_variables,
+    list_variables_read,
+)
 
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
@@ -165,6 +170,21 @@ class Workflow:
     def live_variables(self) -> Mapping[str, frozenset[str]]:
         """Return by approval what is read behind it as it was when people were asked."""
         return list_live_variables(self.content)
+
+    @cached_property
+    def unasked_variables(self) -> Mapping[str, frozenset[str]]:
+        """Return by gate what is read behind it, and shown to nobody before."""
+        return list_unasked_variables(self.content)
+
+    @cached_property
+    def fields_of_variables(self) -> Mapping[str, frozenset[str]]:
+        """Return by variable the fields of the document that its slot reads: it holds for them."""
+        return list_fields_of_variables(self.content)
+
+    @cached_property
+    def variables_read(self) -> Mapping[str, frozenset[str]]:
+        """Return by node the variables that it and the edges behind it read."""
+        return list_variables_read(self.content)
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:

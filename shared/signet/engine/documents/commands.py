@@ -30,10 +30,13 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class RequestTransition:
+    """A request for a transition. `seen` is the digest of what its maker has seen behind refs."""
+
     id: UUID
     expected_version: int
     transition: str
     reason: str | None = None
+    seen: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
+from signet.core.approvals.decided_pins import check_seen
 from signet.core.approvals.eligibility import find_authors, separation_conflict
 from signet.core.approvals.pins import Pins, hash_pins
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -285,9 +286,10 @@ def _request(
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
     pins = _read_pins(operation, context)
-    denied = _separated(context, row, pins) if pins is not None else None
-    if denied is not None:
-        return denied
+    if pins is not None:
+        refused = _separated(context, row, pins) or check_seen(pins, operation.seen)
+        if refused is not None:
+            return refused
     detail = {"pins_hash": hash_pins(pins)} if pins else {}
     change = audit_only_change(
         context, row, f"request:{operation.transition}", operation.reason, detail=detail

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.decided_pins import SeenReference, list_seen
 from signet.core.documents.personal_data import REFERENCE, is_reference, resolve_personal
 from signet.core.errors import Rejected
 from signet.core.runtime.position import parse_position
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
-from signet.engine.cache import CompiledCache
+from signet.engine.cache import CompiledCache, ContractCache
+from signet.engine.documents.references import RefQuery, Refs
 from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import read_values
 from signet.store.documents.read import DocumentInLine, find_document, find_transition_request
@@ -22,15 +24,20 @@ from signet.store.incidents.incidents import read_held_instances
 
 @dataclass(frozen=True, slots=True)
 class DocumentAtWork(DocumentInLine):
-    """A document, with the nodes behind its last passed gate that its workflow has not finished yet."""
+    """A document, with the nodes behind its last passed gate that its workflow has not finished yet.
+
+    Where the reader may ask for what decides, `references` is what they decide about of other documents.
+    """
 
     unfinished: Sequence[str] = ()
+    references: Sequence[SeenReference] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsRead:
     database: Database
     compiled: CompiledCache = field(default_factory=CompiledCache)
+    contracts: ContractCache = field(default_factory=ContractCache)
 
     def read(self, principal: Principal, document_id: UUID) -> DocumentAtWork:
         """Read a document. Answer alike for a missing one and for one that the caller may not read."""
@@ -38,10 +45,30 @@ class DocumentsRead:
             document = find_document(read.connection, principal.tenant_id, document_id)
             if document is None or not may_read(read, document.entity_type):
                 raise document_not_found(document_id)
+            references = self._list_references(read, document)
             columns = {column.name: getattr(document, column.name) for column in fields(document)}
             columns["data"] = resolve(read.connection, principal.tenant_id, document.data)
             unfinished = self._list_unfinished(read.connection, principal.tenant_id, document.instance_id)
-            return DocumentAtWork(**columns, unfinished=unfinished)
+            return DocumentAtWork(**columns, unfinished=unfinished, references=references)
+
+    def _list_references(self, read: ReadTransaction, document: DocumentRecord) -> Sequence[SeenReference]:
+        """List what a request of the reader would decide about; for most documents nothing is read."""
+        tenant_id = read.principal.tenant_id
+        loaded = self.contracts.read(
+            read.connection, tenant_id, document.entity_type, document.contract_version
+        )
+        if loaded is None or not loaded.has_readable_refs:
+            return ()
+        contract = loaded.contract
+        asked = (
+            name
+            for name in contract.separation_of_duties.deciding
+            if document.status in contract.transitions[name].from_states
+        )
+        if not any(read.may(loaded.permission_of_transition(name)) for name in asked):
+            return ()
+        query = RefQuery(loaded, loaded.readable_refs, document.data)
+        return list_seen(Refs(read.connection, tenant_id, {}).pins_of(query))
 
     def _list_unfinished(
         self, connection: Connection, tenant_id: UUID, instance_id: UUID | None

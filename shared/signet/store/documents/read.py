@@ -1,12 +1,14 @@
 """Documents and transition requests as they are shown; nothing is locked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
+from signet.core.approvals.decided_pins import SeenReference, list_seen
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -63,6 +65,19 @@ class TransitionRequestRecord:
     version_now: int
     # Nodes whose call or message the request has withdrawn, and that may have left already.
     may_have_left: list[str]
+    # What a request that decides is about of other documents.
+    references: Sequence[SeenReference]
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedRequest:
+    """A request that decides: what it has pinned, and the data of its document when it was made.
+
+    One of an older release has no pins.
+    """
+
+    pins: dict[str, dict[str, Any]] | None
+    data: dict[str, Any] | None
 
 
 def find_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> DocumentInLine | None:
@@ -75,14 +90,15 @@ def find_transition_request(
     connection: Connection, tenant_id: UUID, request_id: UUID
 ) -> TransitionRequestRecord | None:
     values = {"tenant_id": tenant_id, "request_id": request_id}
-    with connection.cursor(row_factory=class_row(TransitionRequestRecord)) as cursor:
-        return cursor.execute(_SQL.find_transition_request, values).fetchone()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(_SQL.find_transition_request, values).fetchone()
+    if row is None:
+        return None
+    references = list_seen(row.pop("pins"))
+    return TransitionRequestRecord(**row, references=references)
 
 
-def read_request_pins(
-    connection: Connection, tenant_id: UUID, request_id: UUID
-) -> dict[str, dict[str, Any]] | None:
-    """Read what a request that decides has pinned; None where it is of an older release, or decides not."""
+def read_decided(connection: Connection, tenant_id: UUID, request_id: UUID) -> DecidedRequest | None:
     values = {"tenant_id": tenant_id, "request_id": request_id}
-    row: Any = connection.execute(_SQL.read_request_pins, values).fetchone()
-    return row[0] if row is not None else None
+    with connection.cursor(row_factory=class_row(DecidedRequest)) as cursor:
+        return cursor.execute(_SQL.read_decided, values).fetchone()

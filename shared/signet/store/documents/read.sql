@@ -26,11 +26,15 @@ SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reas
                AND CASE r.status WHEN 'superseded' THEN s.created_at <= r.ended_at
                    ELSE e.withdrawn_at <= coalesce(r.ended_at, now()) END
                AND e.left_at IS NOT NULL
-             ORDER BY s.node_id) AS may_have_left
+             ORDER BY s.node_id) AS may_have_left, coalesce(r.pins, '{}') AS pins
 FROM transition_requests r
 JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(request_id)s
 
--- name: read_request_pins
--- Read what a request that decides has pinned of other documents.
-SELECT pins FROM transition_requests WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s
+-- name: read_decided
+-- Read what a request that decides is about: what it has pinned of other documents, and what its document said.
+SELECT q.pins, v.snapshot::jsonb -> 'data' AS data
+FROM transition_requests q
+LEFT JOIN document_versions v
+  ON v.tenant_id = q.tenant_id AND v.document_id = q.document_id AND v.version = q.document_version
+WHERE q.tenant_id = %(tenant_id)s AND q.id = %(request_id)s

@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from signet.core.approvals.decided_pins import describe_decision, list_changed_since, pin_decided
+from signet.core.approvals.decided_pins import (
+    DIGEST_CHARACTERS,
+    check_seen,
+    describe_decision,
+    digest_seen,
+    list_changed_since,
+    list_seen,
+    pin_decided,
+)
 
 
 def pin(number: str | None = "DE-1", **changes: Any) -> Mapping[str, Any]:
@@ -47,3 +55,28 @@ def test_a_pin_names_its_decision() -> None:
     assert describe_decision(pin(approval="a1")) == "approval a1"
     assert describe_decision(pin(request="r1")) == "request r1"
     assert describe_decision(pin()) == "an approval of an older release"
+
+
+def digest(**changes: Any) -> str | None:
+    return digest_seen(list_seen({"vendor": {**pin(), "entity_type": "vendor", **changes}}))
+
+
+def test_a_digest_is_of_what_is_shown() -> None:
+    """Show that its writer, and a version that shows the same, make no other one."""
+    seen = digest()
+    assert seen is not None and len(seen) == DIGEST_CHARACTERS
+    assert digest(version=9, responsible=["vera"], hash="b") == seen
+    others = [digest(values={"number": "DE-2"}), digest(document_id="v2"), digest(version=None, values={})]
+    others.append(digest(read_from="v3"))
+    assert len({seen, *others}) == 1 + len(others)
+    assert digest_seen([]) is None
+
+
+def test_who_decides_names_what_they_have_seen() -> None:
+    pins = {"vendor": {**pin(), "entity_type": "vendor"}}
+    assert check_seen(pins, digest()) is None
+    assert check_seen({}, None) is None
+    unseen, changed = check_seen(pins, None), check_seen(pins, digest(document_id="v2"))
+    assert unseen is not None and changed is not None
+    assert (unseen.code, changed.code) == ("REFERENCES_UNSEEN", "REFERENCES_CHANGED")
+    assert "vendor" in unseen.message and "vendor" in changed.message

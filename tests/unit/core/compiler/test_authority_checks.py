@@ -307,3 +307,17 @@ def test_an_edge_for_errors_that_is_never_taken_is_named(
     assert compiled.artifact is not None, compiled.findings
     named = [finding.place for finding in compiled.findings if finding.code == "ERROR_EDGE_NOT_TAKEN"]
     assert named == (["usr:checks:step"] if is_named else [])
+
+
+@pytest.mark.parametrize(
+    ("deciding", "expected"),
+    [(["submit"], [("ACTION_AFTER_REQUEST", "usr:checks:stamp")]), (["cancel"], []), ([], [])],
+)
+def test_an_action_changes_nothing_that_a_request_has_decided(
+    deciding: list[str], expected: list[tuple[str, str]]
+) -> None:
+    """It stands in the slot before the gate: its change is another one than the person has seen."""
+    compilation = compile_patch(
+        PATCH, read_envelope(change_contract(separation_of_duties={"deciding": deciding}))
+    )
+    assert found(compilation) == expected and compilation.artifact is not None

@@ -1,4 +1,4 @@
-"""The variables that are read behind an approval before they are set again, in small artifacts."""
+"""The variables that are read behind a node before they are set again; and what they were worked out from."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,12 @@ from signet.core.expressions.syntax import parse_expression
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.expressions.template import parse_template
 from signet.core.expressions.types import ANY
-from signet.core.runtime.live_variables import list_live_variables
+from signet.core.runtime.live_variables import (
+    list_fields_of_variables,
+    list_live_variables,
+    list_unasked_variables,
+    list_variables_read,
+)
 
 
 def read(text: str) -> dict[str, Any]:
@@ -40,10 +45,26 @@ LOOK: Mapping[str, Any] = {"type": "approval", "config": {}}
 OUT: Mapping[str, Any] = {"type": "slot_out", "config": {}}
 END: Mapping[str, Any] = {"type": "end", "config": {}}
 SET = script(x="entity.amount")
+GATE: Mapping[str, Any] = {"type": "lifecycle_gate", "config": {}}
 
 
-def find(nodes: Mapping[str, Any], *edges: str, role: str = "forward", condition: str | None = None) -> Any:
-    """Return what `look` pins; edges are like 'look>out:approved', and the last has role and condition."""
+def setting(**set_: str) -> dict[str, Any]:
+    template, findings = parse_template(set_, make_scope(ANY, ANY, ANY))
+    assert template is not None and not findings
+    return template_to_json(template)
+
+
+ACTIONS = {
+    "post": {"kind": "update", "set": setting(note="{entity.number}")},
+    "make": {"kind": "create", "set": setting(number="{entity.number}")},
+    "run": {"kind": "python", "set": setting()},
+}
+
+
+def make_content(
+    nodes: Mapping[str, Any], *edges: str, role: str = "forward", condition: str | None = None
+) -> dict[str, Any]:
+    """Make an artifact; edges are like 'look>out:approved', and the last has role and condition."""
     listed: dict[str, dict[str, Any]] = {}
     for edge in edges:
         (source, target), on = edge.split(":")[0].split(">"), edge.split(":")[1]
@@ -52,14 +73,19 @@ def find(nodes: Mapping[str, Any], *edges: str, role: str = "forward", condition
     if condition is not None:
         listed[edges[-1]]["condition"] = read(condition)
     nodes = {"look": LOOK, "end": END, "first": SET, **nodes}
-    content = {
+    return {
         "nodes": nodes,
         "edges": listed,
-        "actions": {"post": {"kind": "update"}, "run": {"kind": "python"}},
+        "actions": ACTIONS,
+        "slot_map": {},
         "adjacency": {name: [e for e in listed if listed[e]["source"] == name] for name in nodes},
         "reverse_adjacency": {name: [e for e in listed if listed[e]["target"] == name] for name in nodes},
     }
-    return list_live_variables(content)["look"]
+
+
+def find(nodes: Mapping[str, Any], *edges: str, role: str = "forward", condition: str | None = None) -> Any:
+    """Return what `look` pins."""
+    return list_live_variables(make_content(nodes, *edges, role=role, condition=condition))["look"]
 
 
 @pytest.mark.parametrize(
@@ -126,3 +152,87 @@ def test_a_rejection_out_of_the_slot_passes_no_gate() -> None:
     way = ("look>more:approved", "more>again:approved", "again>out:done", "out>then:done")
     assert find(nodes, *way, "more>out:rejected") == frozenset()
     assert find(nodes, *way, "more>then:rejected") == {"x"}
+
+
+def test_until_people_are_asked_ends_at_an_approval() -> None:
+    nodes = {
+        "gate": GATE,
+        "more": LOOK,
+        "then": call("{context.x}"),
+        "small": call("{context.y}"),
+        "set": script(y="1"),
+    }
+    content = make_content(
+        nodes, "gate>more:passed", "more>then:approved", "gate>small:passed", "gate>then:refused"
+    )
+    assert list_unasked_variables(content) == {"gate": {"y"}}
+
+
+@pytest.mark.parametrize(
+    ("node", "on", "expected"),
+    [
+        (call("{context.x}"), "delivered", {"x"}),
+        (script(y="context.z"), "done", {"x", "z"}),
+        (script(x="1"), "done", set()),
+        (call("", "x"), "delivered", set()),
+        (call("", "x"), "error", {"x"}),
+        (action("run"), "done", {"x", "*"}),
+        (action("post"), "done", {"x"}),
+        (LOOK, "approved", set()),
+        (LOOK, "rejected", {"x"}),
+    ],
+)
+def test_what_a_node_and_its_edges_read(node: Mapping[str, Any], on: str, expected: set[str]) -> None:
+    node = {"logic": {}, **node}
+    content = make_content({"then": node}, f"then>end:{on}", condition="context.x == 1")
+    assert list_variables_read(content)["then"] == expected
+
+
+def fields(slots: Mapping[str, str], nodes: Mapping[str, Any], *edges: str) -> Mapping[str, Any]:
+    return list_fields_of_variables(
+        {**make_content(nodes, *(edges or ("look>end:approved",))), "slot_map": slots}
+    )
+
+
+def test_a_variable_holds_for_all_that_its_slot_reads() -> None:
+    """A condition beside the script decides as much as the script."""
+    choice = {"type": "condition", "config": {}}
+    content = make_content({"choice": choice}, "choice>first:done", condition="entity.kind == 'big'")
+    assert list_fields_of_variables({**content, "slot_map": {}}) == {"x": {"amount"}}
+    in_slot = {**content, "slot_map": {"choice": "s", "first": "s"}}
+    assert list_fields_of_variables(in_slot) == {"x": {"amount", "kind"}}
+
+
+def test_the_gates_beside_a_slot_count() -> None:
+    gate = {**GATE, "logic": {"/condition": {"expression": read("entity.limit > 1")["tree"]}}}
+    slots = {"first": "s", "in": "s", "out": "s"}
+    ends = {"in": {"type": "slot_in", "config": {}}, "out": OUT}
+    before = fields(slots, {**ends, "gate": gate}, "gate>in:passed", "in>first:done", "first>out:done")
+    behind = fields(slots, {**ends, "gate": gate}, "in>first:done", "first>out:done", "out>gate:done")
+    assert before == behind == {"x": {"amount", "limit"}}
+    assert fields(slots, {"gate": gate}, "gate>end:passed") == {"x": {"amount"}}
+
+
+def test_what_another_variable_was_worked_out_from_counts() -> None:
+    nodes = {"then": script(y="context.x"), "other": script(z="context"), "loose": script(w="context.v")}
+    found = fields({}, nodes)
+    assert (found["y"], found["z"], found["w"]) == ({"amount"}, {"amount"}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        ({"look": LOOK}, {"*"}),
+        ({"rule": {"type": "rule", "config": {}}}, {"*"}),
+        ({"run": action("run")}, {"*"}),
+        ({"unknown": action("store.set")}, {"*"}),
+        ({"whole": script(y="entity")}, {"*"}),
+        ({"post": action("post")}, {"amount", "number"}),
+        ({"make": action("make")}, {"amount", "number"}),
+        ({"post": {**action("post"), "config": {"action": "post", "save_as": "y"}}}, {"*"}),
+        ({"make": {**action("make"), "config": {"action": "make", "save_as": "y"}}}, {"amount", "number"}),
+        ({"ask": call("{entity.name}", "y")}, {"amount", "name"}),
+    ],
+)
+def test_what_stands_beside_a_script_in_its_slot(beside: Mapping[str, Any], expected: set[str]) -> None:
+    assert fields({"first": "s", **dict.fromkeys(beside, "s")}, beside)["x"] == expected

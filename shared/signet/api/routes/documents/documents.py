@@ -18,6 +18,7 @@ from signet.api.http.parameters import (
     require_version,
 )
 from signet.api.http.routing import Routes
+from signet.core.approvals.decided_pins import digest_seen
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Amend, Applied, Create, Delete, RunAction, Update
 from signet.engine.documents.read import DocumentAtWork
@@ -82,7 +83,9 @@ def _add_making(routes: Routes) -> None:
 
     @routes.get("/v1/documents/<document_id>", "One document", DocumentAtWork, is_versioned=True)
     def get_document(call: Call, document_id: PathId) -> HttpAnswer:
-        return show_record(call.use.documents_read.read(call.principal, document_id))
+        """Show a document. Its ETag also names the `references`, for a request that decides."""
+        document = call.use.documents_read.read(call.principal, document_id)
+        return HttpAnswer(document, version=document.version, seen=digest_seen(document.references))
 
 
 def _add_edits(routes: Routes) -> None:

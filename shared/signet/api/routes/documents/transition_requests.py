@@ -5,7 +5,15 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.parameters import IfMatch, Named, PathId, QueryReason, Reason, require_version
+from signet.api.http.parameters import (
+    IfMatch,
+    Named,
+    PathId,
+    QueryReason,
+    Reason,
+    parse_seen,
+    require_version,
+)
 from signet.api.http.routing import Routes
 from signet.core.errors import Rejected
 from signet.core.validation.strict_model import Strict
@@ -35,9 +43,11 @@ def add_transition_request_routes(routes: Routes) -> None:
         """Request a transition, which the workflow performs or refuses.
 
         With `Prefer: wait` the outcome is answered, if it comes in time. That is 200 where the transition was
-        performed. Otherwise it is TRANSITION_REFUSED with the `outcome` and the `request_id`.
+        performed. Otherwise it is TRANSITION_REFUSED with the `outcome` and the `request_id`. A request that
+        decides wants the ETag of the whole document, which names what was seen of other documents.
         """
-        operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
+        version, seen = require_version(if_match), parse_seen(if_match)
+        operation = RequestTransition(document_id, version, new.transition, new.reason, seen)
         applied = call.use.documents.mutate(call.caller, operation)
         location = f"/v1/requests/{applied.request_id}"
 

@@ -194,6 +194,12 @@ SLOT: Mapping[str, tuple[str, str, str]] = {
         "'{place}' changes the document between '{approval}' and the gate that uses its decision.",
         "Move the action before the approval, or into a slot after the gate.",
     ),
+    "ACTION_AFTER_REQUEST": (
+        "warning",
+        "'{place}' changes the document after a person has decided by asking for '{transition}'. Where it"
+        " changes anything, the request is refused.",
+        "Move the action into a slot after the gate, or before the person asks.",
+    ),
     "LIMIT_EXCEEDED": (
         "error",
         "There are {count} {what}, more than the {limit} that a workflow may have.",

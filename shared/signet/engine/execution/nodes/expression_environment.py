@@ -28,6 +28,8 @@ class ExpressionEnvironment:
     caller: Caller
     # Other documents are read: any step of the wave may change what they say.
     follows_refs: bool = False
+    # The variables that were older than an edit when the wave began, with the fields that differ.
+    outdated: Mapping[str, Sequence[str]] | None = None
     _shared: dict[str, Any] | None = None
 
     def make(

@@ -23,7 +23,7 @@ from signet.engine.execution.nodes.approval_progress import move_request, next_m
 from signet.engine.execution.nodes.approval_proof import check_approvals, find_absent_requester
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.request_pins import pin_by_request
+from signet.engine.execution.nodes.request_pins import decide_by_request
 from signet.engine.execution.nodes.unasked_content import find_unasked_passage
 from signet.ids import make_id
 from signet.store.approvals.requests import LiveRequest
@@ -88,7 +88,9 @@ class LifecycleGateHandler:
             before = context.execution.projection.pins
             decision = replace(decision, pins=carry_pins(before, _join_pins(requests)))
         if decision.outcome == "passed" and _is_decided_by_request(context, node):
-            decision = pin_by_request(context, node, decision)
+            decision = decide_by_request(context, node, decision)
+            if decision.outcome is None:
+                return Blocked(decision.reason or "", decision.evidence)
         return self._plan_passage(context, node, decision)
 
     def _plan_passage(

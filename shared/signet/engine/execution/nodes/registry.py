@@ -19,6 +19,7 @@ from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.outdated_variables import find_outdated_read
 from signet.engine.execution.nodes.unasked_content import find_unasked_act
 from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
@@ -40,13 +41,14 @@ _LASTING = frozenset(("action", "webhook_out"))
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
     deciding = context.execution.workflow.nodes[token.node]
-    if not context.may_read_refs(deciding):
-        return context.decision_input(token)
-    problem = find_unpinned_read(context, deciding)
+    reads_refs = context.may_read_refs(deciding)
+    problem = find_unpinned_read(context, deciding) if reads_refs else None
+    problem = problem or find_outdated_read(context, deciding)
     if problem:
         return replace(context.decision_input(token), problem=problem)
-    keep_sources(context, deciding)
-    keep_deciders(context, deciding)
+    if reads_refs:
+        keep_sources(context, deciding)
+        keep_deciders(context, deciding)
     return context.decision_input(token)
 
 
@@ -59,9 +61,11 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     if problem is not None:
         return Blocked(problem)
     reads_refs = context.may_read_refs(node)
-    unpinned = find_unpinned_read(context, node) if reads_refs else None
-    if unpinned is not None:
-        return Blocked(unpinned)
+    unread = find_unpinned_read(context, node) if reads_refs else None
+    if unread is None and not token.rejected:
+        unread = find_outdated_read(context, node)
+    if unread is not None:
+        return Blocked(unread)
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved

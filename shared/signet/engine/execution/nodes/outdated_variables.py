@@ -1,0 +1,66 @@
+"""Variables that are older than what people have changed since: no step reads them.
+
+They are read again when their slot sets them again, or when the document says again what it said. So they are
+when people have approved the document with them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from signet.core.runtime.deciding_slots import EVERY
+from signet.core.runtime.workflow import WorkflowNode
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.store.documents.write import DocumentRow
+from signet.store.instances.outdated_variables import SetVariable, list_outdated
+
+
+def find_outdated_read(context: InstanceContext, node: WorkflowNode) -> str | None:
+    """Return why the node may not read: a variable is older than what people have changed since."""
+    read = context.execution.workflow.variables_read[node.id]
+    if not read:
+        return None
+    outdated = find_outdated(context, read)
+    return f"VARIABLE_OUTDATED: {node.id} reads {describe_outdated(outdated)}" if outdated else None
+
+
+def find_outdated(context: InstanceContext, names: Collection[str]) -> Mapping[str, Sequence[str]]:
+    """Return the variables that are older than a change by people, with the fields that differ.
+
+    One that people have approved as it is may be read. A wave asks the database once, and only where one is
+    read that no step of the wave has set.
+    """
+    execution, document = context.execution, context.document
+    variables = execution.projection.context
+    wanted = set(variables) if EVERY in names else variables.keys() & set(names)
+    if document is None or not wanted - execution.set_now:
+        return {}
+    if context.environment.outdated is None:
+        context.environment.outdated = _read_outdated(context, document)
+    found = context.environment.outdated
+    shown = {
+        name
+        for request in context.approvals.list_live(context.row.id)
+        if request.status == "approved" and (request.applied or request.document_version == document.version)
+        for name, value in (request.variables or {}).items()
+        if variables.get(name) == value
+    }
+    return {name: found[name] for name in sorted(wanted - execution.set_now - shown) if name in found}
+
+
+def describe_outdated(outdated: Mapping[str, Sequence[str]]) -> str:
+    """Say which variables are older than which fields."""
+    return "; ".join(
+        f"context.{name}, and {', '.join(fields)} was changed since" for name, fields in outdated.items()
+    )
+
+
+def _read_outdated(context: InstanceContext, document: DocumentRow) -> Mapping[str, Sequence[str]]:
+    known, variables = context.execution.workflow.fields_of_variables, context.execution.projection.context
+    fields = {name: known.get(name, frozenset({EVERY})) for name in variables}
+    asked = [
+        SetVariable(name, value, None if EVERY in fields[name] else sorted(fields[name]))
+        for name, value in variables.items()
+    ]
+    controls = (step for step in context.execution.changed.values() if step.is_control)
+    edits = [(step.version, step.version_after) for step in controls if step.version_after > step.version]
+    place = context.tenant_id, document.entity_type, document.id
+    return list_outdated(context.documents.connection, *place, document.data, asked, edits)
