@@ -13,6 +13,9 @@ help:  ## Show these targets
 run: .venv/installed-local  ## Start Signet on its own Postgres at http://127.0.0.1:$(PORT)
 	@exec $(BIN)/signet run --port $(PORT) --end-with-parent
 
+# A process that keeps no bytecode rewrites and compiles each module of the tests again.
+test check pooler simulate faults: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/installed-dev  ## All tests, in parallel, on a throw-away Postgres
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 

@@ -4,6 +4,7 @@ SIGNET_TEST_DATABASE_URL (an admin's) names an existing server to use instead of
 need a superuser are skipped when that admin is none, as on a managed server.
 """
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -54,6 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if IS_POOLED:
         start_pooler(server, _running)
     os.environ[_SERVER], os.environ[_TEMPLATE] = url, template
+
+
+def pytest_collection_finish() -> None:
+    """Take the tests and all modules out of what the collector walks: they live as long as the run."""
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:
