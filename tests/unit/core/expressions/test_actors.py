@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from signet.core.expressions import Compiled, Environment, compile_expression, parse_expression
+from signet.core.expressions import (
+    Compiled,
+    Environment,
+    ExpressionError,
+    compile_expression,
+    parse_expression,
+)
 from signet.core.expressions.actors import (
     find_person_against,
     make_envs_behind,
@@ -21,7 +27,9 @@ KEY: dict[str, Any] = {
 
 
 def compiled(text: str) -> Compiled:
-    return compile_expression(parse_expression(text))
+    expression = parse_expression(text)
+    assert not isinstance(expression, ExpressionError)
+    return compile_expression(expression)
 
 
 def list_behind(_condition: Compiled, env: Environment) -> Iterable[Environment]:
