@@ -24,7 +24,7 @@ from signet.store.schema.server import create_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.support.database.catalogue import RUNTIME_ROLES
 from tests.support.database.runtime_roles import IS_POOLED, as_role, expect_clean_sessions, start_pooler
-from tests.support.database.server import drop_database
+from tests.support.database.server import drop_database, hang_up, make_database
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
 _TEMPLATE = "SIGNET_TEST_TEMPLATE"
@@ -48,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
         url = server.url
     template = f"signet_template_{os.getpid()}"
     create_database(url, template)
+    _running.callback(hang_up, url)
     _running.callback(drop_database, url, template)
     migrate_up(use_database(url, template), read_migrations(MIGRATIONS_FOLDER), say=lambda _: None)
     for role in RUNTIME_ROLES:
@@ -67,9 +68,11 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
-def server_url() -> str:
-    """Return an admin's URL of the server of this run."""
-    return os.environ[_SERVER]
+def server_url() -> Iterator[str]:
+    """Yield an admin's URL of the server of this run."""
+    url = os.environ[_SERVER]
+    yield url
+    hang_up(url)
 
 
 @pytest.fixture
@@ -85,7 +88,7 @@ def empty_database_url(server_url: str) -> Iterator[str]:
 def owner_url(server_url: str) -> Iterator[str]:
     """Yield an admin's URL of a migrated database of this test's own."""
     name = f"signet_{uuid4().hex}"
-    create_database(server_url, name, template=os.environ[_TEMPLATE])
+    make_database(server_url, name, os.environ[_TEMPLATE])
     url = use_database(server_url, name)
     yield url
     expect_clean_sessions(url)
