@@ -13,6 +13,9 @@ help:  ## Show these targets
 run: .venv/installed-local  ## Start Signet on its own Postgres at http://127.0.0.1:$(PORT)
 	@exec $(BIN)/signet run --port $(PORT) --end-with-parent
 
+# A process that keeps no bytecode rewrites and compiles each module of the tests again.
+test check pooler simulate faults: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/installed-dev  ## All tests, in parallel, on a throw-away Postgres
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
@@ -26,11 +29,14 @@ types: .venv/installed-dev
 architecture: .venv/installed-dev
 	$(BIN)/lint-imports
 
+# A traced test takes twice as long: these alone must enter every branch of core, and all others run untraced.
+TRACED = tests/unit tests/scenarios/repair tests/scenarios/use_cases
 check: lint types architecture e2e clients .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, generated clients, tests with coverage of core
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n auto --dist worksteal
+	$(BIN)/coverage run -m pytest -n auto --dist worksteal $(TRACED)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=100
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TRACED:%=--ignore=%)
 
 simulate: .venv/installed-dev  ## Let 2,000 documents wander among failures and repairs: each has a way on at every moment
 	SIGNET_TEST_CAMPAIGN=1 $(BIN)/python -m pytest -q -n auto tests/simulation/test_random_repairs.py

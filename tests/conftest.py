@@ -4,6 +4,7 @@ SIGNET_TEST_DATABASE_URL (an admin's) names an existing server to use instead of
 need a superuser are skipped when that admin is none, as on a managed server.
 """
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -23,7 +24,7 @@ from signet.store.schema.server import create_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.support.database.catalogue import RUNTIME_ROLES
 from tests.support.database.runtime_roles import IS_POOLED, as_role, expect_clean_sessions, start_pooler
-from tests.support.database.server import drop_database
+from tests.support.database.server import drop_database, hang_up, make_database
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
 _TEMPLATE = "SIGNET_TEST_TEMPLATE"
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
         url = server.url
     template = f"signet_template_{os.getpid()}"
     create_database(url, template)
+    _running.callback(hang_up, url)
     _running.callback(drop_database, url, template)
     migrate_up(use_database(url, template), read_migrations(MIGRATIONS_FOLDER), say=lambda _: None)
     for role in RUNTIME_ROLES:
@@ -56,14 +58,21 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[_SERVER], os.environ[_TEMPLATE] = url, template
 
 
+def pytest_collection_finish() -> None:
+    """Take the tests and all modules out of what the collector walks: they live as long as the run."""
+    gc.freeze()
+
+
 def pytest_unconfigure() -> None:
     _running.close()
 
 
 @pytest.fixture(scope="session")
-def server_url() -> str:
-    """Return an admin's URL of the server of this run."""
-    return os.environ[_SERVER]
+def server_url() -> Iterator[str]:
+    """Yield an admin's URL of the server of this run."""
+    url = os.environ[_SERVER]
+    yield url
+    hang_up(url)
 
 
 @pytest.fixture
@@ -79,7 +88,7 @@ def empty_database_url(server_url: str) -> Iterator[str]:
 def owner_url(server_url: str) -> Iterator[str]:
     """Yield an admin's URL of a migrated database of this test's own."""
     name = f"signet_{uuid4().hex}"
-    create_database(server_url, name, template=os.environ[_TEMPLATE])
+    make_database(server_url, name, os.environ[_TEMPLATE])
     url = use_database(server_url, name)
     yield url
     expect_clean_sessions(url)

@@ -19,10 +19,9 @@ import pytest
 
 from signet.engine.documents.commands import Create
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import act_as, use_database
+from signet.store.schema.server import act_as, read_server_major, use_database
 from tests.support.company import INVOICE, make_company
 from tests.support.database.embedded_postgres import processes_about, until
-from tests.support.database.server import drop_database
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no signal tells of a parent's end")
 PEOPLE = {"ada", "fiona", "frank", "anton", "olga", "sam", "wanda", "carl"}
@@ -212,7 +211,7 @@ def test_a_server_of_ones_own_is_used_and_not_stopped(
     assert call(read_greeting(process))["status"] == "ok"
     assert [path.name for path in (folder / ".signet").iterdir()] == ["development-secret"]
     assert end(process, signal.SIGTERM) == "stopping\n"
-    drop_database(empty_database_url, "none")  # the port still answers
+    assert read_server_major(empty_database_url) >= 16  # the port still answers
 
 
 def test_what_is_made_while_it_runs_is_moved(start: Start, folder: Path, owner_url: str) -> None:

@@ -12,10 +12,10 @@ import psycopg
 
 from signet.engine.documents.commands import Applied, Create
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import create_database, use_database
+from signet.store.schema.server import use_database
 from tests.support.company import INVOICE, Company, make_company
 from tests.support.database.runtime_roles import as_role, expect_clean_sessions
-from tests.support.database.server import drop_database
+from tests.support.database.server import drop_database, make_database
 from tests.support.database.unguarded import execute_unguarded
 
 Admin = psycopg.Connection[tuple[Any, ...]]
@@ -77,7 +77,7 @@ class CompanyWithWorkers:
 @contextmanager
 def standing_company(server_url: str) -> Iterator[CompanyWithWorkers]:
     name = f"signet_{uuid4().hex}"
-    create_database(server_url, name, template=os.environ["SIGNET_TEST_TEMPLATE"])
+    make_database(server_url, name, os.environ["SIGNET_TEST_TEMPLATE"])
     url = use_database(server_url, name)
     database = Database(as_role(url, "signet_api"), PoolSettings(size=8))
     try:

@@ -22,13 +22,13 @@ from signet.store.instances.waves import open_wave, parse_opened_wave
 from signet.store.outbox.due_tenants import due_tenants
 from signet.store.outbox.measures import measure_queue
 from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, claim, fill
-from signet.store.schema.server import create_database, use_database
+from signet.store.schema.server import use_database
 from signet.store.tenants.eligibility import read_eligibility_changes
 from tests.integration.store.plans.probes import API, LARGE, ROW, SMALL, WORKER, Probe
 from tests.integration.store.plans.queries import LISTED, LISTS, QUEUE, list_probes
 from tests.support.database.queue_rows import Admin
 from tests.support.database.runtime_roles import as_role
-from tests.support.database.server import drop_database
+from tests.support.database.server import drop_database, make_database
 
 SCRIPT = Path(__file__).with_name("rows.sql")
 TABLES = [
@@ -62,7 +62,7 @@ Node = Mapping[str, Any]
 def filled(server_url: str) -> Iterator[str]:
     """Yield an admin's URL of the filled database."""
     name = f"signet_{uuid4().hex}"
-    create_database(server_url, name, template=os.environ["SIGNET_TEST_TEMPLATE"])
+    make_database(server_url, name, os.environ["SIGNET_TEST_TEMPLATE"])
     url = use_database(server_url, name)
     try:
         with psycopg.connect(url, autocommit=True) as admin:

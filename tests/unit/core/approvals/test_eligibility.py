@@ -102,6 +102,21 @@ def test_a_closed_request_takes_no_vote() -> None:
     assert isinstance(denial, Denial) and denial.code == CLOSED
 
 
+def test_a_lapsed_vote_is_no_seat_to_fill() -> None:
+    lapsed = tuple(replace(seat, status="lapsed") for seat in sit("ada"))
+    assert choose("ada", lapsed, stand("ada")) == NOT_YOURS
+
+
+def test_a_bar_comes_after_the_duties_and_before_the_seat() -> None:
+    bar = Denial("VOTE_BARRED_BY_GRANT", "ada gave it to themselves")
+    barring = replace(stand("ada"), find_barring_grant=lambda person, delegation, seat: bar)
+    assert choose_seat("ada", sit("ada"), barring) == bar
+    both = replace(stand("ada", barred={"ada"}), find_barring_grant=lambda person, delegation, seat: bar)
+    assert choose("ada", sit("ada"), both) == BARRED
+    free = replace(stand("ada"), find_barring_grant=lambda person, delegation, seat: None)
+    assert choose("ada", sit("ada"), free) == 1
+
+
 def test_a_seat_of_a_role_is_filled_once() -> None:
     voting = stand({"cfo": ["finance"], "second": ["finance"]})
     seats = vote(ALL, sit("@finance", "ada"), finance="approved")

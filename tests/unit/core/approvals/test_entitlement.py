@@ -87,3 +87,25 @@ def test_the_first_denial_counts() -> None:
     check = check_all(no("FIRST"), no("SECOND"))
     assert (denial := check("ann")) is not None and denial.code == "FIRST"
     assert check("ben") is None
+
+
+def test_a_vote_from_a_seat_that_the_workflow_has_not_drawn_is_unproven() -> None:
+    added = Seat(1, 3, holder_user_id="dora")
+    check = replace(CHECK, seats=(*CHECK.seats, added))
+    denied = check.choose("dora")
+    assert isinstance(denied, Denial) and denied.code == "APPROVAL_UNPROVEN"
+    assert denied.sentence == "the policy draws no such seat as 3 of stage 1"
+    stranger = check.choose("eve")
+    assert isinstance(stranger, Denial) and stranger.code == "APPROVAL_NOT_YOURS"
+
+
+def test_who_changed_what_the_document_reads_of_others_is_told_where() -> None:
+    values = {"iban": "DE", "city": "Bonn"}
+    pin = {"entity_type": "vendor", "document_id": "1", "version": 2, "values": values}
+    check = replace(CHECK, pins={"vendor": {**pin, "responsible": ["dora"]}, "payer": pin})
+    denied = check.make_conflict_check()("dora")
+    assert denied is not None and denied.sentence == (
+        "dora last changed what this document reads of others (vendor: vendor.city, vendor.iban)"
+        " and may not decide about it"
+    )
+    assert check.make_conflict_check()("ben") is None

@@ -58,6 +58,12 @@ BREAKS: dict[str, tuple[Break, str, str]] = {
         lambda p: node(p, "told").update(type="policy_gate"), "NODE_TYPE_RESERVED", f"{U}told"),
     "an unknown key": (
         lambda p: node(p, "told")["config"].update(urgent=True), "NODE_CONFIG_INVALID", f"{U}told"),
+    "an account that is not named": (
+        lambda p: node(p, "told")["config"].update(run_as="service_account"),
+        "SERVICE_ACCOUNT_MISSING", f"{U}told"),
+    "an account of another": (
+        lambda p: node(p, "told")["config"].update(service_account="posting"),
+        "SERVICE_ACCOUNT_UNEXPECTED", f"{U}told"),
     "a missing key": (lambda p: node(p, "told")["config"].pop("text"), "NODE_CONFIG_INVALID", f"{U}told"),
     "nobody to approve": (
         lambda p: node(p, "finance")["config"].update(approvers=[]), "NODE_CONFIG_INVALID", f"{U}finance"),

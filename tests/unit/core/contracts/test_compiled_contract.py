@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.contracts.compiled_contract import CompiledContract, check_contract_expressions
+from signet.core.contracts.compiled_contract import CompiledContract, Denial, check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.expression_scope import (
     make_scope,
@@ -47,6 +47,20 @@ def test_authority_is_a_permission_and_a_condition() -> None:
     denied = spoken.authorize("invoice:submit", ["invoice:*"], env)
     assert denied is not None
     assert denied.sentence == "'invoice:submit' is given only where it is little (entity.total <= 100)"
+
+
+def test_a_condition_holds_for_the_persons_behind_a_key_too() -> None:
+    loaded = load(conditions={"invoice:submit": "actor.user_id != 'ada'"})
+    env: dict[str, Any] = {"actor": {"user_id": "key:erp", "roles": []}}
+
+    def authorize(*persons: str) -> Denial | None:
+        behind = [{"actor": {"user_id": person, "roles": []}} for person in persons]
+        return loaded.authorize("invoice:submit", ["*:*"], env, lambda condition, env: behind)
+
+    assert authorize("mia") is None
+    denied = authorize("mia", "ada")
+    assert denied is not None and denied.code == "PERMISSION_CONDITION"
+    assert denied.sentence.endswith(": not for ada, who is behind the key")
 
 
 @pytest.mark.parametrize(
@@ -110,6 +124,7 @@ def test_which_refs_are_followed_is_known_of_each_expression() -> None:
     )
     both = frozenset({("customer", "name"), ("payer", "name")})
     assert loaded.has_readable_refs
+    assert loaded.readable_refs == both
     assert not load(fields={**VALID["fields"], "customer": {**customer, "reads": {}}}).has_readable_refs
     assert loaded.refs_of_conditions == {"invoice:submit": {("customer", "name")}, "invoice:edit": set()}
     assert loaded.refs_of_actions == {"thank": both, "ask": set()}

@@ -132,3 +132,19 @@ def test_a_rule_names_only_fields_that_there_are() -> None:
         ("RULE_FIELD_UNKNOWN", "/actions/4/field"),
     ]
     assert known in found[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("operations", "action", "writes"),
+    [
+        ([], {"kind": "set", "values": {"vendor": "x"}}, True),
+        (["create", "update"], {"kind": "set", "values": {"vendor": "x"}}, True),
+        (["create", "delete"], {"kind": "set", "values": {"vendor": "x"}}, False),
+        ([], REJECT, False),
+    ],
+)
+def test_a_rule_writes_on_the_way_where_it_sets_values_in_updates(
+    operations: list[str], action: dict[str, Any], writes: bool
+) -> None:
+    rule = read({"expression": "entity.total > 1"}, actions=[action], operations=operations)
+    assert compiled(rule).writes_on_the_way is writes

@@ -14,7 +14,7 @@ from signet.core.explain.instance_record import (
     TriggerRecord,
 )
 from signet.core.explain.waits import AWAITED
-from signet.core.runtime.projection import DRIFT
+from signet.core.runtime.projection import DRIFT, POINTED_BEHIND
 from tests.support.core.instance_records import (
     DOCUMENT,
     DRAFT,
@@ -228,6 +228,27 @@ def test_what_an_endpoint_holds_goes_on_by_itself() -> None:
     )
 
 
+def test_who_asked_and_is_no_member_any_more_is_named_with_all_ways_out() -> None:
+    absent = record(status="paused", reason="ACTOR_NOT_ACTIVE: carl", request_id=UUID(int=9))
+    text = tell(absent)
+    assert "Make the person who asked an active member again." in text
+    assert "Or another member asks for the same." in text
+    assert "Or cancel the token" not in text
+    tokens = [token("sys:gate:approve", "ready"), token(DRAFT, "ready"), token(FINANCE)]
+    gated = tell(record(status="paused", reason="ACTOR_NOT_ACTIVE: carl", tokens=tokens))
+    assert gated.count("Or cancel the token at") == 1
+    assert "Or another member asks for the same." not in gated
+
+
+def test_what_outages_gave_back_and_what_only_waits_for_a_time() -> None:
+    back = replace(
+        trigger("pending"), given_back=2, given_back_since=NOW, given_back_code="DATABASE_UNAVAILABLE"
+    )
+    assert "It was given back 2 times since 2026-03-01 12:00:00 UTC" in tell(record(triggers=[back]))
+    timed = replace(trigger("pending"), event_type="continue", attempts=0, is_scheduled=True, due_at=LATER)
+    assert "The trigger continue" not in tell(record(triggers=[timed]))
+
+
 def test_one_that_should_go_on_is_said_to_be_stuck_when_nothing_wakes_it() -> None:
     ready = record(tokens=[token(DRAFT, "ready")])
     assert "nothing will wake it: wake it, or rebuild it." in tell(ready)
@@ -269,6 +290,7 @@ def test_what_was_approved_of_other_documents_is_listed_with_its_approval() -> N
         "vendor": {**pin, "approval": str(UUID(int=8)), "inherited_from": str(UUID(int=9))},
         "payer": {**pin, "version": None, "values": {}, "approval": str(UUID(int=8))},
         "agent": pin,
+        "bank": {**pin, "version": None, POINTED_BEHIND: True},
     }
     text = tell(replace(record(), instance=replace(INSTANCE, pins=pins)))
     seven, eight, nine = UUID(int=7), UUID(int=8), UUID(int=9)
@@ -279,4 +301,5 @@ def test_what_was_approved_of_other_documents_is_listed_with_its_approval() -> N
         f"agent: city and iban of document {seven} as of version 2, by an approval of an older release."
         in text
     )
+    assert f"bank: a step has pointed it to document {seven}. Nobody has approved what that says." in text
     assert "as it was approved" not in tell(record())

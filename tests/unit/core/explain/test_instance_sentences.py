@@ -90,6 +90,10 @@ from tests.support.core.small_workflows import compile_slot
             control("advanced", token="T", node=DRAFT, reason="it came by phone"),
             'The state "draft" need not be waited for any more: it came by phone.',
         ),
+        (
+            control("references_changed", refs=["vendor"]),
+            "What the document refers to has changed: vendor, since people were asked.",
+        ),
         (step(DRAFT, status="cancelled"), 'The state "draft": cancelled. (for carl)'),
         (
             step(

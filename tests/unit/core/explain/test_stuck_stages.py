@@ -142,3 +142,9 @@ def test_behind_a_gate_an_approval_is_not_got_rid_of_by_ending_its_workflow() ->
         (only,) = explain_instance(artifact, None, found).stuck_stages
         told = {CANCEL, KEEPS} <= set(only.remedies), KEPT_BEHIND in only.remedies
         assert told == (is_possible, not is_possible)
+
+
+def test_where_people_are_asked_by_name_each_named_remedy_is_told() -> None:
+    named = replace(STUCK, roles=[], named_remedies=["Hand the seat over"])
+    remedies = explained(named).remedies
+    assert remedies[remedies.index(BY_NAME) + 1] == "Hand the seat over."

@@ -8,6 +8,7 @@ from signet.core.explain.instance_record import LapsedVoteRecord, VoterRecord
 from signet.core.explain.voters import MAX_SHOWN_PEOPLE, describe_obstacles
 from tests.support.core.instance_records import CONTRACT
 from tests.unit.core.explain.test_approval_requests import FINANCE_SEAT, REQUEST, explained, said
+from tests.unit.core.explain.test_stuck_stages import STUCK
 
 
 def kept(person: str, **more: Any) -> VoterRecord:
@@ -50,3 +51,20 @@ def test_of_many_people_who_are_kept_the_first_are_named_and_all_others_counted(
     assert sentences[0] == "Not p00: needs the permission 'a:b'."
     assert len(sentences) == MAX_SHOWN_PEOPLE + 2
     assert sentences[-2:] == ["Nor 3 more.", "p00 may still reject it."]
+
+
+def test_between_two_stages_nobody_is_asked() -> None:
+    stuck = replace(STUCK, request_id=REQUEST.id)
+    assert any(
+        "Stage 1 is decided, and stage 2 cannot begin: nobody may decide it." in sentence
+        for sentence in said(REQUEST, stuck_stages=[stuck])
+    )
+
+
+def test_who_has_rejected_the_same_content_is_asked_alone() -> None:
+    rejected = Seat(1, 1, holder_role="finance", status="rejected", decided_by="ada")
+    seat = Seat(1, 1, "ada", needed_role="finance")
+    told = " ".join(said(replace(REQUEST, seats=[seat], rejected_seats=[rejected])))
+    assert "ada alone is asked there, because they have rejected the same content." in told
+    another = " ".join(said(replace(REQUEST, seats=[seat], rejected_seats=[replace(rejected, position=2)])))
+    assert "alone" not in another

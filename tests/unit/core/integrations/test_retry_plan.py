@@ -8,6 +8,7 @@ import pytest
 from signet.core.compiler.node_configurations import (
     MAX_ATTEMPTS,
     NotificationConfiguration,
+    RetryConfiguration,
     WebhookOutConfiguration,
 )
 from signet.core.explain.node_sentences import describe_step
@@ -79,3 +80,11 @@ def test_it_is_said_in_english() -> None:
     config["retry"] = {"attempts": 1, "every": None, "until": None}
     text = " ".join(describe_step("webhook_out", config, Vocabulary("invoice")))
     assert "It is tried up to 1 time." in text
+
+
+@pytest.mark.parametrize(
+    "declared", [{}, {"every": "PT1H"}, {"until": "PT1H"}, {"every": "PT1H", "until": "PT1H"}]
+)
+def test_either_duration_may_be_left_out(declared: dict[str, Any]) -> None:
+    kept = RetryConfiguration.model_validate(declared)
+    assert (kept.every, kept.until) == (declared.get("every"), declared.get("until"))

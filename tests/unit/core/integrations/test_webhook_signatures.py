@@ -1,11 +1,21 @@
 """Standard Webhooks 1.0.0: the specification's own example, and everything that does not hold."""
 
 import base64
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.integrations.webhook_signatures import TOLERANCE_SECONDS, parse_secret, sign, verify
+from signet.core.integrations.webhook_signatures import (
+    OWN_TYPE,
+    TOLERANCE_SECONDS,
+    is_own,
+    parse_secret,
+    sign,
+    verify,
+    write_message_id,
+)
 
 # The example of the specification.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -94,3 +104,16 @@ def test_a_secret_of_another_form(text: str) -> None:
 @pytest.mark.parametrize("size", [24, 64])
 def test_a_secret_of_the_shortest_and_the_longest_form(size: int) -> None:
     assert parse_secret(f"whsec_{base64.b64encode(b'x' * size).decode()}") == b"x" * size
+
+
+@pytest.mark.parametrize(
+    ("message_id", "content", "own"),
+    [
+        (write_message_id(UUID(int=1)), {"type": OWN_TYPE}, True),
+        (write_message_id(UUID(int=1)), {"type": "invoice.paid"}, False),
+        (write_message_id(UUID(int=1)), [OWN_TYPE], False),
+        (ID, {"type": OWN_TYPE}, False),
+    ],
+)
+def test_a_message_of_our_own_form_is_told_apart(message_id: str, content: Any, own: bool) -> None:
+    assert is_own(message_id, content) is own

@@ -197,3 +197,18 @@ def test_what_is_asked_before_a_slot_behind_a_gate_is_done_hears_so(is_held: boo
     said = str(step.data["reason"])
     assert said.startswith("steps behind the last transition are not finished: usr:posting:tell.")
     assert what in said
+
+
+@pytest.mark.parametrize(
+    ("state", "data"),
+    [
+        ({"changed_refs": ("vendor", "payer")}, {"refs": ["payer", "vendor"]}),
+        ({"erased_fields": ("name",)}, {"refs": [], "erased": ["name"]}),
+    ],
+)
+def test_what_people_are_asked_about_has_changed(state: dict[str, Any], data: dict[str, Any]) -> None:
+    execution = begin_at("usr:approval:first")
+    assert change(execution, DocumentState(1, "submitted", **state)) is None
+    controls = [step for step in execution.changed.values() if step.is_control]
+    (told,) = [step for step in controls if step.node == "sys:control:references_changed"]
+    assert {name: told.data[name] for name in data} == data

@@ -6,7 +6,13 @@ from uuid import UUID
 import pytest
 
 from signet.core.tenants.permissions import grants
-from signet.core.tenants.principal import KeyOfPrincipal, Principal, is_reserved, make_command_line
+from signet.core.tenants.principal import (
+    KeyOfPrincipal,
+    Principal,
+    describe_absence,
+    is_reserved,
+    make_command_line,
+)
 
 TENANT, KEY = UUID(int=1), UUID(int=2)
 
@@ -44,3 +50,9 @@ def test_a_command_line_is_responsible_for_what_it_does() -> None:
     # A member from before whose name begins as a machine's to the eye stands for themselves.
     assert Principal(TENANT, "Key:ring", ()).responsible == {"Key:ring"}
     assert Principal(TENANT, "key:erp", ()).responsible == frozenset()
+
+
+@pytest.mark.parametrize(("subject", "who"), [("ada", "that person"), ("key:erp", "its owner")])
+def test_of_a_key_the_owner_is_absent(subject: str, who: str) -> None:
+    said = f"ACTOR_NOT_ACTIVE: {subject} asked for this, and {who} is no active member any more"
+    assert describe_absence(subject) == said

@@ -87,3 +87,8 @@ def test_a_service_account_has_roles_and_a_member_who_owns_it() -> None:
     assert [(account.id, account.roles, account.owner) for account in tenant.service_accounts] == [
         ("erp", ("r",), "a")
     ]
+
+
+def test_a_text_that_no_database_can_hold_is_a_mistake() -> None:
+    with pytest.raises(ValidationError):
+        TenantFile.model_validate({**BASE, "name": "ac\x00me"})
