@@ -135,8 +135,12 @@ def pay_order(
     stage.ask(made.id, "submit", "carl")
     stage.drain()
     assert vote(stage, made.id, "app1") == "approved"
+    return newest_of(stage, payment)
+
+
+def newest_of(stage: WorkflowStage, entity_type: str) -> Made:
     query = "SELECT id FROM documents WHERE entity_type = %s ORDER BY id DESC LIMIT 1"
-    (found,) = stage.standing.row(query, payment)
+    (found,) = stage.standing.row(query, entity_type)
     return Made(found, stage.instance_of(found))
 
 

@@ -11,6 +11,7 @@ from tests.scenarios.authority.payments import (
     GOOD,
     HELD,
     LOOK,
+    MAKE,
     MARK,
     ON_THE_WAY,
     OPEN,
@@ -26,6 +27,7 @@ from tests.scenarios.authority.payments import (
     count_made_of,
     end_workflow,
     incidents,
+    newest_of,
     pay_order,
     publish_payments,
     restart,
@@ -33,7 +35,7 @@ from tests.scenarios.authority.payments import (
     standing_payments,
     withdraw,
 )
-from tests.support.workflow_stage import WorkflowStage
+from tests.support.workflow_stage import CONTRACT, WorkflowStage
 
 
 @pytest.fixture(scope="module")
@@ -269,6 +271,18 @@ def test_a_document_that_a_person_has_made_is_theirs(stage: WorkflowStage) -> No
     edit(stage, made, "carl", **TYPED)
     ask(stage, made, "prep")
     assert (calls(stage, made), incidents(stage, made)) == ([FRAUD], [])
+
+
+def test_it_holds_over_further_documents(stage: WorkflowStage) -> None:
+    """The order makes a note, whose own step makes the payment. Nobody is asked between them."""
+    payment = publish_payments(stage, before_go=[PAY])
+    make = {"kind": "create", "entity_type": payment, "set": GIVEN}
+    note = pay_order(stage, stage.publish({**CONTRACT, "actions": {"make": make}}, posting={"nodes": [MAKE]}))
+    ask(stage, note, "submit")
+    made = newest_of(stage, payment)
+    edit(stage, made, "carl", **TYPED)
+    ask(stage, made, "prep")
+    assert (calls(stage, made), incidents(stage, made)) == ([], HELD)
 
 
 def test_a_clerk_fills_what_the_step_has_left_empty(stage: WorkflowStage) -> None:
