@@ -111,7 +111,7 @@ READING: Sequence[Mutation] = (
         "who keeps a call from leaving in time chooses the way",
         3,
         HANDLER,
-        "tries.attempts == 0 or _is_ours(tries.error)",
+        "tries.attempts == 0 or tries.was_paused",
         "False",
         (f"{FAILURES}an_answer_that_is_late_leads_on_where_the_receiver_was_asked",),
     ),

@@ -7,7 +7,9 @@ import pytest
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
+from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Create
+from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import add_endpoint, edit, list_asked, submit, vote
 from tests.support.core.approval_policies import role
@@ -56,6 +58,14 @@ def repair(stage: WorkflowStage, made: Made) -> None:
     """Let an operator without a part in the document retry what is held."""
     stage.retry(made, stage.standing.company.caller("otto", "admin"))
     stage.check_rebuild(made.instance_id)
+
+
+def act(stage: WorkflowStage, made: Made, name: str, *reason: str) -> None:
+    instances = Instances(stage.standing.company.database, stage.caches(), CompiledCache())
+    version = stage.instance(made.instance_id)["version"]
+    getattr(instances, name)(
+        stage.standing.company.caller("otto", "admin"), made.instance_id, version, *reason
+    )
 
 
 # --- what a step makes is refused ---
@@ -215,16 +225,23 @@ def test_what_the_tenant_has_not_set_up_leads_nowhere(stage: WorkflowStage, erro
 
 
 @pytest.mark.parametrize(
-    ("attempts", "error", "is_held"),
-    [(0, None, True), (1, "ENDPOINT_DISABLED: off", True), (1, "ANSWERED: 500", False)],
+    ("attempts", "error", "is_paused", "is_held"),
+    [
+        (0, None, False, True),
+        (1, "ENDPOINT_DISABLED: off", False, True),
+        (1, "ANSWERED: 500", True, True),
+        (1, "ANSWERED: 500", False, False),
+    ],
 )
 def test_an_answer_that_is_late_leads_on_where_the_receiver_was_asked(
-    stage: WorkflowStage, attempts: int, error: str | None, is_held: bool
+    stage: WorkflowStage, attempts: int, error: str | None, is_paused: bool, is_held: bool
 ) -> None:
     """Otherwise who pauses the instance, or switches the endpoint off, would choose the way."""
     step = {**CALL, "config": {"endpoint": "erp", "timeout": "PT1H"}}
     made = stage.create(stage.publish(approval=skipping(step)), "carl")
     submit(stage, made, "carl")
+    if is_paused:
+        act(stage, made, "pause", "a look")
     stage.standing.run(
         "UPDATE workflow_side_effects_outbox SET attempts = %s, error = %s WHERE instance_id = %s",
         attempts,
@@ -236,6 +253,8 @@ def test_an_answer_that_is_late_leads_on_where_the_receiver_was_asked(
         " WHERE instance_id = %s AND status = 'running'",
         made.instance_id,
     )
+    if is_paused:
+        act(stage, made, "resume")
     stage.make_due()
     stage.drain()
     assert held(stage, made) == (["EFFECT_TIMEOUT"] if is_held else [])

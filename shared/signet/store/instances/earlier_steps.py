@@ -44,10 +44,11 @@ class EffectOfStep:
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """The tries of an effect: their number, and what the last one has said."""
+    """The tries of an effect: their number, what the last one said, and whether a person paused them."""
 
     attempts: int
     error: str | None
+    was_paused: bool
 
 
 @dataclass(frozen=True, slots=True)

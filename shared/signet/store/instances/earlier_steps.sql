@@ -112,9 +112,15 @@ ORDER BY s.instance_id DESC, s.seq DESC
 LIMIT %(limit)s
 
 -- name: read_tries
--- Read how often the effect of a step was tried, and what the last try has said.
-SELECT attempts, error FROM workflow_side_effects_outbox
-WHERE tenant_id = %(tenant_id)s AND step_execution_id = %(step_id)s
+-- Read how often the effect of a step was tried, what the last try has said, and whether a person has paused it meanwhile.
+SELECT e.attempts, e.error,
+       EXISTS (SELECT FROM workflow_step_executions s
+               JOIN workflow_step_executions p
+                 ON p.tenant_id = s.tenant_id AND p.instance_id = s.instance_id AND p.seq > s.seq
+               WHERE s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+                 AND p.node_id = 'sys:control:paused' AND p.run_as = 'actor') AS was_paused
+FROM workflow_side_effects_outbox e
+WHERE e.tenant_id = %(tenant_id)s AND e.step_execution_id = %(step_id)s
 
 -- name: lock_effects_of_steps
 -- Lock the effects of steps, so that no worker claims them before the transaction has ended.

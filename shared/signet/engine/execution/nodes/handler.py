@@ -96,7 +96,7 @@ def conclude_late(context: InstanceContext, node: WorkflowNode, step: Step) -> H
     reason = describe_timeout(node.config["timeout"])
     evidence = {"error": reason, "timed_out": True}
     tries = read_tries(context.documents.connection, context.tenant_id, step.id)
-    is_ours = tries is None or tries.attempts == 0 or _is_ours(tries.error)
+    is_ours = tries is None or tries.attempts == 0 or tries.was_paused or _is_ours(tries.error)
     return _conclude_failed(context, node, step, reason, evidence, is_ours=is_ours)
 
 
