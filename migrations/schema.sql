@@ -6492,7 +6492,7 @@ GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_api;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_worker;
+GRANT SELECT,INSERT ON TABLE public.personal_values TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.quota_meters TO signet_api;
 
