@@ -96,6 +96,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "DOCUMENT_VERSION_MISSING": ErrorKind.PRECONDITION_MISSING,
         "DONE_BEFORE": ErrorKind.CONFLICT,
         "DRAFT_EXISTS": ErrorKind.CONFLICT,
+        "DRAFT_NOT_PUT_FORWARD": ErrorKind.FORBIDDEN,
         "DRAFT_VERSION_CONFLICT": ErrorKind.PRECONDITION,
         "EFFECT_ACT_NOT_POSSIBLE": ErrorKind.CONFLICT,
         "EFFECT_NOT_FOUND": ErrorKind.NOT_FOUND,

@@ -69,6 +69,9 @@ class Authors:
         assert isinstance(saved, ChainVersion), saved
         return saved.version
 
+    def put_chain_forward(self, version: int) -> None:
+        self.chains.put_forward(self.by, self.scene.named("chain"), version)
+
     def publish_chain(self, version: int) -> None:
         published = self.chains.publish(self.by, self.scene.named("chain"), version)
         assert isinstance(published, PublishedChain), published
@@ -98,6 +101,7 @@ def write_the_control(scene: AuthorityScene) -> Iterator[str]:
         yield refusal(author.confirm_own_rule)
         version = author.save_chain(user(scene.person), role(FINANCE))
         yield refusal(lambda: author.publish_chain(version))
+        author.put_chain_forward(version)
         boss.publish_chain(version)
     scene.ask_again()
     yield scene.vote(scene.person)
