@@ -162,6 +162,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "PERMISSION_DENIED": ErrorKind.FORBIDDEN,
         "QUOTA_EXCEEDED": ErrorKind.TOO_MANY,
         "QUOTA_UNKNOWN": ErrorKind.NOT_FOUND,
+        "READS_ERASED": ErrorKind.CONFLICT,
         "READS_UNPINNED": ErrorKind.CONFLICT,
         "REPORTING_LINE_NOT_FOUND": ErrorKind.NOT_FOUND,
         "REPORTING_LINE_VERSION_CONFLICT": ErrorKind.PRECONDITION,

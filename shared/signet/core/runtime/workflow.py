@@ -9,6 +9,7 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from signet.core.compiler.rejection_edges import rejection_edge_of
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.documents.erased_reads import list_own_fields
 from signet.core.errors import Defect
 from signet.core.expressions import (
     Compiled,
@@ -28,6 +29,7 @@ from signet.core.runtime.live_variables import list_live_variables
 
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
+_TELLING = ("approval", "webhook_out", "notification")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Workflow:
         self._followed: dict[str, frozenset[FollowedField]] = {}
         self._followed_by_node: dict[tuple[str, str], frozenset[FollowedField]] = {}
         self._deciding_fields: dict[tuple[str, str], frozenset[FollowedField]] = {}
+        self._read_to_choose: dict[str, frozenset[str]] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
@@ -208,6 +211,19 @@ class Workflow:
             failing = self.read_by(contract, node) if node.edges.get("error") else frozenset()
             self._deciding_fields[key] = own | failing | self.read_by_conditions(contract, node)
         return self._deciding_fields[key]
+
+    def read_to_choose(self, node: WorkflowNode) -> frozenset[str]:
+        """Return the fields of its document by which a node and the edges behind it choose the way.
+
+        What sets a variable or writes the document counts too: a later condition may read that. A call or a
+        message says what is there.
+        """
+        if node.id not in self._read_to_choose:
+            own = () if node.type.name in _TELLING else self._list_parts(node)
+            listed = (edge.condition for edges in node.edges.values() for edge in edges)
+            behind = (condition.expression for condition in listed if condition is not None)
+            self._read_to_choose[node.id] = list_own_fields((*own, *behind))
+        return self._read_to_choose[node.id]
 
     def reads_variables(self, node: WorkflowNode) -> bool:
         """Return whether the node takes a value from a variable. A function in Python may read every one."""

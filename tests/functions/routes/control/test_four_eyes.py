@@ -97,7 +97,6 @@ def sketch_chain(person: Client, label: str) -> tuple[str, str]:
 
 
 def put_forward_at_once(save: Save) -> Save:
-    """Return a save that puts the draft forward too, as an author does who means it."""
     return lambda person, label: put_forward(person, *save(person, label))
 
 

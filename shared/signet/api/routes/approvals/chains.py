@@ -76,6 +76,10 @@ def add_approval_chain_routes(routes: Routes) -> None:
         record = call.use.approval_chains.read(call.caller, name, version)
         return HttpAnswer(record, version=revision_of(record.status))
 
+    _add_acts(routes)
+
+
+def _add_acts(routes: Routes) -> None:
     @routes.post(f"{VERSION}/put_forward", "Put a draft forward for publication, as its author", PutForward)
     def put_chain_forward(
         call: Call, name: PathName, version: PathVersion, if_match: IfMatchAtWill = None

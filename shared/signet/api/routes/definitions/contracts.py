@@ -28,6 +28,11 @@ InStatus = Annotated[
 
 def add_contract_routes(routes: Routes) -> None:
     _add_reads(routes)
+    _add_drafts(routes)
+    _add_acts(routes)
+
+
+def _add_drafts(routes: Routes) -> None:
 
     @routes.post(
         "/v1/contracts",
@@ -70,6 +75,8 @@ def add_contract_routes(routes: Routes) -> None:
         call.use.definitions.delete_contract(call.caller, entity_type, version, require_version(if_match))
         return HttpAnswer(status=204)
 
+
+def _add_acts(routes: Routes) -> None:
     @routes.post(f"{VERSION}/put_forward", "Put a draft forward for publication, as its author", PutForward)
     def put_contract_forward(
         call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None

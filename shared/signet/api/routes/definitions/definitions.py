@@ -82,6 +82,7 @@ def add_definition_routes(routes: Routes) -> None:
     _add_reads(routes)
     _add_drafts(routes)
     _add_acts(routes)
+    _add_proposed_acts(routes)
 
 
 def _add_reads(routes: Routes) -> None:
@@ -207,6 +208,10 @@ def _add_acts(routes: Routes) -> None:
         return call.use.definitions.publish(
             call.caller, definition_id, seen, replaces=asked.replaces, accepted=asked.accept
         )
+
+
+def _add_proposed_acts(routes: Routes) -> None:
+    """Add the acts that another person confirms, where the tenant wants two."""
 
     @routes.post(
         f"{DEFINITION}/archive",

@@ -16,6 +16,7 @@ from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.done_once import conclude_as_before
+from signet.engine.execution.nodes.erased_reads import find_erased_read
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
@@ -37,7 +38,7 @@ _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
     deciding = context.execution.workflow.nodes[token.node]
-    problem = find_unpinned_read(context, deciding)
+    problem = find_unpinned_read(context, deciding) or find_erased_read(context, deciding)
     if problem:
         return replace(context.decision_input(token), problem=problem)
     keep_sources(context, deciding)
@@ -53,9 +54,9 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
-    unpinned = find_unpinned_read(context, node)
-    if unpinned is not None:
-        return Blocked(unpinned)
+    unread = find_unpinned_read(context, node) or find_erased_read(context, node)
+    if unread is not None:
+        return Blocked(unread)
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
@@ -95,6 +96,10 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
 def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
     """Let the node look at what its step waits for."""
     result = HANDLERS[node.type.name].resume(context, node, step)
+    if isinstance(result, HandlerResult) and result.decision is not None:
+        erased = find_erased_read(context, node) if node.type.name != "approval" else None
+        if erased is not None:
+            return Blocked(erased)
     if isinstance(result, HandlerResult) and result.decision is not None:
         keep_deciders(context, node)
     return result
