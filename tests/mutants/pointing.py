@@ -20,6 +20,14 @@ ERASED = "tests/scenarios/authority/test_erased_behind_gates.py::test_"
 
 POINTING: Sequence[Mutation] = (
     Mutation(
+        "an acting node is renamed without a word",
+        3,
+        f"{SIGNET}/engine/definitions/older_definitions.py",
+        "    if gone and added:\n",
+        "    if False:\n",
+        ("tests/scenarios/authority/test_weaker_patches.py::test_an_acting_node_that_is_renamed_is_named",),
+    ),
+    Mutation(
         "a step takes the gap of an erasure for an answer",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",

@@ -212,7 +212,7 @@ def test_what_is_erased_while_a_call_is_under_way_chooses_no_way_behind_it(stage
 
 
 def test_an_erasure_in_what_a_step_made_of_it_chooses_no_way(stage: WorkflowStage) -> None:
-    """Nobody is asked about the payment: what it says was approved with its order."""
+    """The workflow of the payment asks nobody: what it says was approved with its order."""
     payment = stage.publish(PAYABLE, before=choice(WATCHED, BOSS), paying=linear(PAY))
     make = {"kind": "create", "entity_type": payment, "set": {"contact": "{entity.contact}"}}
     step = {"id": "make", "type": "action", "config": {"action": "make", "run_as": "system"}}

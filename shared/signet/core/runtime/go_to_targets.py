@@ -194,6 +194,15 @@ def has_lasting_effect(workflow: Workflow, node_id: str) -> bool:
     return node.type.name == "webhook_out"
 
 
+def list_renamed(old: Workflow, new: Workflow) -> tuple[list[str], list[str]]:
+    """List the acting nodes that are gone, and those that are new: each may be one of the others renamed."""
+    before, after = (
+        {node_id for node_id in workflow.nodes if has_lasting_effect(workflow, node_id)}
+        for workflow in (old, new)
+    )
+    return sorted(before - new.nodes.keys()), sorted(after - old.nodes.keys())
+
+
 def may_have_lasted(actions: Mapping[str, DeclaredAction], action: str | None) -> bool:
     """Return whether a node of another definition has done what lasts; without an action it was a call."""
     known = actions.get(action) if action is not None else None

@@ -10,6 +10,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.approval_control import asks_alike
+from signet.core.runtime.go_to_targets import list_renamed
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.cache import load_contract
@@ -73,6 +74,24 @@ def find_read_unpinned(
         read = ", ".join(sorted(map(".".join, unpinned))[:MAX_COMPARED])
         named = f"'{before.name}' version {before.version}"
         yield make_finding("READS_UNPINNED_LATER", "/", read=read, named=named)
+
+
+def find_renamed(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, new: Artifact
+) -> Iterator[Finding]:
+    """Yield a finding that names the acting nodes which the definition before has and the new one has not."""
+    content = new.content
+    if content["kind"] == "automation":
+        return
+    before = find_published_before(connection, tenant_id, definition_id, content["entity_type"])
+    old = before and _read_runnable(connection, tenant_id, before.id, before.version)
+    if before is None or not old:
+        return
+    gone, added = list_renamed(Workflow(old), Workflow(new))
+    if gone and added:
+        named = f"'{before.name}' version {before.version}"
+        gone, added = gone[:MAX_COMPARED], added[:MAX_COMPARED]
+        yield make_finding("NODE_RENAMED", "/", gone=", ".join(gone), added=", ".join(added), named=named)
 
 
 def _asks_alike(

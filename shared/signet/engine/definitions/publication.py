@@ -39,7 +39,7 @@ from signet.engine.definitions.compilation import (
     require_definition,
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
-from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
+from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned, find_renamed
 from signet.engine.definitions.replacement import put_out_of_force, require_replaced
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
@@ -341,8 +341,8 @@ def _show(
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
     known = act.connection, tenant_id, definition_id, artifact
-    older = place_findings((*find_older_running(*known), *find_read_unpinned(*known)))
-    return Published(definition_id, version, artifact.hash, (*findings, *older), control)
+    older = (*find_older_running(*known), *find_read_unpinned(*known), *find_renamed(*known))
+    return Published(definition_id, version, artifact.hash, (*findings, *place_findings(older)), control)
 
 
 def name_of(body: Patch | Automation) -> str:

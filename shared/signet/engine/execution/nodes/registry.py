@@ -54,9 +54,12 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
-    unread = find_unpinned_read(context, node) or find_erased_read(context, node)
-    if unread is not None:
-        return Blocked(unread)
+    unpinned = find_unpinned_read(context, node)
+    if unpinned is not None:
+        return Blocked(unpinned)
+    erased = find_erased_read(context, node)
+    if erased is not None:
+        return Blocked(erased)
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
