@@ -3522,8 +3522,7 @@ CREATE TABLE public.draft_authors (
     put_forward text,
     CONSTRAINT draft_authors_kind_check CHECK ((kind = ANY (ARRAY['contract'::text, 'org_patch'::text, 'automation'::text, 'approval_chain'::text]))),
     CONSTRAINT draft_authors_name_check CHECK ((char_length(name) <= 63)),
-    CONSTRAINT draft_authors_person_check CHECK ((char_length(person) <= 200)),
-    CONSTRAINT draft_authors_put_forward_check CHECK ((put_forward ~ '^[0-9a-f]{64}$'::text))
+    CONSTRAINT draft_authors_person_check CHECK ((char_length(person) <= 200))
 );
 
 ALTER TABLE ONLY public.draft_authors FORCE ROW LEVEL SECURITY;

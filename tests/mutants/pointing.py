@@ -49,9 +49,9 @@ POINTING: Sequence[Mutation] = (
     Mutation(
         "a request passes by the gap of an erasure",
         3,
-        f"{SIGNET}/engine/documents/unit_of_work.py",
-        "            refuse_erased(self.connection, operation, context)\n            or self._replace",
-        "            self._replace",
+        f"{SIGNET}/engine/documents/decide.py",
+        "document) or refuse_erased(operation, context)\n",
+        "document)\n",
         (
             f"{ERASED}an_erased_field_opens_no_transition",
             f"{ERASED}an_erased_field_gives_no_permission",
@@ -60,17 +60,17 @@ POINTING: Sequence[Mutation] = (
     Mutation(
         "an erasure that people knew of holds what they decided",
         3,
-        f"{SIGNET}/engine/documents/done_by_decision.py",
-        "    return list_erased_since(connection, tenant_id, document_id, fields, since)\n",
-        "    return frozenset(fields)\n",
+        f"{SIGNET}/engine/documents/references.py",
+        "        return list_erased_since(*key, since or 1)\n",
+        "        return list_erased_since(*key, 1)\n",
         (f"{ERASED}what_was_erased_before_the_decision_was_decided_about",),
     ),
     Mutation(
         "an erasure in what a step made of an approved document chooses the way",
         3,
-        f"{SIGNET}/engine/documents/done_by_decision.py",
-        "        since = 1 if refs.comes_of_approved(document_id) else None\n",
-        "        return frozenset()\n",
+        f"{SIGNET}/engine/documents/references.py",
+        "        if since is None and not self.comes_of_approved(document_id):\n",
+        "        if since is None:\n",
         (f"{ERASED}an_erasure_in_what_a_step_made_of_it_chooses_no_way",),
     ),
     Mutation(

@@ -9,7 +9,7 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from signet.core.compiler.rejection_edges import rejection_edge_of
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.documents.erased_reads import list_own_fields
+from signet.core.documents.personal_data import list_own_fields
 from signet.core.errors import Defect
 from signet.core.expressions import (
     Compiled,

@@ -3,24 +3,18 @@
 What was approved is done once, also by hand. And no condition takes the gap of an erasure for an answer.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from uuid import UUID
+from collections.abc import Sequence
 
-from signet.core.approvals.decided_way import find_decision
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.documents.erased_reads import READS_ERASED, describe_erased, list_gaps, list_own_fields
+from signet.core.documents.personal_data import READS_ERASED, describe_erased, list_gaps, list_own_fields
 from signet.core.errors import Rejected
 from signet.core.expressions import Expression
 from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import MutationContext
 from signet.engine.documents.commands import Operation, RequestTransition, RunAction
-from signet.engine.documents.references import Refs
-from signet.store.approvals.decided_ways import list_status_runs
 from signet.store.database import Connection
 from signet.store.documents.action_runs import read_action_runs
-from signet.store.documents.personal_values import list_erased_since
-from signet.store.documents.write import DocumentRow
 
 _REMEDY = (
     "Have people decide again, or make another document. A step that is held is retried. For an action that"
@@ -47,7 +41,7 @@ def refuse_repeat(
         is_drawn = operation.action in workflow.run_actions
     if runs.last_version is None and not is_drawn:
         return None
-    since = _find_decision(connection, context, row)
+    since = context.refs.find_decision(row.id)
     if since is None or not (is_drawn or (runs.last_version or 0) >= since):
         return None
     why = "a step of the workflow runs it" if is_drawn else "it has made documents since people decided"
@@ -55,7 +49,7 @@ def refuse_repeat(
     return Rejected(DONE_BEFORE, sentence, remedy=_REMEDY)
 
 
-def refuse_erased(connection: Connection, operation: Operation, context: MutationContext) -> Rejected | None:
+def refuse_erased(operation: RequestTransition | RunAction, context: MutationContext) -> Rejected | None:
     """Refuse a request or an action whose conditions would read a value that was erased since people decided.
 
     Only a personal field that holds nothing costs a statement. Of a step, its node has looked.
@@ -64,50 +58,17 @@ def refuse_erased(connection: Connection, operation: Operation, context: Mutatio
     if row is None or context.is_own_workflow or not personal:
         return None
     gaps = list_gaps(list_own_fields(_list_conditions(operation, context.contract)), personal, context.data)
-    if not gaps:
-        return None
-    tenant_id = context.caller.principal.tenant_id
-    erased = find_erased_since(
-        context.refs, (connection, tenant_id, row.id), gaps, lambda: _find_decision(connection, context, row)
-    )
+    erased = context.refs.find_erased_since(row.id, gaps, context.refs.find_decision) if gaps else None
     if not erased:
         return None
     remedy = "Amend the document, so that people decide without the value. Or publish a condition without it."
     return Rejected(READS_ERASED, describe_erased("the condition", erased), remedy=remedy)
 
 
-def _list_conditions(operation: Operation, contract: CompiledContract) -> Sequence[Expression]:
+def _list_conditions(
+    operation: RequestTransition | RunAction, contract: CompiledContract
+) -> Sequence[Expression]:
     if isinstance(operation, RequestTransition):
         permission = contract.permission_of_transition(operation.transition)
         return contract.list_conditions(permission, operation.transition)
-    if isinstance(operation, RunAction):
-        return contract.list_conditions(contract.permission_of_action(operation.action), None)
-    return ()
-
-
-def find_erased_since(
-    refs: Refs,
-    place: tuple[Connection, UUID, UUID],
-    fields: Collection[str],
-    find_decided: Callable[[], int | None],
-) -> frozenset[str]:
-    """Find which fields of a document were erased since people decided about it, or about what made it.
-
-    The place is the connection, the tenant and the document.
-    """
-    connection, tenant_id, document_id = place
-    if not list_erased_since(connection, tenant_id, document_id, fields, 1):
-        return frozenset()
-    since = find_decided()
-    if since is None:
-        since = 1 if refs.comes_of_approved(document_id) else None
-    if since is None:
-        return frozenset()
-    return list_erased_since(connection, tenant_id, document_id, fields, since)
-
-
-def _find_decision(connection: Connection, context: MutationContext, row: DocumentRow) -> int | None:
-    """Return the version from which on acts count for one decision; None where nobody has decided."""
-    runs = list_status_runs(connection, context.caller.principal.tenant_id, [row.id]).get(row.id, ())
-    since = find_decision(runs)
-    return 0 if since is None and context.refs.comes_of_approved(row.id) else since
+    return contract.list_conditions(contract.permission_of_action(operation.action), None)

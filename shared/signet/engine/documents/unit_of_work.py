@@ -54,7 +54,7 @@ from signet.engine.documents.command_checks import (
 )
 from signet.engine.documents.commands import Applied, ConcludeTransition, Create, Mode, Operation, Outcome
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
-from signet.engine.documents.done_by_decision import refuse_erased, refuse_repeat
+from signet.engine.documents.done_by_decision import refuse_repeat
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
@@ -224,8 +224,7 @@ class DocumentUnitOfWork:
             return change
         change.content_responsible |= find_sources_of(operation, context)
         return (
-            refuse_erased(self.connection, operation, context)
-            or self._replace_original(operation, row, change)
+            self._replace_original(operation, row, change)
             or self._make_documents(operation, context, change)
             or self._apply_rules(context, change)
             or find_responsible_overflow(change)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from signet.core.documents.erased_reads import describe_erased, list_gaps, list_own_fields
+from signet.core.documents.personal_data import describe_erased, list_gaps, list_own_fields
 from signet.core.expressions import ExpressionError, parse_expression
 
 

@@ -16,11 +16,10 @@ from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.done_once import conclude_as_before
-from signet.engine.execution.nodes.erased_reads import find_erased_read
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
-from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
+from signet.engine.execution.nodes.unpinned_reads import find_erased_read, find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
