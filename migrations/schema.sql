@@ -3519,6 +3519,7 @@ CREATE TABLE public.draft_authors (
     name text NOT NULL,
     person text NOT NULL,
     saved_at timestamp with time zone NOT NULL,
+    put_forward text,
     CONSTRAINT draft_authors_kind_check CHECK ((kind = ANY (ARRAY['contract'::text, 'org_patch'::text, 'automation'::text, 'approval_chain'::text]))),
     CONSTRAINT draft_authors_name_check CHECK ((char_length(name) <= 63)),
     CONSTRAINT draft_authors_person_check CHECK ((char_length(person) <= 200))
@@ -6257,6 +6258,8 @@ GRANT SELECT ON TABLE public.document_versions TO signet_janitor;
 GRANT SELECT,INSERT ON TABLE public.draft_authors TO signet_api;
 
 GRANT UPDATE(saved_at) ON TABLE public.draft_authors TO signet_api;
+
+GRANT UPDATE(put_forward) ON TABLE public.draft_authors TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from signet_client import AuthenticatedClient
 from signet_client.api.approvals import decide_approval, get_approval, list_decided, list_inbox
-from signet_client.api.contracts import publish_contract
-from signet_client.api.definitions import publish_definition
+from signet_client.api.contracts import publish_contract, put_contract_forward
+from signet_client.api.definitions import publish_definition, put_definition_forward
 from signet_client.api.documents import create_document, get_document, list_documents, request_transition
 from signet_client.api.templates import use_template
 from signet_client.models import (
@@ -30,6 +30,7 @@ from signet_client.models import (
     NewRequest,
     Problem,
     Published,
+    PutForward,
     TransitionRequestRecord,
     UsedTemplate,
     VoteResult,
@@ -57,11 +58,14 @@ def main(url: str, sam_token: str, ada_token: str, carl_token: str, fiona_token:
 def publish(sam: AuthenticatedClient, ada: AuthenticatedClient) -> None:
     used = use_template.sync("invoice", client=sam)
     assert isinstance(used, UsedTemplate) and used.contract is not None, used
-    contract = publish_contract.sync(
-        used.contract.entity_type, used.contract.version, client=ada, if_match='"1"'
-    )
+    name, version, seen = used.contract.entity_type, used.contract.version, '"1"'
+    meant = put_contract_forward.sync(name, version, client=sam, if_match=seen)
+    assert isinstance(meant, PutForward), meant
+    contract = publish_contract.sync(name, version, client=ada, if_match=seen)
     assert contract is not None and not isinstance(contract, Problem | GatewayRefusal), contract
-    definition = publish_definition.sync(used.definitions[0].id, client=ada, if_match='"1"')
+    forward = put_definition_forward.sync(used.definitions[0].id, client=sam, if_match=seen)
+    assert isinstance(forward, PutForward), forward
+    definition = publish_definition.sync(used.definitions[0].id, client=ada, if_match=seen)
     assert isinstance(definition, Published), definition
 
 

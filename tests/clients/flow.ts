@@ -37,12 +37,20 @@ async function publish(): Promise<void> {
   const used = await sam.POST("/v1/templates/{template}/use", { params: { path: { template: "invoice" } } });
   check(used.data !== undefined && used.data.contract !== null, used.error);
   const { entity_type, version } = used.data.contract;
+  const meant = await sam.POST("/v1/contracts/{entity_type}/versions/{version}/put_forward", {
+    params: { path: { entity_type, version }, header: seen },
+  });
+  check(meant.data !== undefined, meant.error);
   const contract = await ada.POST("/v1/contracts/{entity_type}/versions/{version}/publish", {
     params: { path: { entity_type, version }, header: seen },
   });
   check(contract.data !== undefined, contract.error);
   const [draft] = used.data.definitions;
   check(draft !== undefined, used.data);
+  const forward = await sam.POST("/v1/definitions/{definition_id}/put_forward", {
+    params: { path: { definition_id: draft.id }, header: seen },
+  });
+  check(forward.data !== undefined, forward.error);
   const definition = await ada.POST("/v1/definitions/{definition_id}/publish", {
     params: { path: { definition_id: draft.id }, header: seen },
   });

@@ -65,6 +65,7 @@ def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
     publish_contract(deployed, "invoice")
     chain, _ = read_document(ROOT / "examples" / "invoice" / "chain.yaml")
     ada.post("/v1/approval_chains", chain).expect(201)
+    ada.post("/v1/approval_chains/accounts_payable/versions/1/put_forward").expect(200)
     sam.post("/v1/approval_chains/accounts_payable/versions/1/publish").expect(200)
     patch, _ = read_document(ROOT / "examples" / "invoice" / "patch.yaml")
     slot = patch["slots"]["approved_to_active"]
@@ -77,16 +78,20 @@ def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
 def publish_contract(deployed: Deployed, folder: str) -> None:
     contract, _ = read_document(ROOT / "examples" / folder / "contract.yaml")
     saved = deployed.as_person("sam").post("/v1/contracts", contract).expect(201)
-    place = f"{saved.headers['location']}/publish"
-    deployed.as_person("ada").post(place, if_match=saved.etag).expect(200)
+    publish(deployed, saved.headers["location"], saved.etag)
 
 
 def publish_patch(deployed: Deployed, patch: object) -> str:
     saved = deployed.as_person("sam").post("/v1/definitions", patch).expect(201)
     definition = str(saved.body["id"])
-    place = f"/v1/definitions/{definition}/publish"
-    deployed.as_person("ada").post(place, if_match=saved.etag).expect(200)
+    publish(deployed, f"/v1/definitions/{definition}", saved.etag)
     return definition
+
+
+def publish(deployed: Deployed, place: str, etag: str) -> None:
+    """Put a draft of Sam's forward, and publish it as another person."""
+    deployed.as_person("sam").post(f"{place}/put_forward", if_match=etag).expect(200)
+    deployed.as_person("ada").post(f"{place}/publish", if_match=etag).expect(200)
 
 
 def confirm(deployed: Deployed, proposed: DeployedAnswer) -> None:

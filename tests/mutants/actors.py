@@ -103,8 +103,8 @@ READ = (
         "a draft that was deleted and saved again looks as it was read",
         3,
         "shared/signet/engine/definitions/contracts.py",
-        '"delete_contract", version, revision=revision)',
-        '"delete_contract", version)',
+        '"delete_contract", row.version, revision=row.revision)',
+        '"delete_contract", row.version)',
         (
             "tests/functions/routes/definitions/test_contracts.py"
             "::test_another_draft_of_the_same_version_has_another_etag",

@@ -55,9 +55,9 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "what was made of an approved document makes payments as often as people like",
         3,
-        f"{SIGNET}/engine/documents/done_by_decision.py",
-        "    return 0 if since is None and context.refs.comes_of_approved(row.id) else since\n",
-        "    return since\n",
+        f"{SIGNET}/engine/documents/references.py",
+        "        return 0 if since is None and self.comes_of_approved(document_id) else since\n",
+        "        return since\n",
         (f"{BY_HAND}a_document_that_was_made_of_an_approved_one_makes_a_payment_once",),
     ),
     Mutation(

@@ -372,6 +372,14 @@ DEPENDENTS_AND_GLASS = (
         (f"{GLASS}it_is_on_record_at_the_document_and_at_the_tenant",),
     ),
     Mutation(
+        "those of the next approval do not see break-glass of the first",
+        3,
+        f"{STORE}/approvals/break_glass.sql",
+        " AND (other.id = r.id OR (other.document_version",
+        " AND other.id = r.id AND (true OR (other.document_version",
+        (f"{GLASS}those_of_the_next_approval_that_the_gate_uses_see_it_too",),
+    ),
+    Mutation(
         "those who decide are not told of break-glass",
         3,
         f"{STORE}/approvals/break_glass.py",

@@ -15,7 +15,63 @@ DECIDED = "tests/scenarios/authority/test_decided_pins.py::test_"
 GUARDED = "tests/unit/core/contracts/test_guarded_states.py::test_"
 GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
 
+ERASED = "tests/scenarios/authority/test_erased_behind_gates.py::test_"
+
 POINTING: Sequence[Mutation] = (
+    Mutation(
+        "an acting node is renamed without a word",
+        3,
+        f"{SIGNET}/engine/definitions/older_definitions.py",
+        "    if gone and added:\n",
+        "    if False:\n",
+        ("tests/scenarios/authority/test_weaker_patches.py::test_an_acting_node_that_is_renamed_is_named",),
+    ),
+    Mutation(
+        "a step takes the gap of an erasure for an answer",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    problem = find_unpinned_read(context, deciding) or find_erased_read(context, deciding)\n",
+        "    problem = find_unpinned_read(context, deciding)\n",
+        (
+            f"{ERASED}an_erased_field_skips_nobody_who_would_be_asked",
+            f"{ERASED}an_erased_field_chooses_no_other_account",
+        ),
+    ),
+    Mutation(
+        "the way behind a call takes the gap of an erasure for an answer",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        'find_erased_read(context, node) if node.type.name != "approval" else None',
+        "None",
+        (f"{ERASED}what_is_erased_while_a_call_is_under_way_chooses_no_way_behind_it",),
+    ),
+    Mutation(
+        "a request passes by the gap of an erasure",
+        3,
+        f"{SIGNET}/engine/documents/decide.py",
+        "document) or refuse_erased(operation, context)\n",
+        "document)\n",
+        (
+            f"{ERASED}an_erased_field_opens_no_transition",
+            f"{ERASED}an_erased_field_gives_no_permission",
+        ),
+    ),
+    Mutation(
+        "an erasure that people knew of holds what they decided",
+        3,
+        f"{SIGNET}/engine/documents/references.py",
+        "        return list_erased_since(*key, since or 1)\n",
+        "        return list_erased_since(*key, 1)\n",
+        (f"{ERASED}what_was_erased_before_the_decision_was_decided_about",),
+    ),
+    Mutation(
+        "an erasure in what a step made of an approved document chooses the way",
+        3,
+        f"{SIGNET}/engine/documents/references.py",
+        "        if since is None and not self.comes_of_approved(document_id):\n",
+        "        if since is None:\n",
+        (f"{ERASED}an_erasure_in_what_a_step_made_of_it_chooses_no_way",),
+    ),
     Mutation(
         "a business key with a character that nobody sees is another one",
         3,
@@ -36,7 +92,7 @@ POINTING: Sequence[Mutation] = (
         "a patch drops the only approval unasked",
         3,
         f"{SIGNET}/engine/definitions/publication.py",
-        "        require_accepted(dropped, accepted)\n",
+        "        require_accepted([*_list_unclear(findings), *dropped], accepted)\n",
         "        pass\n",
         (
             "tests/scenarios/authority/test_weaker_patches.py"

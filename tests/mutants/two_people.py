@@ -5,6 +5,9 @@ from tests.mutants.mutation import Mutation
 FOUR_EYES = "shared/signet/engine/control/four_eyes.py"
 CHANGES = "shared/signet/engine/control/changes.py"
 PROPOSALS = "shared/signet/engine/control/proposals.py"
+DRAFTS = "shared/signet/engine/control/drafts.py"
+FORWARD = "tests/functions/routes/control/test_drafts_put_forward.py::test_"
+UNCLEAR = "tests/functions/routes/control/test_unclear_texts.py::test_"
 SCENES = "tests/functions/routes/control/test_four_eyes.py::test_"
 HTTP = "tests/functions/routes/control/test_control_changes.py::test_"
 ARCHIVING = "tests/functions/routes/control/test_archiving.py::test_"
@@ -15,12 +18,71 @@ ROLES = "tests/functions/routes/control/test_roles_of_accounts.py::test_"
 
 TWO_PEOPLE = (
     Mutation(
-        "one person takes the approvals away by a colleague's sketch",
+        "one person puts a colleague's sketch in force",
+        4,
+        DRAFTS,
+        "    if store.is_put_forward(act.connection, tenant_id, draft.name, draft.hash, draft.authors):\n",
+        "    if draft.hash:\n",
+        (
+            f"{ARCHIVING}a_colleagues_sketch_is_not_put_in_force",
+            f"{FORWARD}one_publisher_puts_no_sketch_in_force",
+        ),
+    ),
+    Mutation(
+        "anybody who may write puts a colleague's sketch forward",
+        4,
+        DRAFTS,
+        "    if not own:\n",
+        "    if False:\n",
+        (f"{FORWARD}one_publisher_puts_no_sketch_in_force",),
+    ),
+    Mutation(
+        "what was put forward is any text of the name",
+        4,
+        "shared/signet/store/control/authorship.sql",
+        "AND a.person = ANY (%(persons)s) AND a.put_forward = %(hash)s)",
+        "AND a.person = ANY (%(persons)s) AND a.put_forward IS NOT NULL AND %(hash)s <> '')",
+        (f"{FORWARD}a_text_that_is_saved_again_is_put_forward_again",),
+    ),
+    Mutation(
+        "an author who saves a draft again has put it forward",
+        4,
+        "shared/signet/store/control/authorship.sql",
+        "DO UPDATE SET saved_at = excluded.saved_at, put_forward = NULL",
+        "DO UPDATE SET saved_at = excluded.saved_at",
+        (f"{FORWARD}an_author_takes_it_back_by_saving_or_deleting_it",),
+    ),
+    Mutation(
+        "a deleted draft stays put forward",
+        4,
+        "shared/signet/engine/definitions/definitions.py",
+        "            take_back(act, publication.describe_draft(draft))\n",
+        "",
+        (f"{FORWARD}an_author_takes_it_back_by_saving_or_deleting_it",),
+    ),
+    Mutation(
+        "a patch with letters that look alike is published without a word",
         4,
         "shared/signet/engine/definitions/publication.py",
-        "        require_approvals_left(act, replaced, draft, artifact)\n",
+        'finding.code == "TEXT_UNCLEAR"]',
+        'finding.code == ""]',
+        (f"{UNCLEAR}a_condition_that_reads_otherwise_is_published_by_its_code_alone",),
+    ),
+    Mutation(
+        "who confirms a rule is not told of letters that look alike",
+        4,
+        PROPOSALS,
+        "        unclear=list_unclear(body),\n",
+        "",
+        (f"{UNCLEAR}who_confirms_a_rule_or_a_setting_is_told_where",),
+    ),
+    Mutation(
+        "that nobody is asked is not accepted by name",
+        4,
+        "shared/signet/engine/definitions/publication.py",
+        "        require_accepted([*_list_unclear(findings), *dropped], accepted)\n",
         "        pass\n",
-        (f"{ARCHIVING}a_colleagues_sketch_takes_no_approvals_away",),
+        (f"{ARCHIVING}that_nobody_is_asked_is_accepted_by_its_code_under_any_name",),
     ),
     Mutation(
         "one person gives a role of a service account more",
@@ -92,17 +154,17 @@ TWO_PEOPLE = (
     Mutation(
         "an author publishes the own draft",
         4,
-        FOUR_EYES,
-        "    if shared and wants_two_people(act):\n",
+        DRAFTS,
+        "    if shared:\n",
         "    if False:\n",
         (f"{SCENES}who_wrote_a_draft_does_not_publish_it",),
     ),
     Mutation(
         "the name of a publisher is compared, and not the persons behind it",
         4,
-        FOUR_EYES,
-        "shared = find_shared_persons(authors, list_persons(act.caller.principal))",
-        "shared = find_shared_persons(authors, [act.caller.principal.subject])",
+        DRAFTS,
+        "shared = find_shared_persons(barred, list_persons(act.caller.principal))",
+        "shared = find_shared_persons(barred, [act.caller.principal.subject])",
         (f"{SCENES}who_wrote_a_draft_does_not_publish_it",),
     ),
     Mutation(

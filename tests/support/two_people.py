@@ -37,6 +37,13 @@ class TwoPeople:
         assert (changed.status, changed.body["settings"]["four_eyes"]) == (200, True)
 
 
+def put_forward(author: Client, place: str, etag: str | None = None) -> tuple[str, str]:
+    """Have an author put a draft forward; return its place and its ETag."""
+    answer = author.post(f"{place}/put_forward", **({"if_match": etag} if etag else {}))
+    assert answer.status == 200, answer.text
+    return place, etag or '"1"'
+
+
 def confirm(person: Client, proposed: ClientAnswer | str, digest: str | None = None) -> ClientAnswer:
     """Confirm what was proposed, with the hash that the change shows."""
     place = proposed if isinstance(proposed, str) else proposed.headers["location"]

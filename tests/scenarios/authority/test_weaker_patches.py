@@ -1,6 +1,7 @@
 """A patch that asks nobody, where new documents ask people until now: that is accepted by name."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -61,6 +62,38 @@ def test_an_older_version_that_asks_nobody_comes_back_with_the_finding(bills: Co
     rolled = bills.definitions.roll_back(bills.caller(), older.id)
     assert isinstance(rolled, Published)
     assert "ASKS_NOBODY" in {finding.code for finding in rolled.findings}
+
+
+CALL = {"id": "pay", "type": "webhook_out", "config": {"endpoint": "erp", "payload": {"to": "x"}}}
+
+
+def acts(*nodes: dict[str, Any]) -> dict[str, Any]:
+    return {**patch(LOOK), "slots": {**patch(LOOK)["slots"], "posting": {"nodes": list(nodes)}}}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "named"),
+    [
+        ([{**CALL, "id": "transfer"}], ["usr:posting:pay", "usr:posting:transfer"]),
+        ([CALL], None),
+        ([CALL, {**CALL, "id": "tell"}], None),
+        ([SCRIPT], None),
+    ],
+    ids=["renamed", "the same", "one more", "gone"],
+)
+def test_an_acting_node_that_is_renamed_is_named(
+    bills: Company, nodes: list[dict[str, Any]], named: list[str] | None
+) -> None:
+    supply_mentioned(bills.database, bills.tenant_id, acts(CALL))
+    definitions, caller = bills.definitions, bills.caller()
+    edges = [{"source": a["id"], "target": b["id"]} for a, b in pairwise(nodes)]
+    found: list[Any] = []
+    for posting in ({"nodes": [CALL]}, {"nodes": nodes, "edges": edges}):
+        document = {**acts(), "slots": {**acts()["slots"], "posting": posting}}
+        published = definitions.publish(caller, definitions.create(caller, "org_patch", document).id)
+        found = [finding for finding in published.findings if finding.code == "NODE_RENAMED"]
+    said = [[finding.parameters["gone"], finding.parameters["added"]] for finding in found]
+    assert said == ([] if named is None else [named])
 
 
 def test_an_amount_of_another_scale_is_named_when_its_contract_is_published(bills: Company) -> None:

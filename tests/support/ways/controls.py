@@ -63,11 +63,29 @@ class Authors:
         draft = self.company.definitions.create(self.by, "org_patch", patch)
         self.company.definitions.publish(self.by, draft.id)
 
+    def publish_sketch(self, colleague: "Authors") -> None:
+        """Publish a draft that another person has saved, and that asks nobody."""
+        base = {"entity_type": self.entity_type, "envelope_version": 1}
+        slots = {"checks": {"nodes": [{"id": "note", "type": "condition"}]}}
+        patch = {"patch": "sketch", "base": base, "slots": slots}
+        draft = colleague.company.definitions.create(colleague.by, "org_patch", patch)
+        in_force = self.scene.stage.standing.row(
+            "SELECT name FROM workflow_definitions WHERE entity_type = %s AND definition_kind = 'effective'"
+            " ORDER BY id DESC LIMIT 1",
+            self.entity_type,
+        )
+        self.company.definitions.publish(
+            self.by, draft.id, replaces=str(in_force[0]), accepted=("ASKS_NOBODY",)
+        )
+
     def save_chain(self, *seats: Any) -> int:
         document = {"name": self.scene.named("chain"), "steps": [approvers(*seats)]}
         saved = self.chains.save(self.by, document)
         assert isinstance(saved, ChainVersion), saved
         return saved.version
+
+    def put_chain_forward(self, version: int) -> None:
+        self.chains.put_forward(self.by, self.scene.named("chain"), version)
 
     def publish_chain(self, version: int) -> None:
         published = self.chains.publish(self.by, self.scene.named("chain"), version)
@@ -95,9 +113,11 @@ def write_the_control(scene: AuthorityScene) -> Iterator[str]:
     with two_people_wanted(scene):
         yield refusal(author.publish_contract)
         yield refusal(author.publish_patch)
+        yield refusal(lambda: author.publish_sketch(boss))
         yield refusal(author.confirm_own_rule)
         version = author.save_chain(user(scene.person), role(FINANCE))
         yield refusal(lambda: author.publish_chain(version))
+        author.put_chain_forward(version)
         boss.publish_chain(version)
     scene.ask_again()
     yield scene.vote(scene.person)
@@ -131,6 +151,7 @@ def writing(code: str) -> Played:
         (
             ("publishes their own contract, by which everybody may decide", FOUR_EYES),
             ("publishes their own patch, which asks them alone", FOUR_EYES),
+            ("publishes the sketch of a colleague, which asks nobody", "DRAFT_NOT_PUT_FORWARD"),
             ("confirms their own rule", FOUR_EYES),
             ("publishes their own chain, which asks them", FOUR_EYES),
             ("votes, when another person has published that chain and it is asked about again", code),

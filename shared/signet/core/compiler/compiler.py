@@ -58,6 +58,7 @@ from signet.core.expressions import Type
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
+from signet.core.validation.unclear_text import check_unclear
 
 AUTOMATION_SLOT = "main"
 
@@ -104,7 +105,8 @@ def compile_effective(
     ]
     if mistakes:
         return Compilation(None, sort_findings(mistakes))
-    return _compile(make_effective_source(expected, patch, settings))
+    compilation = _compile(make_effective_source(expected, patch, settings))
+    return compilation if patch is None else _name_unclear(compilation, patch)
 
 
 def compile_body(
@@ -149,7 +151,13 @@ def compile_automation(
         if condition is None:
             return Compilation(None, mistakes)
         source.head["trigger_condition"] = make_condition_json(condition)
-    return _compile(source)
+    return _name_unclear(_compile(source), automation)
+
+
+def _name_unclear(compilation: Compilation, body: Patch | Automation) -> Compilation:
+    """Name the texts of the author that may not say what people read."""
+    unclear = check_unclear(body.model_dump(mode="json", by_alias=True))
+    return replace(compilation, findings=sort_findings((*compilation.findings, *unclear)))
 
 
 def make_automation_source(

@@ -114,6 +114,17 @@ class CompiledContract:
             name: self.find_followed(list_template_parts(template)) for name, template in self._sets.items()
         }
 
+    def list_conditions(self, permission: str, transition: str | None) -> list[Expression]:
+        """List the conditions of a permission, and of a transition that is asked for by it."""
+        texts = [self.conditions[permission].expression] if permission in self.conditions else []
+        asked = self._transition_conditions.get(transition or "")
+        return texts if asked is None else [*texts, asked.expression]
+
+    @cached_property
+    def _transition_conditions(self) -> Mapping[str, Compiled]:
+        listed = self.contract.transitions.items()
+        return {name: _compile(t.condition) for name, t in listed if t.condition is not None}
+
     def find_followed(self, expressions: Iterable[Expression]) -> frozenset[FollowedField]:
         """Return what the expressions read behind refs: an environment's `refs` holds it."""
         scope = self._entity_scope

@@ -16,6 +16,7 @@ from signet.core.validation.finding import Finding, has_errors, make_finding, so
 from signet.core.validation.model_errors import MAX_MISTAKES
 from signet.core.validation.strict_model import parse_strictly, point
 from signet.core.validation.text_checks import check_texts
+from signet.core.validation.unclear_text import check_unclear
 
 # Actions of Signet's own begin with such a name (`store.set`), and so do its own permissions
 # (`contract:edit`). A role for documents of such a type would permit more than to edit documents.
@@ -29,7 +30,8 @@ def parse_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]
     contract, findings = parse_strictly(Contract, document)
     if contract is None:
         return None, findings
-    all_findings = sort_findings((*check_texts(document), *check_contract(contract)))[:MAX_MISTAKES]
+    found = (*check_texts(document), *check_contract(contract), *check_unclear(document))
+    all_findings = sort_findings(found)[:MAX_MISTAKES]
     return (None if has_errors(all_findings) else contract), all_findings
 
 

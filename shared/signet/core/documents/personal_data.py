@@ -4,14 +4,16 @@ They are in one table; everywhere else there is a reference and a salted commitm
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from signet.core.contracts.fields import Field, Fields, ObjectField
+from signet.core.expressions import Expression, list_variables
 
 REFERENCE = "$personal"
 # Shown in place of a personal value.
 MASK = "(personal)"
+READS_ERASED = "READS_ERASED"
 
 
 def make_reference(value_id: str, commitment: str) -> dict[str, str]:
@@ -78,3 +80,25 @@ def _list_leaves(value: Any) -> Iterator[str]:
             yield from _list_leaves(inner)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
+
+
+# --- gaps that an erasure has left ---
+
+
+def list_own_fields(expressions: Iterable[Expression]) -> frozenset[str]:
+    """List the fields of the own document that the expressions read."""
+    paths = (name.path for expression in expressions for name in list_variables(expression))
+    return frozenset(path[1] for path in paths if path[0] == "entity" and len(path) > 1)
+
+
+def list_gaps(read: Collection[str], personal: Collection[str], data: Mapping[str, Any]) -> frozenset[str]:
+    """List the personal fields among these that hold nothing.
+
+    People decided when a value was there. A condition that reads its gap would go another way than they saw.
+    """
+    return frozenset(name for name in personal if name in read and data.get(name) is None)
+
+
+def describe_erased(reader: str, fields: Collection[str]) -> str:
+    erased = ", ".join(sorted(fields))
+    return f"{reader} reads {erased}, which was erased after people decided about the document"

@@ -24,6 +24,7 @@ from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.slots import write_slots
 from signet.core.explain.vocabulary import Vocabulary, describe_count, describe_list, describe_name, escape
 from signet.core.tenants.machine_label import MachineLabel
+from signet.core.validation.unclear_text import find_unclear, write_out
 
 WIDTH = 100
 _CONFIRMATION = ":confirmation"  # no slot and no node is called so
@@ -179,7 +180,20 @@ def _write_head(outline: Outline, artifact: Artifact, made_by: str | None) -> Ch
     )
     if made_by is not None:
         lines.append(made_by)
+    lines += _describe_unclear(outline)
     return Chapter("What this statement is about", _make_entries(*lines))
+
+
+def _describe_unclear(outline: Outline) -> Iterator[str]:
+    """Say which texts may not say what the reader sees, with what they are made of."""
+    contract = outline.contract.to_json() if outline.contract is not None else {}
+    written = (write_out(text) for _, text in find_unclear([outline.workflow.content, contract]))
+    texts = [f"'{escape(text)}'" for text in dict.fromkeys(written)]
+    if texts:
+        yield (
+            "ATTENTION. Some texts hold characters that nobody sees, or letters of two scripts in one word."
+            f" They may not say what you read: {describe_list(texts)}."
+        )
 
 
 def _write_trigger(outline: Outline) -> Chapter:

@@ -75,6 +75,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "NODE_TYPE_NOT_RUN": IncidentKind.CONFIGURATION,
         "ORIGINAL_GONE": IncidentKind.BUSINESS,
         "ORIGINAL_MOVED_ON": IncidentKind.BUSINESS,
+        "READS_ERASED": IncidentKind.BUSINESS,
         "READS_UNPINNED": IncidentKind.CONFIGURATION,
         "RULE_SETS_APPROVED": IncidentKind.CONFIGURATION,
         "RULE_UNFIT": IncidentKind.CONFIGURATION,

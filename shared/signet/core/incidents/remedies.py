@@ -136,6 +136,11 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Give the one who asked a role with the permission (PUT /v1/members/{user_id}, with member:edit)."
             " Or give it to a role of theirs (PUT /v1/roles/{role}, with role:edit). Then retry."
         ),
+        "READS_ERASED": (
+            "People decided when the value was there. Publish a definition whose conditions do not read it,"
+            " and move the instance there. Or send the document back to where people are asked, or amend it:"
+            " they then decide without the value."
+        ),
         "READS_UNPINNED": (
             "Nobody has approved what it would read. Publish a definition that does not read it, and move the"
             " instance there. Or cancel it, and amend the document: people then decide on what it reads."

@@ -192,6 +192,15 @@ def has_lasting_effect(workflow: Workflow, node_id: str) -> bool:
     return node.type.name == "webhook_out"
 
 
+def list_renamed(old: Workflow, new: Workflow) -> tuple[list[str], list[str]]:
+    """List the acting nodes that are gone, and those that are new: each may be one of the others renamed."""
+    before, after = (
+        {node_id for node_id in workflow.nodes if has_lasting_effect(workflow, node_id)}
+        for workflow in (old, new)
+    )
+    return sorted(before - new.nodes.keys()), sorted(after - old.nodes.keys())
+
+
 def _is_after_gate(workflow: Workflow, slot: str) -> bool:
     return workflow.return_state_of(slot_in(slot)) == slot_in(slot)
 

@@ -9,6 +9,7 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from signet.core.compiler.rejection_edges import rejection_edge_of
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.documents.personal_data import list_own_fields
 from signet.core.errors import Defect
 from signet.core.expressions import (
     Compiled,
@@ -40,6 +41,7 @@ from signet.core.runtime.live_variables import (
 
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
+_TELLING = ("approval", "webhook_out", "notification")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class Workflow:
         self._deciding_fields: dict[tuple[str, str], frozenset[FollowedField]] = {}
         self._reading_nodes: dict[str, frozenset[str]] = {}
         self._ways_ahead: dict[tuple[str, str], WayAhead] = {}
+        self._read_to_choose: dict[str, frozenset[str]] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
@@ -258,6 +261,19 @@ class Workflow:
 
     def _reads(self, contract: CompiledContract, node: WorkflowNode) -> bool:
         return bool(self.read_by(contract, node) or self.deciding_fields_of(contract, node))
+
+    def read_to_choose(self, node: WorkflowNode) -> frozenset[str]:
+        """Return the fields of its document by which a node and the edges behind it choose the way.
+
+        What sets a variable or writes the document counts too: a later condition may read that. A call or a
+        message says what is there.
+        """
+        if node.id not in self._read_to_choose:
+            own = () if node.type.name in _TELLING else self._list_parts(node)
+            listed = (edge.condition for edges in node.edges.values() for edge in edges)
+            behind = (condition.expression for condition in listed if condition is not None)
+            self._read_to_choose[node.id] = list_own_fields((*own, *behind))
+        return self._read_to_choose[node.id]
 
     def reads_variables(self, node: WorkflowNode) -> bool:
         """Return whether the node takes a value from a variable. A function in Python may read every one."""

@@ -16,12 +16,13 @@ from signet.engine.access.admin import AdminTransaction, administering, require_
 from signet.engine.access.named_things import check_chain_names
 from signet.engine.access.read import bound_page, reading
 from signet.engine.control.changes import change_is_stale
-from signet.engine.control.four_eyes import (
-    join_authors,
-    make_authorship,
+from signet.engine.control.drafts import (
+    PutForward,
+    WrittenDraft,
+    put_forward,
     require_another_publisher,
-    wants_two_people,
 )
+from signet.engine.control.four_eyes import join_authors, make_authorship, wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.store.approvals import chains as store
 from signet.store.approvals.chains import ChainRecord as ChainRecord
@@ -74,7 +75,7 @@ class ApprovalChains:
             version, newest = store.find_newest(act.connection, tenant_id, chain.name) or (0, "")
             if newest == digest:
                 return ChainVersion(chain.name, version, digest)
-            authors = join_authors(act, DraftName(DRAFT, "", chain.name), ())
+            authors = join_authors(act, _name_drafts(chain.name), ())
             store.insert_chain(
                 act.connection,
                 tenant_id,
@@ -91,6 +92,20 @@ class ApprovalChains:
             )
             _note(act, chain.name, "save_chain", version + 1, digest)
         return ChainVersion(chain.name, version + 1, digest)
+
+    def put_forward(
+        self, caller: Caller, name: str, version: int, expected_revision: int | None = None
+    ) -> PutForward:
+        """Put a draft forward, as one of its authors: another person may publish exactly this version."""
+        with administering(self._database, caller) as act:
+            act.require(MANAGE)
+            lock_administration(act.connection, caller.principal.tenant_id)
+            chain = _require_chain(
+                act.connection, caller.principal.tenant_id, name, version, expected_revision
+            )
+            if chain.status != "draft":
+                raise _frozen(chain)
+            return put_forward(act, _describe_draft(chain), ("approval_chain", name))
 
     def publish(
         self, caller: Caller, name: str, version: int, expected_revision: int | None = None
@@ -112,11 +127,11 @@ class ApprovalChains:
             )
             if findings:
                 return findings
-            authors = [chain.created_by] if chain.authors is None else chain.authors
-            require_another_publisher(act, authors, MANAGE, f"version {version} of the chain '{name}'")
-            authorship = make_authorship(act, authors)
+            draft = _describe_draft(chain)
+            require_another_publisher(act, draft)
+            authorship = make_authorship(act, sorted(draft.authors))
             if not store.publish_chain(act.connection, tenant_id, name, version, authorship, act.now):
-                raise Rejected("VERSION_FROZEN", f"version {version} of the chain '{name}' is {chain.status}")
+                raise _frozen(chain)
             _note(act, name, "publish_chain", version, chain.hash)
         return PublishedChain(name, version, chain.hash, make_control(None, None, {name: authorship}))
 
@@ -195,6 +210,22 @@ def _archive(act: AdminTransaction, chain: ChainRecord) -> None:
     if not store.archive_chain(act.connection, tenant_id, chain.name, chain.version):
         raise _not_published(chain)
     _note(act, chain.name, "archive_chain", chain.version, chain.hash)
+
+
+def _describe_draft(chain: ChainRecord) -> WrittenDraft:
+    authors = [chain.created_by] if chain.authors is None else chain.authors
+    what = f"version {chain.version} of the chain '{chain.name}'"
+    return WrittenDraft(_name_drafts(chain.name), what, chain.hash, authors, MANAGE)
+
+
+def _name_drafts(name: str) -> DraftName:
+    return DraftName(DRAFT, "", name)
+
+
+def _frozen(chain: ChainRecord) -> Rejected:
+    return Rejected(
+        "VERSION_FROZEN", f"version {chain.version} of the chain '{chain.name}' is {chain.status}"
+    )
 
 
 def _not_published(chain: ChainRecord) -> Rejected:

@@ -12,10 +12,10 @@ from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.guarded_states import list_editable_behind
 from signet.core.control.authorship import ControlAuthors
-from signet.core.documents.unclear_text import list_unclear
 from signet.core.explain.vocabulary import Vocabulary
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
+from signet.core.validation.unclear_text import list_unclear
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.approvals.ballots import approval_not_found
 from signet.engine.approvals.comparison import (

@@ -1,11 +1,11 @@
 """Two people for each change of the control, where the tenant says so.
 
-Who wrote a draft does not publish it. A person is meant, not a name: the key of an author is the author.
+A person is meant, not a name: the key of an author is the author.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 
-from signet.core.control.authorship import Authorship, find_shared_persons, list_persons
+from signet.core.control.authorship import Authorship, list_persons
 from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants, list_granting
 from signet.core.tenants.responsible import join_responsible
@@ -31,18 +31,6 @@ def join_authors(act: AdminTransaction, draft: DraftName, known: Iterable[str]) 
     principal, persons = act.caller.principal, list_persons(act.caller.principal)
     recent = add_draft_authors(act.connection, principal.tenant_id, draft, persons)
     return sorted(join_responsible(known, persons, recent))
-
-
-def require_another_publisher(
-    act: AdminTransaction, authors: Collection[str], permission: str, what: str
-) -> None:
-    """Refuse to publish what a person behind the caller has written, where the tenant wants two people."""
-    shared = find_shared_persons(authors, list_persons(act.caller.principal))
-    if shared and wants_two_people(act):
-        sentence = f"{' and '.join(shared)} wrote {what}, and the tenant wants another person to publish it"
-        raise refuse_single_person(act, sentence, authors, permission)
-    if wants_two_people(act):
-        require_person(act, permission)
 
 
 def require_person(act: AdminTransaction, permission: str) -> None:

@@ -19,6 +19,7 @@ from signet.core.control.change import (
 )
 from signet.core.errors import Defect, Rejected
 from signet.core.tenants.permissions import list_granting
+from signet.core.validation.unclear_text import list_unclear
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.control.four_eyes import describe_other_people
 from signet.ids import make_id
@@ -54,7 +55,8 @@ class ControlChange:
 
     `label` says in words which thing it is of. `hash` is that of everything that is confirmed. `difference`
     compares with what is in force; it is null in lists, and once the change has ended. `next_step` is said
-    once, when it is proposed: the people who may confirm it, or that there are none.
+    once, when it is proposed: the people who may confirm it, or that there are none. `unclear` are the paths
+    of texts in the body that may not say what people read.
     """
 
     id: UUID
@@ -75,6 +77,7 @@ class ControlChange:
     ended_by: str | None
     difference: Sequence[ControlDifference] | None = None
     next_step: str | None = None
+    unclear: Sequence[str] = ()
 
 
 def propose(act: AdminTransaction, proposal: ControlProposal) -> ControlChange:
@@ -166,6 +169,7 @@ def show_change(row: ControlChangeRow) -> ControlChange:
         expires_at=row.expires_at,
         ended_at=row.ended_at,
         ended_by=row.ended_by,
+        unclear=list_unclear(body),
     )
 
 

@@ -19,7 +19,14 @@ from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
 from signet.engine.access.admin import AdminTransaction, require_revision
 from signet.engine.access.named_things import check_contract_names
-from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
+from signet.engine.control.drafts import (
+    PutForward,
+    WrittenDraft,
+    put_forward,
+    require_another_publisher,
+    take_back,
+)
+from signet.engine.control.four_eyes import join_authors, make_authorship
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
@@ -67,8 +74,9 @@ def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]
     # A draft that is deleted meanwhile leaves its revision first.
     store.lock_contracts_of_type(act.connection, act.caller.principal.tenant_id, contract.contract)
     row = find_contract_row(act, contract.contract, contract.version)
-    draft = DraftName("contract", contract.contract, contract.contract)
-    authors = join_authors(act, draft, row.list_known_authors() if row is not None else ())
+    authors = join_authors(
+        act, _name_drafts(contract.contract), row.list_known_authors() if row is not None else ()
+    )
     revision = store.save_contract_draft(
         act.connection,
         act.caller.principal.tenant_id,
@@ -136,10 +144,29 @@ def require_contract_draft(
     return row
 
 
-def delete_contract(act: AdminTransaction, entity_type: str, version: int, revision: int) -> None:
+def delete_contract(act: AdminTransaction, row: ContractRow) -> None:
     """Delete a draft. Its revision goes on record, and the next draft of the version goes on from there."""
-    store.delete_contract_draft(act.connection, act.caller.principal.tenant_id, entity_type, version)
-    _note(act, entity_type, "delete_contract", version, revision=revision)
+    take_back(act, _describe_draft(row))
+    store.delete_contract_draft(act.connection, act.caller.principal.tenant_id, row.entity_type, row.version)
+    _note(act, row.entity_type, "delete_contract", row.version, revision=row.revision)
+
+
+def put_contract_forward(act: AdminTransaction, row: ContractRow) -> PutForward:
+    return put_forward(act, _describe_draft(row), ("contract", row.entity_type))
+
+
+def _describe_draft(row: ContractRow) -> WrittenDraft:
+    return WrittenDraft(
+        _name_drafts(row.entity_type),
+        f"version {row.version} of the contract '{row.entity_type}'",
+        row.hash,
+        row.list_known_authors(),
+        PUBLISH_CONTRACT,
+    )
+
+
+def _name_drafts(entity_type: str) -> DraftName:
+    return DraftName("contract", entity_type, entity_type)
 
 
 def freeze_contract(
@@ -149,13 +176,14 @@ def freeze_contract(
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     store.lock_contracts_of_type(connection, tenant_id, entity_type)
     row = find_contract_row(act, entity_type, version)
-    if row is not None and row.status != "draft":
+    if row is None:
+        raise contract_not_found(entity_type, version)
+    if row.status != "draft":
         raise Rejected("VERSION_FROZEN", f"version {version} of '{entity_type}' is {row.status} already")
     contract = require_contract(connection, tenant_id, entity_type, version)
-    authors = row.list_known_authors() if row is not None else []
-    what = f"version {version} of the contract '{entity_type}'"
-    require_another_publisher(act, authors, PUBLISH_CONTRACT, what)
-    authorship = make_authorship(act, authors)
+    draft = _describe_draft(row)
+    require_another_publisher(act, draft)
+    authorship = make_authorship(act, sorted(draft.authors))
     settings = read_settings(connection, tenant_id)
     mistakes = (
         *check_contract_expressions(contract, settings),

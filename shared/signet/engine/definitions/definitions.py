@@ -9,6 +9,7 @@ from signet.core.control.authorship import make_control
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering, require_revision
+from signet.engine.control.drafts import PutForward, put_forward, take_back
 from signet.engine.control.four_eyes import join_authors, wants_two_people
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions import publication
@@ -24,6 +25,7 @@ from signet.engine.definitions.contracts import (
     freeze_contract,
     list_weakened,
     parse_contract_document,
+    put_contract_forward,
     require_contract_draft,
     write_contract,
 )
@@ -98,8 +100,16 @@ class Definitions:
 
     def delete_contract(self, caller: Caller, entity_type: str, version: int, expected_revision: int) -> None:
         with self._acting(caller, EDIT_CONTRACT) as act:
-            require_contract_draft(act, entity_type, version, expected_revision)
-            delete_contract(act, entity_type, version, expected_revision)
+            delete_contract(act, require_contract_draft(act, entity_type, version, expected_revision))
+
+    def put_contract_forward(
+        self, caller: Caller, entity_type: str, version: int, expected_revision: int
+    ) -> PutForward:
+        """Put a draft forward, as one of its authors: another person may publish exactly this text."""
+        with self._acting(caller, EDIT_CONTRACT) as act:
+            return put_contract_forward(
+                act, require_contract_draft(act, entity_type, version, expected_revision)
+            )
 
     def publish_contract(
         self, caller: Caller, entity_type: str, version: int, expected_revision: int | None = None
@@ -147,6 +157,7 @@ class Definitions:
     def delete(self, caller: Caller, definition_id: UUID, expected_revision: int) -> None:
         with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
+            take_back(act, publication.describe_draft(draft))
             store.delete_definition_draft(act.connection, caller.principal.tenant_id, draft.id)
             note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
 
@@ -168,6 +179,12 @@ class Definitions:
             if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
                 raise Rejected("VERSION_FROZEN", f"'{definition.name}' is a default, which never changes")
         return make_canvas_version(canvas)
+
+    def put_forward(self, caller: Caller, definition_id: UUID, expected_revision: int) -> PutForward:
+        """Put a draft forward, as one of its authors: another person may publish exactly this text."""
+        with self._acting(caller, EDIT) as act:
+            draft = _require_draft(act, definition_id, expected_revision)
+            return put_forward(act, publication.describe_draft(draft), ("definition", str(draft.id)))
 
     def publish(
         self,

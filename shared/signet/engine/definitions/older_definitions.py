@@ -11,7 +11,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.approval_control import asks_alike
 from signet.core.runtime.done_before import does_alike
-from signet.core.runtime.go_to_targets import has_lasting_effect
+from signet.core.runtime.go_to_targets import has_lasting_effect, list_renamed
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.cache import load_contract
@@ -65,13 +65,15 @@ def find_differences(
     if before is None or not old:
         return
     named = f"'{before.name}' version {before.version}"
-    yield from _find_used_again(Workflow(old), Workflow(new), named)
+    workflows = Workflow(old), Workflow(new)
+    yield from _find_used_again(*workflows, named)
+    yield from _find_renamed(*workflows, named)
     old_contract = read_contract_of(connection, tenant_id, old)
     new_contract = read_contract_of(connection, tenant_id, new)
     if old_contract is None or new_contract is None:
         return
-    workflows = Workflow(old), old_contract, Workflow(new), new_contract
-    by_state = (list_unpinned_fields(*workflows, state) for state in old_contract.contract.states)
+    known = workflows[0], old_contract, workflows[1], new_contract
+    by_state = (list_unpinned_fields(*known, state) for state in old_contract.contract.states)
     unpinned = frozenset[FollowedField]().union(*by_state)
     if unpinned:
         read = ", ".join(sorted(map(".".join, unpinned))[:MAX_COMPARED])
@@ -89,6 +91,14 @@ def _find_used_again(old: Workflow, new: Workflow, named: str) -> Iterator[Findi
     ]
     if nodes:
         yield make_finding("NODE_ID_USED_AGAIN", "/", nodes=", ".join(nodes[:MAX_COMPARED]), named=named)
+
+
+def _find_renamed(old: Workflow, new: Workflow, named: str) -> Iterator[Finding]:
+    """Yield a finding that names the acting nodes which the definition before has and the new one has not."""
+    gone, added = list_renamed(old, new)
+    if gone and added:
+        gone, added = gone[:MAX_COMPARED], added[:MAX_COMPARED]
+        yield make_finding("NODE_RENAMED", "/", gone=", ".join(gone), added=", ".join(added), named=named)
 
 
 def _asks_alike(

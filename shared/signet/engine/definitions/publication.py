@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
@@ -18,7 +19,8 @@ from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
-from signet.engine.control.four_eyes import join_authors, make_authorship, require_another_publisher
+from signet.engine.control.drafts import WrittenDraft, require_another_publisher, require_other_person
+from signet.engine.control.four_eyes import join_authors, make_authorship, wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.engine.definitions.archive import (
     KIND,
@@ -43,11 +45,7 @@ from signet.engine.definitions.older_definitions import (
     find_older_running,
     read_contract_of,
 )
-from signet.engine.definitions.replacement import (
-    put_out_of_force,
-    require_approvals_left,
-    require_replaced,
-)
+from signet.engine.definitions.replacement import put_out_of_force, require_replaced
 from signet.engine.definitions.run_as import require_run_as
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
@@ -117,6 +115,16 @@ def insert_draft(
     return Draft(new.id, name, version, 1)
 
 
+def describe_draft(draft: DefinitionRow) -> WrittenDraft:
+    return WrittenDraft(
+        DraftName(draft.definition_kind, draft.entity_type, draft.name),
+        f"version {draft.version} of '{draft.name}'",
+        hash_bytes(canonical_bytes(draft.body_patches_json)),
+        draft.list_known_authors(),
+        PUBLISH,
+    )
+
+
 def publish_draft(
     act: AdminTransaction,
     draft: DefinitionRow,
@@ -126,7 +134,7 @@ def publish_draft(
     replaces: str | None = None,
     accepted: Collection[str] | None = None,
 ) -> Published:
-    """Publish a draft; `barred` are those who may not where two people must, or else its authors.
+    """Publish a draft that an author put forward, or what was proposed: `barred` may not confirm that.
 
     `replaces` names the patch of the type that goes out of force by it. `accepted` are the codes of findings
     that must be accepted; None accepts them all.
@@ -134,10 +142,12 @@ def publish_draft(
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if draft.status != "draft":
         raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
-    authors = draft.list_known_authors()
-    own = authors if barred is None else barred
-    require_another_publisher(act, own, PUBLISH, f"version {draft.version} of '{draft.name}'")
-    authorship = make_authorship(act, authors)
+    written = describe_draft(draft)
+    if barred is None:
+        require_another_publisher(act, written)
+    elif wants_two_people(act):
+        require_other_person(act, barred, written)
+    authorship = make_authorship(act, draft.list_known_authors())
     store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
     subject = read_subject(connection, tenant_id, draft, calls)
     artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
@@ -145,11 +155,9 @@ def publish_draft(
     compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
     replaced = require_replaced(act, draft, replaces) if is_patch else None
-    if replaced is not None:
-        require_approvals_left(act, replaced, draft, artifact)
     dropped = place_findings(_find_dropped(connection, tenant_id, draft, artifact))
     if accepted is not None:
-        require_accepted(dropped, accepted)
+        require_accepted([*_list_unclear(findings), *dropped], accepted)
     store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else compiled))
     effective_id, version = draft.id, draft.version
     if is_patch:
@@ -276,6 +284,10 @@ def _find_dropped(
     present = find_workflow(connection, tenant_id, draft.entity_type, None)
     if present is not None and asks_people(connection, tenant_id, present):
         yield make_finding("ASKS_NOBODY", "/", entity_type=draft.entity_type)
+
+
+def _list_unclear(findings: Sequence[PlacedFinding]) -> list[PlacedFinding]:
+    return [finding for finding in findings if finding.code == "TEXT_UNCLEAR"]
 
 
 def _compile_again(

@@ -1,14 +1,11 @@
 """One patch of a type in force: another takes its place only where the person who publishes names it."""
 
-from signet.core.compiler.artifact import Artifact
 from signet.core.errors import Rejected
 from signet.engine.access.admin import AdminTransaction
-from signet.engine.definitions.archive import asks_people, has_approvals
 from signet.store.definitions import names
 from signet.store.definitions import write as store
 from signet.store.definitions.names import PatchInForce
 from signet.store.definitions.write import DefinitionRow
-from signet.store.documents.write import find_workflow
 
 
 def require_replaced(
@@ -30,28 +27,6 @@ def require_replaced(
             details={"active": active.name, "version": active.version},
         )
     return active
-
-
-def require_approvals_left(
-    act: AdminTransaction, replaced: PatchInForce, patch: DefinitionRow, artifact: Artifact
-) -> None:
-    """Refuse to take the approvals of a type away by a patch of another name: it may be a colleague's sketch.
-
-    To archive the patch in force says what follows, and takes two people where the tenant wants them.
-    """
-    if has_approvals(artifact):
-        return
-    tenant_id = act.caller.principal.tenant_id
-    present = find_workflow(act.connection, tenant_id, patch.entity_type, None)
-    if present is None or not asks_people(act.connection, tenant_id, present):
-        return
-    raise Rejected(
-        "FINDINGS_NOT_ACCEPTED",
-        f"new documents of '{patch.entity_type}' are asked about by '{replaced.name}', and '{patch.name}'"
-        " asks nobody (ASKS_NOBODY)",
-        remedy=f"Archive '{replaced.name}' first, if that is wanted. Then publish this without replaces.",
-        details={"active": replaced.name, "version": replaced.version},
-    )
 
 
 def put_out_of_force(

@@ -47,6 +47,7 @@ from signet.engine.documents.change import (
     window_of,
 )
 from signet.engine.documents.commands import Create, RunAction
+from signet.engine.documents.done_by_decision import refuse_erased
 from signet.store.documents.write import DocumentRow
 
 MAX_REASON_CHARACTERS = 500
@@ -61,7 +62,7 @@ def run_action(
     make_id: MakeId,
     registry: ActionRegistry,
 ) -> ChangeOrRefusal:
-    refused = _refuse_unpinned(operation, context)
+    refused = _refuse_unpinned(operation, context) or refuse_erased(operation, context)
     if refused is not None:
         return refused
     action = context.contract.contract.actions[operation.action]

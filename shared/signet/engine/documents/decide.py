@@ -51,6 +51,7 @@ from signet.engine.documents.commands import (
     Update,
     WithdrawRequest,
 )
+from signet.engine.documents.done_by_decision import refuse_erased
 from signet.engine.documents.paused_requests import withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
@@ -280,7 +281,7 @@ def _request(
     contract = context.contract.contract
     transition = contract.transitions[operation.transition]
     document = RequestedDocument(row.status, row.pause, context.open_amendment)
-    refused = check_asking(contract, operation.transition, document)
+    refused = check_asking(contract, operation.transition, document) or refuse_erased(operation, context)
     if refused is not None:
         return refused
     if transition.reason_required and not (operation.reason or "").strip():

@@ -1,6 +1,7 @@
 """The limits of a decision: what people have decided about is done once, and nothing else is done.
 
 What an action made of an approved document was approved with it, until a person has it say something else.
+And no condition takes the gap of an erasure for an answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,15 +9,18 @@ from functools import partial
 from uuid import UUID
 
 from signet.core.approvals import unasked_content
-from signet.core.approvals.decided_way import DecidedWay, StatusRun, find_decision, read_way
+from signet.core.approvals.decided_way import DecidedWay, StatusRun, read_way
 from signet.core.approvals.unasked_content import list_accepted, refuse_unasked
 from signet.core.contracts.alike_actions import list_alike_actions
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
+from signet.core.documents.personal_data import READS_ERASED, describe_erased, list_gaps, list_own_fields
 from signet.core.errors import Rejected
+from signet.core.expressions import Expression
 from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import MutationContext
-from signet.engine.documents.commands import Operation, RunAction
+from signet.engine.documents.commands import Operation, RequestTransition, RunAction
 from signet.engine.documents.references import Refs
 from signet.store.approvals.decided_ways import list_status_runs
 from signet.store.approvals.typed_values import find_first_original, list_typed_over
@@ -55,7 +59,7 @@ def refuse_by_hand(
         is_drawn = not workflow.run_actions.isdisjoint(alike)
     if runs.last_version is None and not is_drawn:
         return None
-    since = _find_decision(connection, context, row)
+    since = context.refs.find_decision(row.id)
     if since is None or not (is_drawn or (runs.last_version or 0) >= since):
         return None
     why = "a step of the workflow runs it" if is_drawn else "it has made documents since people decided"
@@ -101,7 +105,26 @@ def _list_runs(connection: Connection, context: MutationContext, row: DocumentRo
     return list_status_runs(connection, context.caller.principal.tenant_id, [row.id]).get(row.id, ())
 
 
-def _find_decision(connection: Connection, context: MutationContext, row: DocumentRow) -> int | None:
-    """Return the version from which on acts count for one decision; None where nobody has decided."""
-    since = find_decision(_list_runs(connection, context, row))
-    return 0 if since is None and context.refs.comes_of_approved(row.id) else since
+def refuse_erased(operation: RequestTransition | RunAction, context: MutationContext) -> Rejected | None:
+    """Refuse a request or an action whose conditions would read a value that was erased since people decided.
+
+    Only a personal field that holds nothing costs a statement. Of a step, its node has looked.
+    """
+    row, personal = context.row, context.contract.personal_fields
+    if row is None or context.is_own_workflow or not personal:
+        return None
+    gaps = list_gaps(list_own_fields(_list_conditions(operation, context.contract)), personal, context.data)
+    erased = context.refs.find_erased_since(row.id, gaps, context.refs.find_decision) if gaps else None
+    if not erased:
+        return None
+    remedy = "Amend the document, so that people decide without the value. Or publish a condition without it."
+    return Rejected(READS_ERASED, describe_erased("the condition", erased), remedy=remedy)
+
+
+def _list_conditions(
+    operation: RequestTransition | RunAction, contract: CompiledContract
+) -> Sequence[Expression]:
+    if isinstance(operation, RequestTransition):
+        permission = contract.permission_of_transition(operation.transition)
+        return contract.list_conditions(permission, operation.transition)
+    return contract.list_conditions(contract.permission_of_action(operation.action), None)

@@ -28,10 +28,14 @@ VALUES (%(tenant_id)s, %(id)s, %(request_id)s, %(stage)s, %(user_id)s, %(reason)
 SELECT {proposal} FROM break_glass_proposals p WHERE p.tenant_id = %(tenant_id)s AND p.id = %(id)s
 
 -- name: list_seated
--- List what two operators have agreed on about a request, for the people who decide.
+-- List what two operators have agreed on about a request, for the people who decide. The gate uses the approvals of one
+-- version together, so that those of each are told of the seats of all.
 SELECT {proposal}
-FROM break_glass_proposals p
-WHERE p.tenant_id = %(tenant_id)s AND p.request_id = %(request_id)s AND p.consented_at IS NOT NULL
+FROM approval_requests r
+JOIN approval_requests other ON other.tenant_id = r.tenant_id AND other.instance_id = r.instance_id
+ AND (other.id = r.id OR (other.document_version = r.document_version AND other.status IN ('open', 'approved')))
+JOIN break_glass_proposals p ON p.tenant_id = other.tenant_id AND p.request_id = other.id
+WHERE r.tenant_id = %(tenant_id)s AND r.id = %(request_id)s AND p.consented_at IS NOT NULL
 ORDER BY p.id
 LIMIT %(limit)s
 

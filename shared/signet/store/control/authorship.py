@@ -35,16 +35,29 @@ def add_draft_authors(
     connection: Connection, tenant_id: UUID, draft: DraftName, persons: Collection[str]
 ) -> list[str]:
     """Note the persons who saved a draft now; return all who did since the name was last published."""
-    values = {
-        "tenant_id": tenant_id,
-        "kind": draft.kind,
-        "entity_type": draft.entity_type,
-        "name": draft.name,
-        "persons": sorted(persons),
-    }
+    values = _name_values(tenant_id, draft, persons)
     connection.execute(_SQL.add_draft_author, values)
     with connection.cursor(row_factory=scalar_row) as cursor:
         return cursor.execute(_SQL.list_draft_authors, values).fetchall()
+
+
+def put_forward(
+    connection: Connection, tenant_id: UUID, draft: DraftName, digest: str, persons: Collection[str]
+) -> None:
+    connection.execute(_SQL.put_forward, {**_name_values(tenant_id, draft, persons), "hash": digest})
+
+
+def take_back(connection: Connection, tenant_id: UUID, draft: DraftName, digest: str) -> None:
+    connection.execute(_SQL.take_back, {**_name_values(tenant_id, draft, ()), "hash": digest})
+
+
+def is_put_forward(
+    connection: Connection, tenant_id: UUID, draft: DraftName, digest: str, persons: Collection[str]
+) -> bool:
+    """Return whether one of the persons has put the text with this hash forward."""
+    values = {**_name_values(tenant_id, draft, persons), "hash": digest}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return bool(cursor.execute(_SQL.is_put_forward, values).fetchone())
 
 
 def find_definition_authorship(
@@ -97,6 +110,16 @@ def list_changed_alone(
     values = {"tenant_id": tenant_id, "entity_type": entity_type, "hash": compiled_hash}
     with connection.cursor(row_factory=class_row(ChangedAlone)) as cursor:
         return cursor.execute(_SQL.list_changed_alone, values).fetchall()
+
+
+def _name_values(tenant_id: UUID, draft: DraftName, persons: Collection[str]) -> dict[str, Any]:
+    return {
+        "tenant_id": tenant_id,
+        "kind": draft.kind,
+        "entity_type": draft.entity_type,
+        "name": draft.name,
+        "persons": sorted(persons),
+    }
 
 
 def _find(connection: Connection, statement: str, values: Mapping[str, Any]) -> Authorship | None:

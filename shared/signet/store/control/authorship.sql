@@ -3,7 +3,28 @@
 INSERT INTO draft_authors (tenant_id, kind, entity_type, name, person, saved_at)
 SELECT %(tenant_id)s, %(kind)s, %(entity_type)s, %(name)s, person, clock_timestamp()
 FROM unnest(%(persons)s::text[]) AS person
-ON CONFLICT (tenant_id, kind, entity_type, name, person) DO UPDATE SET saved_at = excluded.saved_at
+ON CONFLICT (tenant_id, kind, entity_type, name, person)
+DO UPDATE SET saved_at = excluded.saved_at, put_forward = NULL
+
+-- name: put_forward
+-- Note that these authors have put a text forward for publication. Of an older draft its author has no row yet.
+INSERT INTO draft_authors (tenant_id, kind, entity_type, name, person, saved_at, put_forward)
+SELECT %(tenant_id)s, %(kind)s, %(entity_type)s, %(name)s, person, clock_timestamp(), %(hash)s
+FROM unnest(%(persons)s::text[]) AS person
+ON CONFLICT (tenant_id, kind, entity_type, name, person) DO UPDATE SET put_forward = excluded.put_forward
+
+-- name: take_back
+-- Take a text back that was put forward: its draft is deleted.
+UPDATE draft_authors SET put_forward = NULL
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND entity_type = %(entity_type)s AND name = %(name)s
+  AND put_forward = %(hash)s
+
+-- name: is_put_forward
+-- Find whether one of these authors has put exactly this text forward.
+SELECT EXISTS (
+    SELECT FROM draft_authors a
+    WHERE a.tenant_id = %(tenant_id)s AND a.kind = %(kind)s AND a.entity_type = %(entity_type)s AND a.name = %(name)s
+      AND a.person = ANY (%(persons)s) AND a.put_forward = %(hash)s)
 
 -- name: list_draft_authors
 -- List the persons who saved a draft of a name since a version of it was published.

@@ -49,6 +49,20 @@ def read_values(connection: Connection, tenant_id: UUID, ids: Collection[str]) -
     }
 
 
+def list_erased_since(
+    connection: Connection, tenant_id: UUID, document_id: UUID, fields: Collection[str], version: int
+) -> frozenset[str]:
+    """List which of these fields have lost a value since the document had this version."""
+    values = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "fields": sorted(fields),
+        "version": version,
+    }
+    rows: list[Any] = connection.execute(_SQL.list_erased_since, values).fetchall()
+    return frozenset(row[0] for row in rows)
+
+
 def find_live_instance(connection: Connection, tenant_id: UUID, document_id: UUID) -> UUID | None:
     values = {"tenant_id": tenant_id, "document_id": document_id}
     row: Any = connection.execute(_SQL.find_live_instance, values).fetchone()

@@ -16,6 +16,13 @@ RETURNING id::text, field, erased_at
 SELECT id::text, salt, value::text FROM personal_values
 WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s::uuid[])
 
+-- name: list_erased_since
+-- List which of these fields of a document have lost a value since it had a version.
+SELECT DISTINCT p.field FROM personal_values p
+WHERE p.tenant_id = %(tenant_id)s AND p.document_id = %(document_id)s AND p.field = ANY (%(fields)s)
+  AND p.erased_at >= (SELECT v.created_at FROM document_versions v
+                      WHERE v.tenant_id = p.tenant_id AND v.document_id = p.document_id AND v.version = %(version)s)
+
 -- name: find_live_instance
 -- Find the live workflow of a document, by its id alone.
 SELECT i.id FROM documents d

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.http_client import Client, ClientAnswer
-from tests.support.two_people import TwoPeople, confirm
+from tests.support.two_people import TwoPeople, confirm, put_forward
 
 BOTH = ["FALLS_BACK", "ASKS_NOBODY"]
 
@@ -17,7 +17,7 @@ def save_patch(person: Client, label: str) -> tuple[str, str]:
     slots = {"submitted_to_approved": {"nodes": [node]}}
     saved = person.post("/v1/definitions", {"patch": "mine", "base": base, "slots": slots, "label": label})
     assert saved.status == 201, saved.text
-    return saved.headers["location"], saved.headers["etag"]
+    return put_forward(person, saved.headers["location"], saved.headers["etag"])
 
 
 def publish(person: Client, draft: tuple[str, str]) -> ClientAnswer:
@@ -110,12 +110,27 @@ CHOICE = {"id": "choice", "type": "condition"}
 ASKING = {"id": "me", "type": "approval", "config": {"approvers": [{"by": "user", "user": "quinn"}]}}
 
 
-def test_a_colleagues_sketch_takes_no_approvals_away(two: TwoPeople, connie: Client, in_force: str) -> None:
+@pytest.mark.parametrize("node", [CHOICE, ASKING])
+def test_a_colleagues_sketch_is_not_put_in_force(
+    two: TwoPeople, connie: Client, in_force: str, node: Any
+) -> None:
     """Connie has written it to try a call. Paul publishes it alone in place of the patch that asks people."""
-    draft, paul = save_sketch(connie, CHOICE), two.people["paul"]
-    refused = paul.post(f"{draft[0]}/publish", {"replaces": "mine"}, if_match=draft[1])
+    place, etag = save_sketch(connie, node)
+    asked = {"replaces": "mine", "accept": ["ASKS_NOBODY"]}
+    refused = two.people["paul"].post(f"{place}/publish", asked, if_match=etag)
+    assert (refused.status, refused.code) == (403, "DRAFT_NOT_PUT_FORWARD"), refused.text
+    assert connie.get(in_force).body["status"] == "published"
+    put_forward(connie, place, etag)
+    assert two.people["paul"].post(f"{place}/publish", asked, if_match=etag).status == 200
+
+
+def test_that_nobody_is_asked_is_accepted_by_its_code_under_any_name(
+    two: TwoPeople, connie: Client, in_force: str
+) -> None:
+    place, etag = put_forward(connie, *save_sketch(connie, CHOICE))
+    refused = two.people["paul"].post(f"{place}/publish", {"replaces": "mine"}, if_match=etag)
     assert (refused.status, refused.code) == (409, "FINDINGS_NOT_ACCEPTED"), refused.text
-    assert "ASKS_NOBODY" in refused.text and "Archive 'mine' first" in refused.body["remedy"]
+    assert "ASKS_NOBODY" in refused.text
     assert connie.get(in_force).body["status"] == "published"
 
 
@@ -123,7 +138,7 @@ def test_approvals_are_taken_away_by_two_who_archive_the_patch(
     two: TwoPeople, connie: Client, in_force: str
 ) -> None:
     """The lawful way: two people accept that nobody is asked."""
-    draft, paul = save_sketch(connie, CHOICE), two.people["paul"]
+    draft, paul = put_forward(connie, *save_sketch(connie, CHOICE)), two.people["paul"]
     proposed = connie.post(f"{in_force}/archive", {"accept": BOTH})
     assert confirm(paul, proposed).status == 200
     published = paul.post(f"{draft[0]}/publish", if_match=draft[1])
@@ -131,6 +146,6 @@ def test_approvals_are_taken_away_by_two_who_archive_the_patch(
 
 
 def test_a_patch_that_asks_people_replaces_another(two: TwoPeople, connie: Client, in_force: str) -> None:
-    draft = save_sketch(connie, ASKING)
+    draft = put_forward(connie, *save_sketch(connie, ASKING))
     published = two.people["paul"].post(f"{draft[0]}/publish", {"replaces": "mine"}, if_match=draft[1])
     assert published.status == 200, published.text

@@ -21,7 +21,7 @@ from tests.integration.engine.definitions.test_definitions import read_example
 from tests.support.api_application import OPERATOR
 from tests.support.company import Company
 from tests.support.http_client import Client, ClientAnswer
-from tests.support.two_people import TwoPeople, confirm
+from tests.support.two_people import TwoPeople, confirm, put_forward
 
 FOUR_EYES = (403, "FOUR_EYES_REQUIRED")
 ERP = {"name": "erp", "url": "https://erp.example.com/hook", "secrets": ["erp"]}
@@ -47,7 +47,7 @@ def asks(person: str, **changes: Any) -> dict[str, Any]:
 Save = Callable[[Client, str], tuple[str, str]]
 
 
-def save_contract(person: Client, label: str) -> tuple[str, str]:
+def sketch_contract(person: Client, label: str) -> tuple[str, str]:
     """Save the next version of the contract; return its place and its ETag."""
     place = "/v1/contracts/invoice/versions/2"
     document = {**read_example("invoice/contract.yaml"), "version": 2, "label": label, **EVERYBODY}
@@ -60,7 +60,7 @@ def save_contract(person: Client, label: str) -> tuple[str, str]:
     return place, saved.headers["etag"]
 
 
-def save_patch(person: Client, label: str) -> tuple[str, str]:
+def sketch_patch(person: Client, label: str) -> tuple[str, str]:
     """Save the patch that asks connie, or replace the draft of it."""
     found = person.get("/v1/definitions", query={"name": "mine", "status": "draft"}).body["items"]
     if found:
@@ -74,13 +74,13 @@ def save_patch(person: Client, label: str) -> tuple[str, str]:
     return place, saved.headers["etag"]
 
 
-def save_another_draft(person: Client, label: str) -> tuple[str, str]:
+def sketch_another_draft(person: Client, label: str) -> tuple[str, str]:
     """Save the patch as a draft of the next version, beside those that are there."""
     saved = person.post("/v1/definitions", asks("connie", label=label))
     return saved.headers["location"], saved.headers["etag"]
 
 
-def save_automation(person: Client, label: str) -> tuple[str, str]:
+def sketch_automation(person: Client, label: str) -> tuple[str, str]:
     node = {"id": "pause", "type": "wait_timer", "config": {"for": "P1D"}}
     edges = [{"source": "pause", "target": "out"}]
     document = {"automation": "nightly", "trigger": {"on": "cron", "cron": "0 6 1 * *"}, "nodes": [node]}
@@ -89,20 +89,29 @@ def save_automation(person: Client, label: str) -> tuple[str, str]:
     return saved.headers["location"], saved.headers["etag"]
 
 
-def save_chain(person: Client, label: str) -> tuple[str, str]:
+def sketch_chain(person: Client, label: str) -> tuple[str, str]:
     steps = [{"approvers": [{"by": "user", "user": "connie"}]}]
     saved = person.post("/v1/approval_chains", {"name": "mine", "label": label, "steps": steps})
     assert saved.status == 201, saved.text
     return f"/v1/approval_chains/mine/versions/{saved.body['version']}", '"1"'
 
 
-DRAFTS: dict[str, Save] = {
-    "contract": save_contract,
-    "patch": save_patch,
-    "another draft of the patch": save_another_draft,
-    "automation": save_automation,
-    "chain": save_chain,
+def put_forward_at_once(save: Save) -> Save:
+    return lambda person, label: put_forward(person, *save(person, label))
+
+
+save_contract = put_forward_at_once(sketch_contract)
+save_patch = put_forward_at_once(sketch_patch)
+save_automation = put_forward_at_once(sketch_automation)
+save_chain = put_forward_at_once(sketch_chain)
+SKETCHES: dict[str, Save] = {
+    "contract": sketch_contract,
+    "patch": sketch_patch,
+    "another draft of the patch": sketch_another_draft,
+    "automation": sketch_automation,
+    "chain": sketch_chain,
 }
+DRAFTS = {name: put_forward_at_once(save) for name, save in SKETCHES.items()}
 
 
 def publish(person: Client, draft: tuple[str, str]) -> ClientAnswer:

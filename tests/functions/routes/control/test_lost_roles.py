@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.http_client import Client, ClientAnswer
-from tests.support.two_people import CONTROL, TwoPeople, confirm
+from tests.support.two_people import CONTROL, TwoPeople, confirm, put_forward
 
 ERP = {"name": "erp", "url": "https://erp.example.com/hook", "secrets": ["erp"]}
 CHAIN: dict[str, Any] = {"name": "ours", "steps": [{"approvers": [{"by": "user", "user": "quinn"}]}]}
@@ -31,7 +31,8 @@ def refused(answer: ClientAnswer) -> tuple[int, str]:
 def save_chain(person: Client) -> str:
     saved = person.post("/v1/approval_chains", CHAIN)
     assert saved.status == 201, saved.text
-    return f"/v1/approval_chains/ours/versions/{saved.body['version']}/publish"
+    place, _ = put_forward(person, f"/v1/approval_chains/ours/versions/{saved.body['version']}")
+    return f"{place}/publish"
 
 
 def test_who_has_lost_the_role_confirms_nothing(two: TwoPeople, connie: Client) -> None:

@@ -12,7 +12,7 @@ from tests.functions.routes.control.test_four_eyes import CONTENT, member, publi
 from tests.support.api_application import OPERATOR
 from tests.support.company import INVOICE
 from tests.support.http_client import Client
-from tests.support.two_people import CONTROL, TwoPeople, confirm
+from tests.support.two_people import CONTROL, TwoPeople, confirm, put_forward
 
 PASSING = {"action": "post_to_ledger", "payload": {"ledger_entry": "AP-1", "posted_on": "2026-01-01"}}
 RUN_AS_SYSTEM: dict[str, Any] = {
@@ -29,7 +29,7 @@ RUN_AS_SYSTEM: dict[str, Any] = {
 def save(person: Client) -> tuple[str, str]:
     saved = person.post("/v1/definitions", RUN_AS_SYSTEM)
     assert saved.status == 201, saved.text
-    return saved.headers["location"], saved.headers["etag"]
+    return put_forward(person, saved.headers["location"], saved.headers["etag"])
 
 
 @pytest.mark.parametrize("held", [[], ["definition:run_as"], ["invoice:post"]], ids=str)

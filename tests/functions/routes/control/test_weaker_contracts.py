@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.engine.definitions.test_definitions import read_example
 from tests.support.http_client import Client, ClientAnswer
-from tests.support.two_people import TwoPeople
+from tests.support.two_people import TwoPeople, put_forward
 
 PLACE = "/v1/contracts/invoice/versions/2"
 WIDER = {"may_decide": ["creator", "editor", "requester"]}
@@ -35,6 +35,7 @@ def test_a_weaker_contract_is_named_when_it_is_saved_compared_and_published(
     assert (compared.status, compared.body["against"], codes_of(compared)) == (200, 1, ["MAY_DECIDE_WIDER"])
     pointers = {difference["pointer"] for difference in compared.body["differences"]}
     assert {"/label", "/separation_of_duties/may_decide"} <= pointers
+    put_forward(connie, PLACE, saved.headers["etag"])
     published = paul.post(f"{PLACE}/publish", if_match=saved.headers["etag"])
     assert (published.status, codes_of(published)) == (200, ["MAY_DECIDE_WIDER"])
     assert codes_of(paul.get(f"{PLACE}/diff", query={"against": 1})) == ["MAY_DECIDE_WIDER"]
@@ -44,6 +45,7 @@ def test_a_weaker_contract_is_named_when_it_is_saved_compared_and_published(
 def test_a_contract_that_is_no_weaker_has_no_such_finding(two: TwoPeople, connie: Client) -> None:
     saved = connie.post("/v1/contracts", second_version())
     assert (saved.status, codes_of(saved)) == (201, [])
+    put_forward(connie, PLACE, saved.headers["etag"])
     published = two.people["paul"].post(f"{PLACE}/publish", if_match=saved.headers["etag"])
     assert (published.status, codes_of(published)) == (200, [])
 

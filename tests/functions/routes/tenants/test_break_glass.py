@@ -106,6 +106,33 @@ def test_everybody_who_decides_is_told_and_sees_it(
     )
 
 
+def test_those_of_the_next_approval_that_the_gate_uses_see_it_too(
+    client: Client, operators: Mapping[str, Client], asking: Asking
+) -> None:
+    made = asking.create()
+    first = asking.ask("anna", made=made)
+    seat(client, operators, first)
+    second = asking.ask("dora", made=made)
+    dora = Client(client.application, client.tenant_id, "dora", ())
+    (shown,) = dora.get(f"/v1/approvals/{second}").body["break_glass"]
+    assert (shown["request_id"], shown["user_id"], shown["reason"]) == (str(first), "emil", "all are away")
+    asking.run("UPDATE approval_requests SET status = 'voided', ended_at = now() WHERE id = %s", first)
+    assert dora.get(f"/v1/approvals/{second}").body["break_glass"] == []
+    anna = Client(client.application, client.tenant_id, "anna", ())
+    assert len(anna.get(f"/v1/approvals/{first}").body["break_glass"]) == 1
+
+
+def test_what_another_document_or_version_was_given_is_not_shown(
+    client: Client, operators: Mapping[str, Client], asking: Asking
+) -> None:
+    made = asking.create()
+    seat(client, operators, asking.ask("anna", made=made))
+    seat(client, operators, asking.ask("anna"))
+    asking.edit(made, 1)
+    dora = Client(client.application, client.tenant_id, "dora", ())
+    assert dora.get(f"/v1/approvals/{asking.ask('dora', made=made)}").body["break_glass"] == []
+
+
 def test_it_is_on_record_at_the_document_and_at_the_tenant(
     client: Client, operators: Mapping[str, Client], asking: Asking
 ) -> None:

@@ -162,6 +162,7 @@ def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document
     assert sorted(optional) == [
         "post /v1/approval_chains/{name}/versions/{version}/archive",
         "post /v1/approval_chains/{name}/versions/{version}/publish",
+        "post /v1/approval_chains/{name}/versions/{version}/put_forward",
         "post /v1/definitions/{definition_id}/archive",
         "post /v1/documents/{document_id}/restart",
         "post /v1/instances/{instance_id}/move",

@@ -28,6 +28,7 @@ from signet.engine.approvals.chains import (
     PublishedChain,
     revision_of,
 )
+from signet.engine.control.drafts import PutForward
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.compilation import place_findings, reject_findings
 
@@ -74,6 +75,18 @@ def add_approval_chain_routes(routes: Routes) -> None:
         """Show a version. Its steps never change; its ETag changes when it is published or archived."""
         record = call.use.approval_chains.read(call.caller, name, version)
         return HttpAnswer(record, version=revision_of(record.status))
+
+    _add_acts(routes)
+
+
+def _add_acts(routes: Routes) -> None:
+    @routes.post(f"{VERSION}/put_forward", "Put a draft forward for publication, as its author", PutForward)
+    def put_chain_forward(
+        call: Call, name: PathName, version: PathVersion, if_match: IfMatchAtWill = None
+    ) -> PutForward:
+        """Say that exactly this version may be published. Another person publishes it."""
+        seen = parse_version(if_match)
+        return call.use.approval_chains.put_forward(call.caller, name, version, seen)
 
     @routes.post(f"{VERSION}/publish", "Freeze a version; new requests use it", PublishedChain)
     def publish_chain(

@@ -10,6 +10,7 @@ from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, PathName, PathVersion, require_version
 from signet.api.http.routing import Routes
 from signet.core.contracts.contract import Contract
+from signet.engine.control.drafts import PutForward
 from signet.engine.definitions.contracts import ContractDraft
 from signet.engine.definitions.definitions import Published
 from signet.engine.definitions.queries import ContractDiff, ContractRecord, ContractSummary
@@ -27,6 +28,11 @@ InStatus = Annotated[
 
 def add_contract_routes(routes: Routes) -> None:
     _add_reads(routes)
+    _add_drafts(routes)
+    _add_acts(routes)
+
+
+def _add_drafts(routes: Routes) -> None:
 
     @routes.post(
         "/v1/contracts",
@@ -68,6 +74,16 @@ def add_contract_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         call.use.definitions.delete_contract(call.caller, entity_type, version, require_version(if_match))
         return HttpAnswer(status=204)
+
+
+def _add_acts(routes: Routes) -> None:
+    @routes.post(f"{VERSION}/put_forward", "Put a draft forward for publication, as its author", PutForward)
+    def put_contract_forward(
+        call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None
+    ) -> PutForward:
+        """Say that exactly this text may be published. Another person publishes it."""
+        seen = require_version(if_match)
+        return call.use.definitions.put_contract_forward(call.caller, entity_type, version, seen)
 
     @routes.post(f"{VERSION}/publish", "Freeze a draft; new documents are made under it", Published)
     def publish_contract(

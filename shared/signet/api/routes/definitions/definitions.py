@@ -26,6 +26,7 @@ from signet.api.http.routing import Routes
 from signet.core.compiler.patch import MAX_NODES, Automation, Patch
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
+from signet.engine.control.drafts import PutForward
 from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions.archive import Archived
 from signet.engine.definitions.definitions import Draft, Published
@@ -52,7 +53,7 @@ class Archiving(Strict):
 class Publishing(Strict):
     """The name of the patch that goes out of force by it, where new documents run another one.
 
-    `accept` are the codes of findings that must be accepted: `ASKS_NOBODY`.
+    `accept` are the codes of findings that must be accepted: `ASKS_NOBODY`, `TEXT_UNCLEAR`.
     """
 
     replaces: Annotated[str | None, Field(pattern=NAME_PATTERN)] = None
@@ -81,6 +82,7 @@ def add_definition_routes(routes: Routes) -> None:
     _add_reads(routes)
     _add_drafts(routes)
     _add_acts(routes)
+    _add_proposed_acts(routes)
 
 
 def _add_reads(routes: Routes) -> None:
@@ -184,6 +186,13 @@ def _add_drafts(routes: Routes) -> None:
 
 
 def _add_acts(routes: Routes) -> None:
+    @routes.post(
+        f"{DEFINITION}/put_forward", "Put a draft forward for publication, as its author", PutForward
+    )
+    def put_definition_forward(call: Call, definition_id: PathId, if_match: IfMatch = None) -> PutForward:
+        """Say that exactly this text may be published. Another person publishes it."""
+        return call.use.definitions.put_forward(call.caller, definition_id, require_version(if_match))
+
     @routes.post(f"{DEFINITION}/publish", "Compile and freeze a draft; new documents run it", Published)
     def publish_definition(
         call: Call,
@@ -199,6 +208,10 @@ def _add_acts(routes: Routes) -> None:
         return call.use.definitions.publish(
             call.caller, definition_id, seen, replaces=asked.replaces, accepted=asked.accept
         )
+
+
+def _add_proposed_acts(routes: Routes) -> None:
+    """Add the acts that another person confirms, where the tenant wants two."""
 
     @routes.post(
         f"{DEFINITION}/archive",

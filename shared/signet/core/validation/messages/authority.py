@@ -68,6 +68,13 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "Give a node another id where it does something else. For documents that were approved before, it is"
         " held where another node has acted that may be the same (DONE_BEFORE).",
     ),
+    "NODE_RENAMED": (
+        "warning",
+        "{gone} of {named} acts outside or makes documents, and is gone. {added} is new, and may be the"
+        " same.",
+        "For a document that was approved before, a new one is held where a gone one has acted (DONE_BEFORE)."
+        " Keep the id of a node that does the same.",
+    ),
     "OLDER_RUN_ON": (
         "warning",
         "{count} live document(s) of '{entity_type}' go on under older definitions, which ask for other"

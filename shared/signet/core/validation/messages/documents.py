@@ -65,6 +65,12 @@ DOCUMENT: Mapping[str, tuple[str, str, str]] = {
         "{where}: not every reader of JSON would keep the number {number}.",
         "Use a number between ±(2^53 - 1), or put it in quotes.",
     ),
+    "TEXT_UNCLEAR": (
+        "warning",
+        "The text '{text}' holds characters that nobody sees, or letters of two scripts in one word. It may"
+        " not say what you read.",
+        "Type it again, if that is not wanted.",
+    ),
     "DOCUMENT_TEXT_INVALID": ("error", "{where}: the text {problem}, which cannot be stored.", "Remove it."),
 }
 

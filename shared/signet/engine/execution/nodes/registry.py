@@ -21,7 +21,7 @@ from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.outdated_variables import find_outdated_read
 from signet.engine.execution.nodes.unasked_content import find_unasked_act
-from signet.engine.execution.nodes.unpinned_reads import find_unpinned_read
+from signet.engine.execution.nodes.unpinned_reads import find_erased_read, find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
@@ -43,7 +43,7 @@ def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     deciding = context.execution.workflow.nodes[token.node]
     reads_refs = context.may_read_refs(deciding)
     problem = find_unpinned_read(context, deciding) if reads_refs else None
-    problem = problem or find_outdated_read(context, deciding)
+    problem = problem or find_outdated_read(context, deciding) or find_erased_read(context, deciding)
     if problem:
         return replace(context.decision_input(token), problem=problem)
     if reads_refs:
@@ -64,6 +64,7 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     unread = find_unpinned_read(context, node) if reads_refs else None
     if unread is None and not token.rejected:
         unread = find_outdated_read(context, node)
+    unread = unread or find_erased_read(context, node)
     if unread is not None:
         return Blocked(unread)
     moved = _find_moved_original(context, node)
@@ -120,6 +121,10 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
 def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
     """Let the node look at what its step waits for."""
     result = HANDLERS[node.type.name].resume(context, node, step)
+    if isinstance(result, HandlerResult) and result.decision is not None:
+        erased = find_erased_read(context, node) if node.type.name != "approval" else None
+        if erased is not None:
+            return Blocked(erased)
     if isinstance(result, HandlerResult) and result.decision is not None and context.may_read_refs(node):
         keep_deciders(context, node)
     return result

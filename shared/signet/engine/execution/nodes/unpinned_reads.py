@@ -1,12 +1,18 @@
 """The fields of other documents that a step reads behind a gate, and no approval of its document has pinned.
 
 Nobody has seen such a value. It is not read: the token is held, until a definition without it is in force, or
-people decide again.
+people decide again. So it is where a condition would read a personal value that was erased since then.
 """
 
 from dataclasses import replace
 
 from signet.core.approvals.unpinned_reads import list_pointed_behind, list_unpinned_fields
+from signet.core.documents.personal_data import (
+    READS_ERASED,
+    describe_erased,
+    list_gaps,
+    resolve_personal,
+)
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
@@ -32,6 +38,24 @@ def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | No
         return None
     unpinned = _list_pointed(context, document, read) or _list_read_later(context, document, read)
     return _describe(node, unpinned) if unpinned else None
+
+
+def find_erased_read(context: InstanceContext, node: WorkflowNode) -> str | None:
+    """Return why the node may not go on. Only a personal field that holds nothing costs a statement."""
+    document, documents = context.document, context.documents
+    if document is None:
+        return None
+    personal = documents.contract_of(document).personal_fields
+    if not personal:
+        return None
+    data = resolve_personal(document.data, document.personal or {})
+    gaps = list_gaps(context.execution.workflow.read_to_choose(node), personal, data)
+    if not gaps:
+        return None
+    erased = documents.refs.find_erased_since(
+        document.id, gaps, lambda _: read_decided_way(context).decided_since
+    )
+    return f"{READS_ERASED}: {describe_erased(node.id, erased)}" if erased else None
 
 
 def find_pointed_ahead(context: InstanceContext, workflow: Workflow, node: WorkflowNode) -> str | None:

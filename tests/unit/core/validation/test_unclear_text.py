@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.documents.unclear_text import list_unclear
+from signet.core.validation.unclear_text import list_unclear
 
 
 @pytest.mark.parametrize(
