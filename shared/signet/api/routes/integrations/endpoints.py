@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, make_page, parse_position
@@ -46,26 +46,29 @@ class NewOutboundEndpoint(WrittenEndpoint):
     name: Named
 
 
-# A part of the answer that a replacement may send back; nothing is changed by it.
-Answered = Annotated[JsonValue, Field(description="As it was read. It changes nothing.")]
+# Parts of the answer that a replacement may send back; nothing is changed by them.
+_UNCHANGED = "As it was read. It changes nothing."
+AnsweredText = Annotated[str | None, Field(max_length=4_000, description=_UNCHANGED)]
+AnsweredCount = Annotated[int | None, Field(ge=0, description=_UNCHANGED)]
 
 
 class EndpointContent(WrittenEndpoint):
     """The terms of an endpoint. What GET answers may be sent back, with other terms."""
 
-    name: Annotated[str | None, Field(description="The name of the address; nothing gets another one.")] = (
-        None
-    )
-    secret_refs: Annotated[
-        list[str] | None, Field(description="The older name of `secrets`. It says the same, or is left out.")
+    name: Annotated[
+        str | None, Field(max_length=4_000, description="The name of the address; nothing gets another one.")
     ] = None
-    disabled_reason: Answered = None
-    version: Answered = None
-    failures: Answered = None
-    rests_until: Answered = None
-    created_by: Answered = None
-    created_at: Answered = None
-    updated_at: Answered = None
+    secret_refs: Annotated[
+        list[Name] | None,
+        Field(max_length=2, description="The older name of `secrets`. It says the same, or is left out."),
+    ] = None
+    disabled_reason: AnsweredText = None
+    version: AnsweredCount = None
+    failures: AnsweredCount = None
+    rests_until: AnsweredText = None
+    created_by: AnsweredText = None
+    created_at: AnsweredText = None
+    updated_at: AnsweredText = None
 
     def require_same(self, name: str) -> None:
         """Refuse what is sent back changed, and would change nothing."""
