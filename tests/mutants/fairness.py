@@ -81,7 +81,7 @@ FAIRNESS = (
         "who may do nothing has a large body parsed",
         NO_INVARIANT,
         "shared/signet/api/http/bodies.py",
-        "        _require_some(wanted, principal, database)\n",
+        "        _require_some(wanted, principal, database, is_heavy=route.is_heavy)\n",
         "        pass\n",
         ("tests/functions/routes/test_large_bodies.py::test_who_may_not_is_told_before_the_body_is_parsed",),
     ),

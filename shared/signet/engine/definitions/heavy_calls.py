@@ -44,8 +44,14 @@ def choose_place(calls: HeavyCalls, connection: Connection, tenant_id: UUID, *, 
     """
     if not is_large:
         return IN_PLACE
+    require_turn(connection, tenant_id)
+    return calls
+
+
+def require_turn(connection: Connection, tenant_id: UUID) -> None:
+    """Take the tenant's turn until the transaction ends, or refuse."""
     if take_heavy_turn(connection, tenant_id):
-        return calls
+        return
     raise Rejected(
         "HEAVY_CALL_RUNNING",
         "another call about a large definition runs for the tenant, and they run one at a time",

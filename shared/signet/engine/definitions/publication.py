@@ -13,6 +13,8 @@ from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
 from signet.core.errors import Rejected
+from signet.core.previews.compile_report import MODELS
+from signet.core.previews.placed_findings import PlacedFinding, parse_body, place_findings
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
@@ -29,13 +31,7 @@ from signet.engine.definitions.archive import (
     has_approvals,
     require_accepted,
 )
-from signet.engine.definitions.compilation import (
-    PlacedFinding,
-    parse_body,
-    place_findings,
-    read_subject,
-    require_definition,
-)
+from signet.engine.definitions.compilation import read_subject, require_definition
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.definitions.older_definitions import find_older_running, find_read_unpinned
 from signet.engine.definitions.replacement import (
@@ -50,8 +46,6 @@ from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow, NewDefinition
 from signet.store.documents.write import find_workflow
-
-MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +197,7 @@ def propose_roll_back(act: AdminTransaction, older: DefinitionRow) -> ControlCha
     _parse_older(older)
     if older.definition_kind == "org_patch":
         require_replaced(act, older, None)
-    body = {**describe(older), "document": older.body_patches_json}
+    body = {**describe(older), "document": older.parse_document()}
     return _propose(act, older, "roll_back", body, _newest_version(act, older))
 
 
@@ -225,7 +219,7 @@ def read_in_force(connection: Connection, tenant_id: UUID, change: ControlChange
     if change.act == "recompile":
         return {**describe(definition), "compiled_hash": definition.compiled_hash}
     newest = store.find_newest_published(connection, tenant_id, definition)
-    return {} if newest is None else {**describe(newest), "document": newest.body_patches_json}
+    return {} if newest is None else {**describe(newest), "document": newest.parse_document()}
 
 
 def apply_change(act: AdminTransaction, change: ControlChange, calls: HeavyCalls = IN_PLACE) -> None:
@@ -289,7 +283,7 @@ def _compile_again(
 def _parse_older(older: DefinitionRow) -> Patch | Automation:
     if older.definition_kind not in MODELS or older.status == "draft":
         raise Rejected("DEFINITION_INVALID", "only a published patch or automation can be rolled back to")
-    return parse_body(MODELS[older.definition_kind], older.body_patches_json)
+    return parse_body(MODELS[older.definition_kind], older.parse_document())
 
 
 def _insert_effective(

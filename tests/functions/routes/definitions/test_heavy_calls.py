@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from signet.api.http import routing
+from signet.api.http.bodies import LARGE_BODY_BYTES
+from signet.core.previews import compile_report
 from signet.engine.definitions import compilation
+from signet.engine.definitions.designer import preview
 from signet.engine.definitions.heavy_calls import HeavyCalls, choose_place
 from signet.engine.telemetry import SILENT
 from signet.store.database import Database
+from signet.store.definitions.write import DefinitionRow
 from signet.wiring.heavy_processes import HeavyProcesses
 from tests.functions.routes.definitions.test_definitions import DEFINITIONS, patch
 from tests.support.api_application import wire
@@ -99,6 +104,63 @@ def test_another_call_of_the_tenant_is_refused_and_all_else_is_answered(
     assert client.post(f"{large}/publish", if_match='"1"').status == 200
 
 
+class Unread(AssertionError):
+    """The end of a test in which something was read that nobody needs here."""
+
+
+def refuse_to_read(*arguments: Any, **named: Any) -> None:
+    raise Unread
+
+
+def test_what_is_refused_is_not_parsed(client: Client, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = save(client, patch())
+    effective = client.post(f"{published}/publish", if_match='"1"').body["definition_id"]
+    large = save(client, large_patch())
+    hold_compilations(monkeypatch, gate)
+    monkeypatch.setattr(preview, "LARGE_ARTIFACT_BYTES", 1)
+    with ThreadPoolExecutor() as threads:
+        held: Future[ClientAnswer] = threads.submit(client.post, f"{large}/compile")
+        with gate.holding():
+            monkeypatch.setattr(preview, "parse_artifact", refuse_to_read)
+            monkeypatch.setattr(DefinitionRow, "parse_document", refuse_to_read)
+            monkeypatch.setattr(compile_report, "parse_body", refuse_to_read)
+            for refused in (
+                # It is no JSON, and nobody finds out.
+                client.post(f"{large}/simulate", '{"document": ' + "[" * LARGE_BODY_BYTES),
+                client.post(f"{large}/simulate", {"document": INVOICE}),
+                client.post(f"{large}/compile"),
+                client.get(f"{DEFINITIONS}/{effective}/explanation"),
+                client.get(f"{DEFINITIONS}/{effective}/diff"),
+                client.get(f"{DEFINITIONS}/{effective}/impact"),
+            ):
+                assert (refused.status, refused.code) == (429, "HEAVY_CALL_RUNNING")
+        assert held.result().status == 200
+
+
+def test_the_process_reads_the_text_and_writes_the_answer(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Send what comes from the process as it is."""
+    large = save(client, large_patch())
+    monkeypatch.setattr(compile_report, "parse_body", refuse_to_read)
+    monkeypatch.setattr(DefinitionRow, "parse_document", refuse_to_read)
+    monkeypatch.setattr(routing, "to_json", refuse_to_read)
+    monkeypatch.setattr(preview, "LARGE_ARTIFACT_BYTES", 1)
+    for answered in (
+        client.post(f"{large}/compile"),
+        client.get(f"{large}/diff"),
+        client.post(f"{large}/simulate", {"document": INVOICE}),
+    ):
+        assert answered.status == 200 and answered.body
+
+
+def test_an_answer_that_is_kept_under_a_key_is_kept_as_it_is(client: Client) -> None:
+    large = save(client, large_patch())
+    first, again = (client.post(f"{large}/compile", idempotency_key="one") for _ in range(2))
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (first.status, first.body) == (again.status, again.body) and first.body["hash"]
+
+
 def test_another_tenant_is_not_refused(
     client: Client,
     gate: Gate,
@@ -124,7 +186,7 @@ def test_a_process_that_ends_is_told_and_the_next_call_works(
 ) -> None:
     large = save(client, large_patch())
     with monkeypatch.context() as patched:
-        patched.setattr(compilation, "compile_body", end_process)
+        patched.setattr(compilation, "write_compile_report", end_process)
         answer = client.post(f"{large}/compile")
         assert (answer.status, answer.code) == (503, "HEAVY_CALL_ENDED")
         assert int(answer.headers["retry-after"]) >= 1

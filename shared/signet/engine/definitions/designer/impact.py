@@ -68,7 +68,7 @@ class PublicationImpact:
     def read(self, principal: Principal, definition_id: UUID) -> Impact:
         with reading(self.database, principal) as read:
             row = require_readable(read, definition_id)
-            new = _describe(read, row, read_workflow(read, row, self.calls))
+            new = _describe(read, row, read_workflow(read, row, self.calls, for_heavy=True))
             counts = _count(read, row)
             running = _read_running(read, {count.definition_id for count in counts if count.definition_id})
             obstacles = self._find_obstacles(read, running, new, counts)
