@@ -9,19 +9,28 @@ import pytest
 
 from signet.api.http import routing
 from signet.api.http.bodies import LARGE_BODY_BYTES
+from signet.core.errors import Transient
 from signet.core.previews import compile_report
-from signet.engine.definitions import compilation
-from signet.engine.definitions.designer import preview
-from signet.engine.definitions.heavy_calls import HeavyCalls, choose_place
+from signet.engine.definitions import compilation, heavy_calls
+from signet.engine.definitions.designer import impact, preview
+from signet.engine.definitions.heavy_calls import (
+    IN_PLACE,
+    REQUEST_SECONDS,
+    CallsOfRequest,
+    HeavyCalls,
+    choose_place,
+)
 from signet.engine.telemetry import SILENT
 from signet.store.database import Database
 from signet.store.definitions.write import DefinitionRow
 from signet.wiring.heavy_processes import HeavyProcesses
 from tests.functions.routes.definitions.test_definitions import DEFINITIONS, patch
+from tests.integration.engine.definitions.test_definitions import create
 from tests.support.api_application import wire
 from tests.support.company import INVOICE, Company, make_company
-from tests.support.held_calls import Gate, end_process, make_gate
+from tests.support.held_calls import Gate, double, end_process, make_gate
 from tests.support.http_client import Client, ClientAnswer
+from tests.support.moved_clock import Moved
 
 pytestmark = pytest.mark.usefixtures("named_things")
 
@@ -179,6 +188,35 @@ def test_another_tenant_is_not_refused(
             patched.undo()
             assert others.post(f"{foreign}/compile").status == 200 and not held.done()
         assert held.result().status == 200
+
+
+def test_the_calls_of_one_request_are_bounded_together(
+    client: Client, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refuse the impact of a draft where the definitions that run are too many for one request."""
+    running = client.post(f"{save(client, patch())}/publish", if_match='"1"')
+    assert running.status == 200
+    create(company, "R-1")
+    other = patch()
+    other["slots"]["approved_to_active"]["nodes"][0]["label"] = "Another"
+    draft = save(client, other)
+    monkeypatch.setattr(impact, "LARGE_ARTIFACT_BYTES", 1)
+    assert client.get(f"{draft}/impact").status == 200
+    monkeypatch.setattr(heavy_calls, "REQUEST_SECONDS", 0.0)
+    refused = client.get(f"{draft}/impact")
+    assert (refused.status, refused.code) == (503, "HEAVY_CALLS_TOO_LONG")
+    assert "retry-after" in refused.headers
+
+
+def test_calls_of_a_request_are_made_until_its_time_is_over() -> None:
+    clock = Moved()
+    calls = CallsOfRequest(IN_PLACE, clock)
+    clock.seconds += REQUEST_SECONDS - 1
+    assert calls.call(double, 4) == 8
+    clock.seconds += 1
+    with pytest.raises(Transient) as caught:
+        calls.call(double, 4)
+    assert caught.value.code == "HEAVY_CALLS_TOO_LONG"
 
 
 def test_a_process_that_ends_is_told_and_the_next_call_works(
