@@ -813,6 +813,49 @@ $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) RETURNS TABLE(tenant_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 1000 THEN
+        RAISE EXCEPTION 'no such queue, or not between 1 and 1000 tenants: %, %', queue, at_most
+            USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($expired$
+        SELECT t.tenant_id
+        FROM tenants t
+        CROSS JOIN LATERAL (
+            SELECT FROM %1$I q
+            WHERE q.tenant_id = t.tenant_id AND q.status = 'processing' AND q.lease_until BETWEEN $1 AND now()
+            LIMIT 1
+        ) AS expired
+        WHERE t.tenant_id > $2
+        ORDER BY t.tenant_id
+        LIMIT $3
+    $expired$, queue_table) USING since, coalesce(after, '00000000-0000-0000-0000-000000000000'::uuid), at_most;
+END
+$_$;
+
+ALTER FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.find_oldest_due(queue text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN coalesce((SELECT d.oldest_due_at FROM due_tenants(queue, 1) AS d), now());
+END
+$$;
+
+ALTER FUNCTION public.find_oldest_due(queue text) OWNER TO signet_dispatch;
+
 CREATE FUNCTION public.find_void_code(outcome text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1551,6 +1594,44 @@ END
 $_$;
 
 ALTER FUNCTION public.measure_queue(queue text) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.measure_queue(queue text, since timestamp with time zone) RETURNS TABLE(pending bigint, failed bigint, processing bigint, expired bigint, dead_letter bigint, oldest_due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL THEN
+        RAISE EXCEPTION 'no such queue: %', queue USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($measured$
+        SELECT waiting.pending, waiting.failed, working.processing, working.expired, dead.dead_letter,
+               (SELECT d.oldest_due_at FROM due_tenants($1, 1, $3, '{}', '{}') AS d)
+        FROM (SELECT count(*) FILTER (WHERE counted.status = 'pending') AS pending,
+                     count(*) FILTER (WHERE counted.status = 'failed') AS failed
+              FROM (SELECT found.status FROM tenants t
+                    CROSS JOIN LATERAL (SELECT q.status FROM %1$I q
+                                        WHERE q.tenant_id = t.tenant_id AND q.status IN ('pending', 'failed')
+                                          AND q.due_at >= $3 LIMIT $2) AS found
+                    LIMIT $2) AS counted) AS waiting,
+             (SELECT count(*) AS processing, count(*) FILTER (WHERE counted.lease_until <= now()) AS expired
+              FROM (SELECT found.lease_until FROM tenants t
+                    CROSS JOIN LATERAL (SELECT q.lease_until FROM %1$I q
+                                        WHERE q.tenant_id = t.tenant_id AND q.status = 'processing'
+                                          AND q.lease_until >= $3 LIMIT $2) AS found
+                    LIMIT $2) AS counted) AS working,
+             (SELECT count(*) AS dead_letter
+              FROM (SELECT FROM %1$I q WHERE q.status = 'dead_letter' LIMIT $2) AS counted) AS dead
+    $measured$, queue_table) USING queue, 100000, since;
+END
+$_$;
+
+ALTER FUNCTION public.measure_queue(queue text, since timestamp with time zone) OWNER TO signet_dispatch;
 
 CREATE FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5705,6 +5786,18 @@ REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effec
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.find_oldest_due(queue text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.find_oldest_due(queue text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.find_oldest_due(queue text) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.find_oldest_due(queue text) TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.find_void_code(outcome text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) FROM PUBLIC;
@@ -5870,6 +5963,14 @@ GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_api;
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.measure_queue(queue text, since timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.measure_queue(queue text, since timestamp with time zone) TO signet_api;
+
+GRANT ALL ON FUNCTION public.measure_queue(queue text, since timestamp with time zone) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.measure_queue(queue text, since timestamp with time zone) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.move_approval_requests(request_rows json, written_at timestamp with time zone) FROM PUBLIC;
 

@@ -260,6 +260,43 @@ def test_a_stop_that_is_not_obeyed_becomes_harder(state: Path, monkeypatch: pyte
         assert "survives" in remembered(again.url)
 
 
+def stop_a_session(url: str) -> None:
+    """Let a session of the server stand still, so that it does not end when it is asked to."""
+    client = psycopg.connect(url)
+    os.kill(client.info.backend_pid, signal.SIGSTOP)
+    client.close()
+
+
+def test_a_server_that_waits_for_a_session_is_ended_with_all_its_processes(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = postgres_process._STOP_STEPS
+    monkeypatch.setattr(postgres_process, "_STOP_STEPS", ((signal.SIGINT, 0.5), *steps[1:]))
+    server = start_postgres(state)
+    remember(server.url, "survives")
+    stop_a_session(server.url)
+    server.stop()
+    assert processes_about(state) == []
+    with running_postgres(state) as again:
+        assert "survives" in remembered(again.url)
+
+
+def test_a_server_that_does_not_end_as_somebody_asked_is_ended_and_started_again(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_postgres(state) as server:
+        first = server.pid
+        stop_a_session(server.url)
+        assert not server.tend()
+        os.kill(first, signal.SIGINT)
+        until(lambda: postgres_process.is_stopping(server.data_directory))
+        assert not server.tend() and not server.tend() and is_running(first), "it has its time"
+        monkeypatch.setattr(postgres_process, "STOP_SECONDS", 0.0)
+        until(server.tend)
+        assert server.pid != first and answer(server.url, "SELECT 1") == 1
+    assert processes_about(state) == []
+
+
 def test_it_is_started_from_the_main_thread_only(folder: Path) -> None:
     said: list[str] = []
 

@@ -89,9 +89,53 @@ FAIRNESS = (
         "who may do nothing has a large body parsed",
         NO_INVARIANT,
         "shared/signet/api/http/bodies.py",
-        "        _require_some(wanted, principal, database)\n",
+        "        _require_some(wanted, principal, database, is_heavy=route.is_heavy)\n",
         "        pass\n",
         ("tests/functions/routes/test_large_bodies.py::test_who_may_not_is_told_before_the_body_is_parsed",),
+    ),
+    Mutation(
+        "an effect that has just come waits for the whole backlog",
+        NO_INVARIANT,
+        "shared/signet/engine/integrations/effects.py",
+        "        arrived_since = self._arrivals.take(tenant_id)\n",
+        "        arrived_since = None\n",
+        (
+            "tests/integration/engine/integrations/test_effects.py"
+            "::test_what_has_just_come_has_its_turn_behind_a_backlog",
+        ),
+    ),
+    Mutation(
+        "the janitor looks for what is new alone",
+        NO_INVARIANT,
+        "shared/signet/store/operations/housekeeping.sql",
+        "    CASE WHEN due.last_outcome = 'done' AND due.run_count %% %(runs_to_look_at_all)s <> 0 THEN",
+        "    CASE WHEN due.last_outcome = 'done' THEN",
+        (
+            "tests/integration/engine/housekeeping/test_safety_net.py"
+            "::test_a_run_looks_at_what_is_new_and_each_tenth_at_everything",
+        ),
+    ),
+    Mutation(
+        "the figures of a queue are never looked up as a whole again",
+        NO_INVARIANT,
+        "shared/signet/engine/dispatch/measure_bounds.py",
+        "        if bound is None or self._clock() - bound.looked_at >= LOOK_AT_ALL_SECONDS:\n",
+        "        if bound is None:\n",
+        (
+            "tests/integration/engine/dispatch/test_measure_bounds.py"
+            "::test_a_row_that_comes_late_is_counted_from_the_next_whole_look_on",
+        ),
+    ),
+    Mutation(
+        "the heavy calls of one request have no bound",
+        NO_INVARIANT,
+        "shared/signet/engine/definitions/heavy_calls.py",
+        "        if self._clock() >= self._ends_at:\n",
+        "        if False:\n",
+        (
+            "tests/functions/routes/definitions/test_heavy_calls.py"
+            "::test_calls_of_a_request_are_made_until_its_time_is_over",
+        ),
     ),
     Mutation(
         "what has just come waits for the whole backlog",

@@ -237,8 +237,8 @@ OF_SERVICE_ACCOUNTS = (
         "a step is published for an account that is not there",
         3,
         f"{SIGNET}/engine/definitions/account_findings.py",
-        "    return Compilation(None if has_errors(found) else compilation.artifact, findings)\n",
-        "    return compilation\n",
+        "        if problem is not None:\n",
+        "        if False:\n",
         (f"{OF_PUBLISHING}an_account_that_cannot_be_used_is_a_finding",),
     ),
     Mutation(

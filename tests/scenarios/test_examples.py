@@ -9,11 +9,11 @@ from signet.authoring.scenarios import Expectation, Scenario, ScenarioPlace, com
 from signet.cli.sources import Sources, read_sources
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.merge import policy_node
+from signet.core.previews.compile_report import list_passed_on
 from signet.core.runtime.projection import Actor, project
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import SimulatedAccount, Simulation
 from signet.core.tenants.permissions import grants
-from signet.engine.definitions.account_findings import list_passed_on
 from signet.engine.definitions.run_as import RUN_AS
 from signet.local.tenant_file import read_tenant_file
 

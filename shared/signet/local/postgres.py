@@ -34,7 +34,7 @@ from signet.local.postgres_place import (
     settle,
     unfinished_folder,
 )
-from signet.local.postgres_process import find_port, spawn, stop_child, stop_leftover, wait_ready
+from signet.local.postgres_process import Stopping, find_port, spawn, stop_child, stop_leftover, wait_ready
 
 __all__ = [
     "PostgresFailed",
@@ -96,6 +96,7 @@ class PostgresServer:
     _leaving: ExitStack = field(repr=False, compare=False)
     # When the server had ended by itself.
     _ended: list[float] = field(default_factory=list, repr=False, compare=False)
+    _stopping: Stopping = field(default_factory=Stopping, repr=False, compare=False)
 
     @property
     def pid(self) -> int:
@@ -112,6 +113,7 @@ class PostgresServer:
         Only from the main thread. A server that ends too often is given up, with its last words.
         """
         if self._process.poll() is None:
+            self._stopping.press(self._process, self.data_directory)
             return False
         home, now = self._home, time.monotonic()
         self._ended = [moment for moment in self._ended if moment > now - RESTARTS_WITHIN_SECONDS]

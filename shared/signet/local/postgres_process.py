@@ -13,7 +13,8 @@ from signet.local.postgres_place import Account, PostgresFailed
 
 READY_SECONDS = 60.0  # recovery after a kill included
 STOP_SECONDS = 20.0
-FORCED_STOP_SECONDS = 5.0
+# Longer than the server itself waits, five seconds, before it kills the processes that do not end with it.
+FORCED_STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.003
 _PR_SET_PDEATHSIG = 1
 # Nothing of the user's environment: PG* variables, locale and time zone would all change the server.
@@ -60,12 +61,40 @@ def wait_ready(process: subprocess.Popen[bytes], data: Path) -> bool:
     return False
 
 
+def is_stopping(data: Path) -> bool:
+    """Return whether the server was asked to end, by whomever, and has not ended yet."""
+    note = _read_note(data)
+    return len(note) > 7 and note[7].strip() == "stopping"
+
+
 def find_port(data: Path) -> int | None:
     """Find the port of the server that is ready on these data, also of one that another process started."""
     note = _read_note(data)
     if len(note) <= 7 or note[7].strip() != "ready" or not (note[0].isdecimal() and note[3].isdecimal()):
         return None
     return int(note[3]) if _serves(_command_of(int(note[0])), data) else None
+
+
+class Stopping:
+    """The time that a server has to end which somebody else asked for it: meanwhile it serves nobody.
+
+    PostgreSQL 18 may wait for ever where it is asked in the middle of its recovery.
+    """
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+
+    def press(self, process: subprocess.Popen[bytes], data: Path) -> None:
+        """End the server where its time is over."""
+        now = time.monotonic()
+        if not is_stopping(data):
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        elif now - self._since >= STOP_SECONDS + FORCED_STOP_SECONDS:
+            process.kill()
+        elif now - self._since >= STOP_SECONDS:
+            process.send_signal(signal.SIGQUIT)
 
 
 def stop_child(process: subprocess.Popen[bytes]) -> None:

@@ -84,6 +84,13 @@ def test_nothing_is_compiled_without_its_contract() -> None:
     assert caught.value.code == "CONTRACT_ABSENT"
 
 
+def test_an_artifact_is_sent_as_its_text() -> None:
+    """The content of a large one is not copied value by value."""
+    artifact = compiled(read(Patch, PATCH))
+    assert copied(artifact) == artifact
+    assert len(pickle.dumps(artifact)) < len(artifact.text) + 300
+
+
 def test_to_explain() -> None:
     artifact = compiled(read(Patch, PATCH))
     here = explain_in_text(artifact, read_contract(), CONTROL, {}, is_draft=True)

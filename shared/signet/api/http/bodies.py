@@ -27,6 +27,8 @@ class SizedRoute(Protocol):
     def is_signed(self) -> bool: ...
     @property
     def large_bodies_want(self) -> str | None: ...
+    @property
+    def is_heavy(self) -> bool: ...
 
 
 def check_large_body(route: SizedRoute, principal: Principal | None, database: Database) -> None:
@@ -44,11 +46,12 @@ def check_large_body(route: SizedRoute, principal: Principal | None, database: D
     if wanted == OPERATORS and not principal.is_operator:
         raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may do this")
     if wanted not in (ANYBODY, OPERATORS):
-        _require_some(wanted, principal, database)
+        _require_some(wanted, principal, database, is_heavy=route.is_heavy)
 
 
-def _require_some(wanted: str, principal: Principal, database: Database) -> None:
+def _require_some(wanted: str, principal: Principal, database: Database, *, is_heavy: bool) -> None:
     from signet.engine.access.read import reading  # for the first large body
+    from signet.engine.definitions.heavy_calls import require_turn
 
     with reading(database, principal) as read:
         if not grants_some(read.permissions, wanted):
@@ -56,6 +59,9 @@ def _require_some(wanted: str, principal: Principal, database: Database) -> None
                 "PERMISSION_DENIED",
                 f"here a body of more than {LARGE_BODY_BYTES} bytes needs a permission such as '{wanted}'",
             )
+        if is_heavy:
+            # Only a look: the turn is given back here, and taken again by the call.
+            require_turn(read.connection, principal.tenant_id)
 
 
 def bound_mistakes(parameter: inspect.Parameter) -> inspect.Parameter:

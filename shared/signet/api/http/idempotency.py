@@ -61,11 +61,13 @@ def answer_once(
 
 
 def _write_answer(answer: HttpAnswer, once_shown: Collection[str]) -> dict[str, Any]:
-    body = orjson.loads(to_json(answer.body))
+    # What is a text already is kept as one, and not read.
+    body = answer.body if answer.is_text else orjson.loads(to_json(answer.body))
     for name in once_shown:
         body[name] = None
     return {
         "body": body,
+        "is_text": answer.is_text,
         "status": answer.status,
         "version": answer.version,
         "location": answer.location,

@@ -74,6 +74,8 @@ class Declared:
     # The permission without which a large body is not looked at, with a `*` for some type or act. None takes
     # no large body.
     large_bodies_want: str | None = None
+    # Whether it always makes a heavy call, so that a large body is parsed in the tenant's turn alone.
+    is_heavy: bool = False
 
     @property
     def takes_idempotency_key(self) -> bool:

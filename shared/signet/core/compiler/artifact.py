@@ -22,6 +22,10 @@ class Artifact:
     hash: str
     content: Mapping[str, Any]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send another process the text alone, which it parses for itself."""
+        return parse_artifact, (self.text, self.hash)
+
 
 def make_artifact(content: dict[str, Any]) -> Artifact:
     stored = canonical_bytes(content)

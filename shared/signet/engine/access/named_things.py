@@ -1,37 +1,29 @@
 """The tenant's own things that a definition names: one that names what is nowhere is not published."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from signet.core.approvals.policy import Stage, list_approvers
-from signet.core.compiler.compiler import Compilation
 from signet.core.contracts.contract import Contract
+from signet.core.previews.compile_report import ArtifactNames
 from signet.core.tenants.tenant_names import (
     Mention,
     NamedKind,
     TenantNames,
     check_mentions,
-    list_mentions,
     list_people,
 )
-from signet.core.validation.finding import Finding, has_errors, sort_findings
+from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import point
 from signet.store.database import Connection
 from signet.store.definitions.names import find_named
 
 
-def check_compilation(connection: Connection, tenant_id: UUID, compilation: Compilation) -> Compilation:
-    """Add what a compiled definition names and the tenant does not have; that leaves no artifact."""
-    if compilation.artifact is None:
-        return compilation
-    content = compilation.artifact.content
-    entity_type = content["entity_type"]
-    found = _check(
-        connection, tenant_id, list_mentions(content["nodes"]), _know_actions(content), entity_type
-    )
-    findings = sort_findings((*compilation.findings, *found))
-    return Compilation(None if has_errors(found) else compilation.artifact, findings)
+def check_names(connection: Connection, tenant_id: UUID, names: ArtifactNames) -> tuple[Finding, ...]:
+    """Find what a compiled definition names and the tenant does not have."""
+    # Beside those of contracts there are no actions yet that a document's workflow could run.
+    known: TenantNames = {} if names.kind == "automation" else {NamedKind.ACTION: frozenset()}
+    return _check(connection, tenant_id, names.mentions, known, names.entity_type)
 
 
 def check_contract_names(connection: Connection, tenant_id: UUID, contract: Contract) -> tuple[Finding, ...]:
@@ -55,11 +47,6 @@ def check_chain_names(connection: Connection, tenant_id: UUID, steps: Sequence[S
         for mention in list_people(approver.model_dump(mode="json"), pointer)
     ]
     return _check(connection, tenant_id, mentions, {})
-
-
-def _know_actions(content: Mapping[str, Any]) -> TenantNames:
-    """Return the actions beside those of contracts: none that a document's workflow could run yet."""
-    return {} if content["kind"] == "automation" else {NamedKind.ACTION: frozenset()}
 
 
 def _check(

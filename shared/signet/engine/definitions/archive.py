@@ -8,11 +8,11 @@ from uuid import UUID
 from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.control.change import ControlKind
 from signet.core.errors import Rejected
+from signet.core.previews.placed_findings import PlacedFinding, place_findings
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
-from signet.engine.definitions.compilation import PlacedFinding, place_findings
 from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow

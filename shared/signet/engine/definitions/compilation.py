@@ -1,25 +1,28 @@
 """Contracts and definitions read from their rows and compiled; nothing is written."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY
 from signet.core.compiler.artifact import Artifact, parse_artifact
-from signet.core.compiler.compiler import Compilation, compile_body
-from signet.core.compiler.finding_locations import FindingLocations
-from signet.core.compiler.patch import Automation, Patch
+from signet.core.compiler.compiler import Compilation
 from signet.core.contracts.contract import Contract
-from signet.core.errors import FieldError, Rejected
-from signet.core.expressions.byte_budget import fits
+from signet.core.errors import Rejected
+from signet.core.previews.compile_report import (
+    MODELS,
+    ArtifactNames,
+    add_to_report,
+    compile_text,
+    list_names,
+    place_in_text,
+    write_compile_report,
+)
+from signet.core.previews.placed_findings import PlacedFinding, reject_findings
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
-from signet.core.validation.model_errors import MAX_MISTAKES
-from signet.core.validation.strict_model import Strict, parse_strictly
-from signet.core.validation.text_checks import check_texts
-from signet.engine.access.named_things import check_compilation
+from signet.core.validation.finding import Finding, has_errors, make_finding, sort_findings
+from signet.engine.access.named_things import check_names
 from signet.engine.cache import load_contract
 from signet.engine.definitions.account_findings import check_accounts
 from signet.engine.definitions.heavy_calls import (
@@ -35,102 +38,107 @@ from signet.store.definitions.names import find_patch_in_force
 from signet.store.definitions.write import DefinitionRow
 from signet.store.tenants.tenants import find_tenant
 
-T = TypeVar("T", bound=Strict)
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedFinding:
-    """A finding in an author's document.
-
-    `place` names a node, an edge or a slot; `pointer` leads to it in the document (RFC 6901).
-    """
-
-    code: str
-    severity: Literal["error", "warning"]
-    place: str
-    pointer: str
-    sentence: str
-    remedy: str
-    parameters: Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A patch or an automation, with everything that it is compiled with."""
+    """The text of a patch or an automation, with everything that it is compiled with."""
 
-    body: Patch | Automation
+    kind: str
+    name: str
+    entity_type: str
+    text: str
     contract: Contract | None
     settings: TenantSettings
-    # Where it is compiled: here, or where heavy calls run.
+    # Where it is parsed and compiled: here, or where heavy calls run.
     place: HeavyCalls
 
     def compile(self) -> Compilation:
         """Compile it by itself."""
-        if isinstance(self.body, Patch) and self.contract is None:
-            name = self.body.base.entity_type
-            raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{name}'")
-        return self.place.call(compile_body, self.body, self.contract, self.settings)
+        self._require_contract()
+        return self.place.call(compile_text, self.kind, self.text, self.contract, self.settings)
 
     def compile_for(self, connection: Connection, tenant_id: UUID) -> Compilation:
         """Compile it as it would be published: what it names must exist in the tenant."""
-        compilation = check_compilation(connection, tenant_id, self.compile())
-        compilation = check_accounts(connection, tenant_id, compilation)
-        beside = (*self._check_replaced(connection, tenant_id), *self._check_loaded(compilation))
-        return Compilation(compilation.artifact, sort_findings((*compilation.findings, *beside)))
+        compilation = self.compile()
+        artifact = compilation.artifact
+        beside = self._check_tenant(connection, tenant_id, list_names(artifact) if artifact else None)
+        findings = sort_findings((*compilation.findings, *beside))
+        return Compilation(None if has_errors(beside) else artifact, findings)
 
-    def _check_loaded(self, compilation: Compilation) -> Iterator[Finding]:
+    def report(self, connection: Connection, tenant_id: UUID) -> str:
+        """Compile it as it would be published, and return the report as JSON."""
+        self._require_contract()
+        written = self.place.call(write_compile_report, self.kind, self.text, self.contract, self.settings)
+        beside = self._check_tenant(connection, tenant_id, written.names)
+        if not beside:
+            return written.text
+        return self.place.call(add_to_report, written.text, self.kind, self.text, beside)
+
+    def require_artifact(self, compilation: Compilation) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
+        """Return the artifact and its warnings, or raise every error."""
+        findings = compilation.findings
+        placed = self.place.call(place_in_text, self.kind, self.text, findings) if findings else ()
+        if compilation.artifact is None:
+            raise reject_findings(placed)
+        return compilation.artifact, placed
+
+    def _require_contract(self) -> None:
+        if self.kind == "org_patch" and self.contract is None:
+            name = self.entity_type
+            raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{name}'")
+
+    def _check_tenant(
+        self, connection: Connection, tenant_id: UUID, names: ArtifactNames | None
+    ) -> tuple[Finding, ...]:
+        """Find what a workflow names and the tenant does not have; the first kind with errors ends it."""
+        found = list(self._check_replaced(connection, tenant_id))
+        if names is None:
+            return tuple(found)
+        found += check_names(connection, tenant_id, names)
+        if not has_errors(found):
+            found += check_accounts(connection, tenant_id, names.accounts)
+        if not has_errors(found):
+            found += self._check_loaded(names.actions)
+        return tuple(found)
+
+    def _check_loaded(self, actions: Mapping[str, str]) -> Iterator[Finding]:
         """Name the Python actions that this process cannot run; a worker with other modules may."""
-        if compilation.artifact is None or self.contract is None:
-            return
-        for node_id, node in compilation.artifact.content["nodes"].items():
-            name = str(node["config"].get("action"))
-            declared = self.contract.actions.get(name) if node["type"] == "action" else None
-            is_python = declared is not None and declared.kind == "python"
-            if is_python and REGISTRY.find(self.contract.contract, name) is None:
+        for node_id, name in actions.items():
+            declared = self.contract.actions.get(name) if self.contract is not None else None
+            if declared is None or declared.kind != "python":
+                continue
+            if REGISTRY.find(self.entity_type, name) is None:
                 yield make_finding("ACTION_NOT_LOADED_HERE", node_id, name=name)
 
     def _check_replaced(self, connection: Connection, tenant_id: UUID) -> Iterator[Finding]:
         """Name the other patch that goes out of force: new documents of a type run one."""
-        if not isinstance(self.body, Patch):
+        if self.kind != "org_patch":
             return
-        entity_type = self.body.base.entity_type
-        old = find_patch_in_force(connection, tenant_id, entity_type)
-        if old is not None and old.name != self.body.patch:
+        old = find_patch_in_force(connection, tenant_id, self.entity_type)
+        if old is not None and old.name != self.name:
             yield make_finding(
-                "PATCH_OUT_OF_FORCE", "/", entity_type=entity_type, name=old.name, version=old.version
+                "PATCH_OUT_OF_FORCE", "/", entity_type=self.entity_type, name=old.name, version=old.version
             )
-
-    def require_artifact(self, compilation: Compilation) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
-        """Return the artifact and its warnings, or raise every error."""
-        placed = place_findings(compilation.findings, self.body)
-        if compilation.artifact is None:
-            raise reject_findings(placed)
-        return compilation.artifact, placed
 
 
 def read_subject(
     connection: Connection, tenant_id: UUID, definition: DefinitionRow, calls: HeavyCalls = IN_PLACE
 ) -> Subject:
-    if definition.definition_kind not in ("org_patch", "automation"):
+    """Read what a definition is compiled with; its text is parsed where it is compiled."""
+    kind, entity_type, text = definition.definition_kind, definition.entity_type, definition.body_text
+    if kind not in MODELS or text is None:
         raise Rejected(
             "DEFINITION_INVALID",
-            f"a definition of kind {definition.definition_kind} is not compiled again",
+            f"a definition of kind {kind} is not compiled again",
             remedy="Compile the patch that it was made from.",
         )
-    settings = read_settings(connection, tenant_id)
-    document = definition.body_patches_json or {}
-    # Before anything is made of the text, so that a call that is refused costs little.
-    is_large = not fits(document, LARGE_DOCUMENT_BYTES)
+    is_large = len(text) > LARGE_DOCUMENT_BYTES
     place = choose_place(calls, connection, tenant_id, is_large=is_large)
-    if definition.definition_kind == "automation":
-        automation = parse_body(Automation, document)
-        contract = find_newest_contract(connection, tenant_id, automation.entity_type)
-        return Subject(automation, contract, settings, place)
-    patch = parse_body(Patch, document)
-    contract = find_newest_contract(connection, tenant_id, patch.base.entity_type)
-    if not is_large and contract is not None and is_large_contract(contract):
+    settings = read_settings(connection, tenant_id)
+    contract = find_newest_contract(connection, tenant_id, entity_type)
+    if kind == "org_patch" and not is_large and contract is not None and is_large_contract(contract):
         place = choose_place(calls, connection, tenant_id, is_large=True)
-    return Subject(patch, contract, settings, place)
+    return Subject(kind, definition.name, entity_type, text, contract, settings, place)
 
 
 def is_large_contract(contract: Contract) -> bool:
@@ -169,44 +177,6 @@ def read_settings(connection: Connection, tenant_id: UUID) -> TenantSettings:
     if tenant is None:
         raise Rejected("TENANT_INACTIVE", "this tenant does not exist")
     return TenantSettings.model_validate_json(json.dumps(tenant.settings))
-
-
-def parse_body(model: type[T], document: Any) -> T:
-    """Parse an author's document, or raise every mistake that shows before anything is compiled."""
-    read, findings = parse_strictly(model, document)
-    findings = findings or tuple(check_texts(document))[:MAX_MISTAKES]
-    if read is None or has_errors(findings):
-        raise reject_findings(place_findings(findings))
-    return read
-
-
-def place_findings(
-    findings: Iterable[Finding], body: Patch | Automation | None = None
-) -> tuple[PlacedFinding, ...]:
-    """Give findings their pointers. Places are pointers already in a document without a `body`."""
-    places = FindingLocations(body) if body is not None else None
-    return tuple(
-        PlacedFinding(
-            finding.code,
-            finding.severity.value,
-            finding.place,
-            places.point(finding) if places is not None else finding.place.removesuffix("/"),
-            finding.sentence,
-            finding.remedy,
-            finding.parameters,
-        )
-        for finding in findings
-    )
-
-
-def reject_findings(findings: Iterable[PlacedFinding]) -> Rejected:
-    errors = [finding for finding in findings if finding.severity == Severity.ERROR.value]
-    first = errors[0].sentence if errors else "it has findings"
-    return Rejected(
-        "DEFINITION_INVALID",
-        f"{len(errors)} error(s), the first: {first}",
-        fields=tuple(FieldError(error.pointer, error.code, error.sentence, error.remedy) for error in errors),
-    )
 
 
 def definition_not_found(definition_id: UUID) -> Rejected:

@@ -16,6 +16,7 @@ from signet.core.contracts.unasked_transitions import find_unasked
 from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
+from signet.core.previews.placed_findings import PlacedFinding, place_findings, reject_findings
 from signet.core.validation.finding import has_errors
 from signet.engine.access.admin import AdminTransaction, require_revision
 from signet.engine.access.named_things import check_contract_names
@@ -28,13 +29,10 @@ from signet.engine.control.drafts import (
 )
 from signet.engine.control.four_eyes import join_authors, make_authorship
 from signet.engine.definitions.compilation import (
-    PlacedFinding,
     contract_not_found,
     find_newest_contract,
     is_large_contract,
-    place_findings,
     read_settings,
-    reject_findings,
     require_contract,
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from signet.core.control.authorship import make_control
 from signet.core.errors import Rejected
+from signet.core.previews.compile_report import MODELS
+from signet.core.previews.placed_findings import parse_body
 from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering, require_revision
 from signet.engine.control.drafts import PutForward, put_forward, take_back
@@ -15,7 +17,7 @@ from signet.engine.control.proposals import ControlChange
 from signet.engine.definitions import publication
 from signet.engine.definitions.archive import PUBLISH, Archived, archive, propose_archive
 from signet.engine.definitions.canvas import make_canvas_version
-from signet.engine.definitions.compilation import parse_body, require_definition
+from signet.engine.definitions.compilation import require_definition
 from signet.engine.definitions.contracts import EDIT_CONTRACT as EDIT_CONTRACT
 from signet.engine.definitions.contracts import (
     PUBLISH_CONTRACT,
@@ -30,16 +32,15 @@ from signet.engine.definitions.contracts import (
     write_contract,
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
+from signet.engine.definitions.publication import Draft as Draft
+from signet.engine.definitions.publication import Published as Published
 from signet.engine.definitions.publication import (
-    MODELS,
     base_ref_of,
     entity_type_of,
     name_of,
     note,
     to_json,
 )
-from signet.engine.definitions.publication import Draft as Draft
-from signet.engine.definitions.publication import Published as Published
 from signet.engine.definitions.publication import insert_draft as insert_draft
 from signet.engine.documents.command_checks import check_reason
 from signet.store.audit.write import lock_administration

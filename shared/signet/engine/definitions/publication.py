@@ -4,16 +4,19 @@ Each runs inside a transaction that `definitions` opens. Where the tenant wants 
 back and recompiling are proposed by one and confirmed by another.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.canonical_json import content_hash
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.control.authorship import Authorship, ControlAuthors
 from signet.core.errors import Rejected
+from signet.core.previews.compile_report import MODELS
+from signet.core.previews.placed_findings import PlacedFinding, parse_body, place_findings
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
@@ -31,13 +34,7 @@ from signet.engine.definitions.archive import (
     has_approvals,
     require_accepted,
 )
-from signet.engine.definitions.compilation import (
-    PlacedFinding,
-    parse_body,
-    place_findings,
-    read_subject,
-    require_definition,
-)
+from signet.engine.definitions.compilation import read_subject, require_definition
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls
 from signet.engine.definitions.made_documents import find_editable_when_made
 from signet.engine.definitions.older_definitions import (
@@ -53,8 +50,6 @@ from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow, NewDefinition
 from signet.store.documents.write import find_workflow
-
-MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +114,7 @@ def describe_draft(draft: DefinitionRow) -> WrittenDraft:
     return WrittenDraft(
         DraftName(draft.definition_kind, draft.entity_type, draft.name),
         f"version {draft.version} of '{draft.name}'",
-        hash_bytes(canonical_bytes(draft.body_patches_json)),
+        content_hash(json.loads(draft.body_text or "null")),
         draft.list_known_authors(),
         PUBLISH,
     )
@@ -216,7 +211,7 @@ def propose_roll_back(act: AdminTransaction, older: DefinitionRow) -> ControlCha
     _parse_older(older)
     if older.definition_kind == "org_patch":
         require_replaced(act, older, None)
-    body = {**describe(older), "document": older.body_patches_json}
+    body = {**describe(older), "document": older.parse_document()}
     return _propose(act, older, "roll_back", body, _newest_version(act, older))
 
 
@@ -238,7 +233,7 @@ def read_in_force(connection: Connection, tenant_id: UUID, change: ControlChange
     if change.act == "recompile":
         return {**describe(definition), "compiled_hash": definition.compiled_hash}
     newest = store.find_newest_published(connection, tenant_id, definition)
-    return {} if newest is None else {**describe(newest), "document": newest.body_patches_json}
+    return {} if newest is None else {**describe(newest), "document": newest.parse_document()}
 
 
 def apply_change(act: AdminTransaction, change: ControlChange, calls: HeavyCalls = IN_PLACE) -> None:
@@ -306,7 +301,7 @@ def _compile_again(
 def _parse_older(older: DefinitionRow) -> Patch | Automation:
     if older.definition_kind not in MODELS or older.status == "draft":
         raise Rejected("DEFINITION_INVALID", "only a published patch or automation can be rolled back to")
-    return parse_body(MODELS[older.definition_kind], older.body_patches_json)
+    return parse_body(MODELS[older.definition_kind], older.parse_document())
 
 
 def _insert_effective(

@@ -12,16 +12,12 @@ from uuid import UUID
 
 from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.change import ControlDifference, list_differences
+from signet.core.previews.placed_findings import PlacedFinding, place_findings
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import load_contract
 from signet.engine.definitions.canvas import make_canvas_version
-from signet.engine.definitions.compilation import (
-    PlacedFinding,
-    contract_not_found,
-    definition_not_found,
-    place_findings,
-)
+from signet.engine.definitions.compilation import contract_not_found, definition_not_found
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
 from signet.store.definitions import read as store

@@ -14,6 +14,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.control.change import ControlKind
 from signet.core.documents.rules import Rule, RuleBody, check_rule_fields
 from signet.core.errors import Rejected
+from signet.core.previews.placed_findings import parse_body, place_findings, reject_findings
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.responsible import join_responsible
@@ -25,7 +26,6 @@ from signet.engine.cache import ContractCache
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
-from signet.engine.definitions.compilation import parse_body, place_findings, reject_findings
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.rules import check_rule
 from signet.store.audit.write import lock_administration

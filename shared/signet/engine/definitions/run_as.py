@@ -9,8 +9,8 @@ from typing import Any
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.merge import policy_node
 from signet.core.errors import Rejected
+from signet.core.previews.compile_report import list_passed_on
 from signet.engine.access.admin import AdminTransaction
-from signet.engine.definitions.account_findings import list_passed_on
 
 # The permission to publish a step that runs as the system, or as a service account.
 RUN_AS = "definition:run_as"

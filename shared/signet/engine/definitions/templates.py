@@ -7,11 +7,11 @@ from typing import Any
 from signet.authoring.templates import Template, load_templates
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.errors import Rejected
+from signet.core.previews.placed_findings import parse_body
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
-from signet.engine.definitions.compilation import parse_body
 from signet.engine.definitions.contracts import ContractDraft, parse_contract_document, write_contract
 from signet.engine.definitions.definitions import EDIT, EDIT_CONTRACT, READ, Draft, insert_draft
 from signet.store.audit.write import lock_administration

@@ -4,6 +4,7 @@ An instance is paused when one of its triggers is a dead letter: an incident say
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from signet.store.outbox.given_back import take_stranded
 from signet.store.outbox.queue import (
     EFFECTS,
     EVENTS,
+    EVER,
     ClaimedEffect,
     ClaimedTrigger,
     ReturnedRows,
@@ -78,10 +80,10 @@ def hold_stranded(connection: Connection, claimed: Claim, code: str, telemetry: 
 
 
 def release_expired_triggers(
-    connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
+    connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int, since: datetime = EVER
 ) -> ReturnedRows[ClaimedTrigger]:
     """Release triggers whose lease has expired. Pause the instances of those that are dead letters now."""
-    expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most)
+    expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most, since=since)
     pause_for(connection, tenant_id, expired.dead)
     if expired.again or expired.dead:
         telemetry.leases_expired(tenant_id, len(expired.again), len(expired.dead))
@@ -89,10 +91,10 @@ def release_expired_triggers(
 
 
 def release_expired_effects(
-    connection: Connection, tenant_id: UUID, *, at_most: int
+    connection: Connection, tenant_id: UUID, *, at_most: int, since: datetime = EVER
 ) -> ReturnedRows[ClaimedEffect]:
     """Release effects whose lease has expired. Wake the workflows of those that are dead letters now."""
-    expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
+    expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most, since=since)
     note_lost(connection, tenant_id, [*expired.again, *(effect.id for effect in expired.dead)])
     withdrawn = list_withdrawn(connection, tenant_id, expired.again)
     wake_instances(connection, tenant_id, [*expired.dead, *withdrawn])

@@ -24,19 +24,25 @@ MAX_NAMED = 10
 
 
 def release_events(task_run: TaskRun) -> None:
+    since = task_run.looks_since
+
     def release(connection: Connection, tenant_id: UUID, at_most: int) -> int:
-        expired = release_expired_triggers(connection, tenant_id, task_run.telemetry, at_most=at_most)
+        expired = release_expired_triggers(
+            connection, tenant_id, task_run.telemetry, at_most=at_most, since=since
+        )
         return len(expired.again) + len(expired.dead)
 
-    task_run.each_batch("expired_events", release)
+    task_run.each_expired("events", release)
 
 
 def release_effects(task_run: TaskRun) -> None:
+    since = task_run.looks_since
+
     def release(connection: Connection, tenant_id: UUID, at_most: int) -> int:
-        expired = release_expired_effects(connection, tenant_id, at_most=at_most)
+        expired = release_expired_effects(connection, tenant_id, at_most=at_most, since=since)
         return len(expired.again) + len(expired.dead)
 
-    task_run.each_batch("expired_effects", release)
+    task_run.each_expired("effects", release)
 
 
 def wake_overdue(task_run: TaskRun) -> None:

@@ -8,21 +8,35 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Superseded
 from signet.engine.telemetry import Telemetry
 from signet.store.database import Connection, Database
-from signet.store.operations.housekeeping import About, ClaimedTask, find_tenants, hold_task, keep_cursor
+from signet.store.operations.housekeeping import (
+    About,
+    ClaimedTask,
+    find_expired_tenants,
+    find_tenants,
+    hold_task,
+    keep_cursor,
+)
+from signet.store.outbox.queue import EVER
+from signet.store.wake_ups import QueueName
 
 Clock = Callable[[], float]
 # Takes at most so many rows of the tenant, and returns their number; fewer means that these were the last.
 Batch = Callable[[Connection, UUID, int], int]
+# Finds the next tenants with work after one of them.
+FindTenants = Callable[[Connection, UUID | None], list[UUID]]
 # Longer than any batch may take: the limits of a statement and of a lock are far below.
 LEASE_SECONDS = 120.0
 # At most so many rows in one transaction.
 BATCH_ROWS = 500
+# Longer than any transaction that takes or renews a lease.
+LEASE_MARGIN = timedelta(minutes=1)
 # At most so many tenants in one query.
 TENANTS_AT_A_LOOK = 200
 AFTER = "after"
@@ -86,12 +100,32 @@ class TaskRun:
         if self.tenant_id is not None:
             self.finish(connection, self.tenant_id)
 
+    @property
+    def looks_since(self) -> datetime:
+        """The time from which on leases are looked at: each tenth run, and one after a failure, look at all.
+
+        In between, a lease that expired before the last run is not looked for. An old snapshot may keep the
+        entries of all that is done since in the index.
+        """
+        looked_at = self.claimed.looked_at
+        return EVER if looked_at is None else looked_at - LEASE_MARGIN
+
     def walk_tenants(self, about: About, kept_seconds: float = 0.0) -> Iterator[UUID]:
-        """Yield the tenants with work, from the one after the cursor on, until the run is over.
+        """Yield the tenants with work of this kind, from the one after the cursor on."""
+
+        def find(connection: Connection, after: UUID | None) -> list[UUID]:
+            return find_tenants(
+                connection, about, kept_seconds=kept_seconds, after=after, at_most=TENANTS_AT_A_LOOK
+            )
+
+        return self._walk(find)
+
+    def _walk(self, find: FindTenants) -> Iterator[UUID]:
+        """Yield what is found, tenant by tenant.
 
         A tenant that its caller does not finish in a batch is finished here, when the next one is asked for.
         """
-        while tenants := self._find(about, kept_seconds):
+        while tenants := self._find(find):
             for tenant_id in tenants:
                 if self.is_over:
                     self.is_cut = True
@@ -110,6 +144,17 @@ class TaskRun:
         for tenant_id in self.walk_tenants(about, kept_seconds):
             self._take_batches(tenant_id, do)
 
+    def each_expired(self, queue: QueueName, do: Batch) -> None:
+        """Run the batches of each tenant with leases that have expired."""
+
+        def find(connection: Connection, after: UUID | None) -> list[UUID]:
+            return find_expired_tenants(
+                connection, queue, since=self.looks_since, after=after, at_most=TENANTS_AT_A_LOOK
+            )
+
+        for tenant_id in self._walk(find):
+            self._take_batches(tenant_id, do)
+
     def _take_batches(self, tenant_id: UUID, do: Batch) -> None:
         while True:
             with self.batch(tenant_id) as connection:
@@ -124,16 +169,10 @@ class TaskRun:
                 self.is_cut = True
                 return
 
-    def _find(self, about: About, kept_seconds: float) -> list[UUID]:
+    def _find(self, find: FindTenants) -> list[UUID]:
         after = self.cursor.get(AFTER)
         with self.database.tenantless_transaction() as connection:
-            return find_tenants(
-                connection,
-                about,
-                kept_seconds=kept_seconds,
-                after=None if after is None else UUID(after),
-                at_most=TENANTS_AT_A_LOOK,
-            )
+            return find(connection, None if after is None else UUID(after))
 
     def _hold(self, connection: Connection) -> None:
         if not hold_task(connection, self.claimed, LEASE_SECONDS):

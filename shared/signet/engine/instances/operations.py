@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY
@@ -13,6 +15,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import QUOTAS
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import CompiledCache
+from signet.engine.dispatch.measure_bounds import MeasureBounds
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.incidents.counts import IncidentCount, count_open
 from signet.engine.instances.actions import Instances
@@ -33,8 +36,16 @@ from signet.store.operations.overview import (
     list_python_actions,
     read_usage,
 )
-from signet.store.outbox.measures import Pace, QueueDepth, QueueFigures, depth_of, measure_queue, read_pace
-from signet.store.outbox.queue import QUEUES
+from signet.store.outbox.measures import (
+    Pace,
+    QueueDepth,
+    QueueFigures,
+    depth_of,
+    find_oldest,
+    measure_queue,
+    read_pace,
+)
+from signet.store.outbox.queue import QUEUES, Queue
 from signet.store.tenants.quotas import TenantQuota, list_quota_meters
 from signet.store.wake_ups import QueueName as QueueName
 
@@ -91,6 +102,7 @@ class Operations:
     ) -> None:
         self._database = database
         self._instances = instances
+        self._bounds = MeasureBounds()
         self._effects = DeadEffects(database, caches, compiled)
         self._discards = Discards(database, caches, compiled)
 
@@ -99,14 +111,7 @@ class Operations:
         tenant_id = principal.tenant_id
         with self._allowed(principal) as read:
             connection = read.connection
-            queues = [
-                QueueState(
-                    queue.name,
-                    depth_of(connection, queue, tenant_id),
-                    read_pace(connection, queue, tenant_id, since_seconds=PACE_SECONDS),
-                )
-                for queue in QUEUES
-            ]
+            queues = [self._measure(connection, queue, tenant_id) for queue in QUEUES]
             usage = read_usage(connection, tenant_id, since_seconds=PACE_SECONDS)
             quotas = _read_quotas(read)
             partitions = list_partitioned(connection)
@@ -156,7 +161,19 @@ class Operations:
     def measure_queues(self) -> dict[str, QueueFigures]:
         """Measure the queues of all tenants, for operators of the service."""
         with self._database.tenantless_transaction() as connection:
-            return {queue.name: measure_queue(connection, queue) for queue in QUEUES}
+            return {
+                queue.name: measure_queue(connection, queue, self._find_since(connection, queue, None))
+                for queue in QUEUES
+            }
+
+    def _measure(self, connection: Connection, queue: Queue[Any], tenant_id: UUID) -> QueueState:
+        since = self._find_since(connection, queue, tenant_id)
+        depth = depth_of(connection, queue, tenant_id, since)
+        pace = read_pace(connection, queue, tenant_id, since_seconds=PACE_SECONDS, since=since)
+        return QueueState(queue.name, depth, pace)
+
+    def _find_since(self, connection: Connection, queue: Queue[Any], tenant_id: UUID | None) -> datetime:
+        return self._bounds.find((queue.name, tenant_id), lambda: find_oldest(connection, queue, tenant_id))
 
     def measure_incidents(self) -> Sequence[IncidentCount]:
         """Count the open incidents of all tenants, for operators of the service."""

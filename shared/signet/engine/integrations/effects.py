@@ -17,6 +17,7 @@ from uuid import UUID
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
 from signet.core.integrations.retry_plan import parse_plan
+from signet.engine.dispatch.arrival_turns import ArrivalTurns
 from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.unsettled import UnsettledClaims
 from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
@@ -27,7 +28,7 @@ from signet.engine.integrations.held_effects import (
     hold_gone,
     tell_of_withdrawn,
 )
-from signet.engine.integrations.in_app import IN_APP, deliver_in_app, tell_in_app
+from signet.engine.integrations.in_app import IN_APP, deliver_in_app, find_people, tell_in_app
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, OutboundMessage, Recipient
@@ -37,7 +38,6 @@ from signet.store.integrations.endpoints import (
     find_endpoints,
     note_failures,
     note_successes,
-    read_recipients,
     read_webhook_hosts,
 )
 from signet.store.outbox.effect_acts import (
@@ -123,6 +123,7 @@ class Effects:
         self._telemetry = telemetry
         self._connectors = connectors
         self._bounds = ClaimBounds()
+        self._arrivals = ArrivalTurns()
         self._unsettled = UnsettledClaims(database)
 
     def work(self, tenant_id: UUID) -> int:
@@ -159,8 +160,15 @@ class Effects:
     def _claim_deliveries(self, tenant_id: UUID) -> _Claimed | None:
         """Claim due effects with all that they need, or give back a claim that may have been committed."""
         claim_id, effects, ends = make_id(), list[ClaimedEffect](), time.monotonic() + LEASE_SECONDS
+        arrived_since = self._arrivals.take(tenant_id)
         try:
-            return self._claim(tenant_id, claim_id, effects, ends)
+            if arrived_since is not None:
+                claimed = self._claim(tenant_id, claim_id, effects, ends, arrived_since)
+                if claimed is not None:
+                    return claimed
+            claimed = self._claim(tenant_id, claim_id, effects, ends, self._bounds.find(tenant_id))
+            self._arrivals.note(tenant_id, is_full=len(effects) == MAX_CLAIMED)
+            return claimed
         except Transient as error:
             if effects:
                 self._give_back(tenant_id, claim_id, effects, error.code)
@@ -176,10 +184,9 @@ class Effects:
         self._unsettled.end(tenant_id, write)
 
     def _claim(
-        self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect], ends: float
+        self, tenant_id: UUID, claim_id: UUID, effects: list[ClaimedEffect], ends: float, since: datetime
     ) -> _Claimed | None:
         """Claim due effects into `effects`; where none is due, release the expired ones."""
-        since = self._bounds.find(tenant_id)
         wanted = claim_due(
             EFFECTS,
             at_most=MAX_CLAIMED,
@@ -200,9 +207,9 @@ class Effects:
             names = {effect.endpoint for effect in effects if effect.endpoint is not None}
             endpoints = find_endpoints(connection, tenant_id, names)
             due = [
-                _Due(
-                    effect, endpoints.get(effect.endpoint or ""), _find_people(connection, tenant_id, effect)
-                )
+                _Due(effect, endpoints.get(effect.endpoint), [])
+                if effect.endpoint
+                else _Due(effect, None, find_people(connection, tenant_id, effect))
                 for effect in effects
             ]
             hosts = read_webhook_hosts(connection, tenant_id) if names else []
@@ -300,14 +307,6 @@ def _find_reason_to_hold(due: _Due) -> str | None:
     if endpoint is None:
         return None if name is None else describe_missing(name)
     return describe_disabled(endpoint) if endpoint.status == "disabled" else None
-
-
-def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
-    named = effect.payload_json.get("to") if isinstance(effect.payload_json, dict) else None
-    if not isinstance(named, list) or not named:
-        return []
-    rows = read_recipients(connection, tenant_id, named)
-    return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
 
 
 def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, found: _Sorted) -> None:

@@ -6,10 +6,19 @@ from uuid import UUID, uuid5
 from signet.outbound.connector import Delivery, Recipient
 from signet.outbound.fan_out import NO_RECIPIENT
 from signet.store.database import Connection
-from signet.store.integrations.endpoints import tell_people
+from signet.store.integrations.endpoints import read_recipients, tell_people
 from signet.store.outbox.queue import ClaimedEffect
 
 IN_APP = "in_app"
+
+
+def find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
+    """Find the people that a message is to, by any connector."""
+    named = effect.payload_json.get("to") if isinstance(effect.payload_json, dict) else None
+    if not isinstance(named, list) or not named:
+        return []
+    rows = read_recipients(connection, tenant_id, named)
+    return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
 
 
 def deliver_in_app(effect: ClaimedEffect, recipients: Sequence[Recipient]) -> Delivery:

@@ -1,5 +1,6 @@
 """Contracts and workflow definitions as they are saved, published and archived."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,7 +48,8 @@ class DefinitionRow:
     is_default: bool
     contract_version: int | None
     base_ref: dict[str, Any] | None
-    body_patches_json: dict[str, Any] | None
+    # The author's document as JSON, which is parsed where it is needed.
+    body_text: str | None
     canvas_json: dict[str, Any]
     compiled_hash: str | None
     compiler_version: str | None
@@ -62,6 +64,10 @@ class DefinitionRow:
     def list_known_authors(self) -> list[str]:
         """List the authors on record; of an older row that is its first author."""
         return [self.created_by] if self.authors is None else self.authors
+
+    def parse_document(self) -> Any:
+        """Parse what its author wrote; None of one that has no author's text."""
+        return None if self.body_text is None else json.loads(self.body_text)
 
 
 @dataclass(frozen=True, slots=True)

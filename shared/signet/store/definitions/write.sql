@@ -104,7 +104,7 @@ WHERE tenant_id = %(tenant_id)s AND definition_kind = 'effective' AND entity_typ
 -- name: find_definition
 -- Find a definition with its body, without what it was compiled to.
 SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
-       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
+       body_patches_json::text AS body_text, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
        revision, authors
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
@@ -112,7 +112,7 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 -- name: find_newest_published
 -- Find the newest published version of the name that a definition has.
 SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
-       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
+       body_patches_json::text AS body_text, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
        revision, authors
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND definition_kind = %(definition_kind)s AND entity_type = %(entity_type)s

@@ -20,13 +20,13 @@ from signet.store.wake_ups import QueueName
 
 _SQL = Statements(__file__)
 MAX_ERROR_CHARACTERS = 2_000
+# So often a task that looks for what is new looks at everything.
+RUNS_TO_LOOK_AT_ALL = 10
 Outcome = Literal["done", "more", "failed"]
 # Subjects that housekeeping_tenants() can be asked about.
 About = Literal[
     "done_events",
     "done_effects",
-    "expired_events",
-    "expired_effects",
     "receipts",
     "idempotency_keys",
     "inbound_events",
@@ -51,6 +51,8 @@ class ClaimedTask:
     # The last run was interrupted.
     is_after_failure: bool
     lag_seconds: float
+    # When the last run began that has looked at all tenants. None: this one is to look at everything.
+    looked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,12 @@ def ensure_tasks(connection: Connection, tasks: Sequence[str]) -> None:
 def claim_task(
     connection: Connection, tasks: Sequence[str], *, claim_id: UUID, lease_seconds: float
 ) -> ClaimedTask | None:
-    values = {"tasks": list(tasks), "claim_id": claim_id, "lease_seconds": lease_seconds}
+    values = {
+        "tasks": list(tasks),
+        "claim_id": claim_id,
+        "lease_seconds": lease_seconds,
+        "runs_to_look_at_all": RUNS_TO_LOOK_AT_ALL,
+    }
     with connection.cursor(row_factory=class_row(ClaimedTask)) as cursor:
         return cursor.execute(_SQL.claim_task, values).fetchone()
 
@@ -126,6 +133,14 @@ def find_tenants(
     """Find the tenants with work of this kind, by id; this needs no tenant, and tells nothing else."""
     values = {"about": about, "kept_seconds": kept_seconds, "after": after, "at_most": at_most}
     return [row[0] for row in _rows(connection, _SQL.find_tenants, values)]
+
+
+def find_expired_tenants(
+    connection: Connection, queue: QueueName, *, since: datetime, after: UUID | None, at_most: int
+) -> list[UUID]:
+    """Find the tenants with a lease that has expired since then, by id."""
+    values = {"queue": queue, "since": since, "after": after, "at_most": at_most}
+    return [row[0] for row in _rows(connection, _SQL.find_expired_tenants, values)]
 
 
 def make_months(connection: Connection, months: int) -> int:

@@ -7,7 +7,7 @@ ON CONFLICT (task) DO NOTHING
 -- name: claim_task
 -- Claim the task that has been due for longest. No janitor holds it, or its holder did not come back.
 WITH due AS (
-    SELECT task, next_due_at FROM housekeeping_tasks
+    SELECT task, next_due_at, last_began_at, last_outcome, run_count FROM housekeeping_tasks
     WHERE task = ANY (%(tasks)s) AND next_due_at <= now() AND (lease_until IS NULL OR lease_until <= now())
     ORDER BY next_due_at, task
     LIMIT 1
@@ -18,6 +18,7 @@ SET claim_id = %(claim_id)s, lease_until = now() + make_interval(secs => %(lease
 FROM due
 WHERE t.task = due.task
 RETURNING t.task, t.claim_id, t.cursor, coalesce(t.last_outcome = 'failed', false) AS is_after_failure,
+    CASE WHEN due.last_outcome = 'done' AND due.run_count %% %(runs_to_look_at_all)s <> 0 THEN due.last_began_at END AS looked_at,
     extract(epoch FROM now() - due.next_due_at)::double precision AS lag_seconds
 
 -- name: hold_task
@@ -45,6 +46,10 @@ WHERE task = %(task)s AND claim_id = %(claim_id)s
 -- Find the next tenants that have work of this kind, from a cursor on.
 SELECT tenant_id, due_count
 FROM housekeeping_tenants(%(about)s, make_interval(secs => %(kept_seconds)s), %(after)s, %(at_most)s)
+
+-- name: find_expired_tenants
+-- Find the next tenants with a lease that has expired since a time, from a cursor on.
+SELECT tenant_id FROM expired_tenants(%(queue)s, %(since)s, %(after)s, %(at_most)s)
 
 -- name: make_months
 -- Make the partitions of the coming months.

@@ -239,11 +239,11 @@ def fail(
 
 
 def release_expired(
-    connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int, since: datetime = EVER
 ) -> ReturnedRows[Row]:
     """Release rows of lost workers; the attempt stays counted, so a row that kills its workers ends."""
     check_count(at_most, MAX_ROWS)
-    values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
+    values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED, "since": since}
     returned = _dead_letter_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
     if returned.again:
         add_wake_up(connection, tenant_id, queue.name)

@@ -68,7 +68,7 @@ SELECT {columns} FROM buried ORDER BY created_at, id
 -- Release rows whose worker did not come back. SKIP LOCKED lets several workers do so at once.
 WITH expired AS (
     SELECT created_at, id FROM {table}
-    WHERE tenant_id = %(tenant_id)s AND status = 'processing' AND lease_until <= now()
+    WHERE tenant_id = %(tenant_id)s AND status = 'processing' AND lease_until BETWEEN %(since)s AND now()
     ORDER BY lease_until
     LIMIT %(at_most)s
     FOR UPDATE SKIP LOCKED

@@ -7,16 +7,30 @@ from typing import Any
 
 import pytest
 
-from signet.engine.definitions import compilation
-from signet.engine.definitions.heavy_calls import HeavyCalls, choose_place
+from signet.api.http import routing
+from signet.api.http.bodies import LARGE_BODY_BYTES
+from signet.core.errors import Transient
+from signet.core.previews import compile_report
+from signet.engine.definitions import compilation, heavy_calls
+from signet.engine.definitions.designer import impact, preview
+from signet.engine.definitions.heavy_calls import (
+    IN_PLACE,
+    REQUEST_SECONDS,
+    CallsOfRequest,
+    HeavyCalls,
+    choose_place,
+)
 from signet.engine.telemetry import SILENT
 from signet.store.database import Database
+from signet.store.definitions.write import DefinitionRow
 from signet.wiring.heavy_processes import HeavyProcesses
 from tests.functions.routes.definitions.test_definitions import DEFINITIONS, patch
+from tests.integration.engine.definitions.test_definitions import create
 from tests.support.api_application import wire
 from tests.support.company import INVOICE, Company, make_company
-from tests.support.held_calls import Gate, end_process, make_gate
+from tests.support.held_calls import Gate, double, end_process, make_gate
 from tests.support.http_client import Client, ClientAnswer
+from tests.support.moved_clock import Moved
 
 pytestmark = pytest.mark.usefixtures("named_things")
 
@@ -99,6 +113,63 @@ def test_another_call_of_the_tenant_is_refused_and_all_else_is_answered(
     assert client.post(f"{large}/publish", if_match='"1"').status == 200
 
 
+class Unread(AssertionError):
+    """The end of a test in which something was read that nobody needs here."""
+
+
+def refuse_to_read(*arguments: Any, **named: Any) -> None:
+    raise Unread
+
+
+def test_what_is_refused_is_not_parsed(client: Client, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = save(client, patch())
+    effective = client.post(f"{published}/publish", if_match='"1"').body["definition_id"]
+    large = save(client, large_patch())
+    hold_compilations(monkeypatch, gate)
+    monkeypatch.setattr(preview, "LARGE_ARTIFACT_BYTES", 1)
+    with ThreadPoolExecutor() as threads:
+        held: Future[ClientAnswer] = threads.submit(client.post, f"{large}/compile")
+        with gate.holding():
+            monkeypatch.setattr(preview, "parse_artifact", refuse_to_read)
+            monkeypatch.setattr(DefinitionRow, "parse_document", refuse_to_read)
+            monkeypatch.setattr(compile_report, "parse_body", refuse_to_read)
+            for refused in (
+                # It is no JSON, and nobody finds out.
+                client.post(f"{large}/simulate", '{"document": ' + "[" * LARGE_BODY_BYTES),
+                client.post(f"{large}/simulate", {"document": INVOICE}),
+                client.post(f"{large}/compile"),
+                client.get(f"{DEFINITIONS}/{effective}/explanation"),
+                client.get(f"{DEFINITIONS}/{effective}/diff"),
+                client.get(f"{DEFINITIONS}/{effective}/impact"),
+            ):
+                assert (refused.status, refused.code) == (429, "HEAVY_CALL_RUNNING")
+        assert held.result().status == 200
+
+
+def test_the_process_reads_the_text_and_writes_the_answer(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Send what comes from the process as it is."""
+    large = save(client, large_patch())
+    monkeypatch.setattr(compile_report, "parse_body", refuse_to_read)
+    monkeypatch.setattr(DefinitionRow, "parse_document", refuse_to_read)
+    monkeypatch.setattr(routing, "to_json", refuse_to_read)
+    monkeypatch.setattr(preview, "LARGE_ARTIFACT_BYTES", 1)
+    for answered in (
+        client.post(f"{large}/compile"),
+        client.get(f"{large}/diff"),
+        client.post(f"{large}/simulate", {"document": INVOICE}),
+    ):
+        assert answered.status == 200 and answered.body
+
+
+def test_an_answer_that_is_kept_under_a_key_is_kept_as_it_is(client: Client) -> None:
+    large = save(client, large_patch())
+    first, again = (client.post(f"{large}/compile", idempotency_key="one") for _ in range(2))
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (first.status, first.body) == (again.status, again.body) and first.body["hash"]
+
+
 def test_another_tenant_is_not_refused(
     client: Client,
     gate: Gate,
@@ -119,12 +190,41 @@ def test_another_tenant_is_not_refused(
         assert held.result().status == 200
 
 
+def test_the_calls_of_one_request_are_bounded_together(
+    client: Client, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refuse the impact of a draft where the definitions that run are too many for one request."""
+    running = client.post(f"{save(client, patch())}/publish", if_match='"1"')
+    assert running.status == 200
+    create(company, "R-1")
+    other = patch()
+    other["slots"]["approved_to_active"]["nodes"][0]["label"] = "Another"
+    draft = save(client, other)
+    monkeypatch.setattr(impact, "LARGE_ARTIFACT_BYTES", 1)
+    assert client.get(f"{draft}/impact").status == 200
+    monkeypatch.setattr(heavy_calls, "REQUEST_SECONDS", 0.0)
+    refused = client.get(f"{draft}/impact")
+    assert (refused.status, refused.code) == (503, "HEAVY_CALLS_TOO_LONG")
+    assert "retry-after" in refused.headers
+
+
+def test_calls_of_a_request_are_made_until_its_time_is_over() -> None:
+    clock = Moved()
+    calls = CallsOfRequest(IN_PLACE, clock)
+    clock.seconds += REQUEST_SECONDS - 1
+    assert calls.call(double, 4) == 8
+    clock.seconds += 1
+    with pytest.raises(Transient) as caught:
+        calls.call(double, 4)
+    assert caught.value.code == "HEAVY_CALLS_TOO_LONG"
+
+
 def test_a_process_that_ends_is_told_and_the_next_call_works(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = save(client, large_patch())
     with monkeypatch.context() as patched:
-        patched.setattr(compilation, "compile_body", end_process)
+        patched.setattr(compilation, "write_compile_report", end_process)
         answer = client.post(f"{large}/compile")
         assert (answer.status, answer.code) == (503, "HEAVY_CALL_ENDED")
         assert int(answer.headers["retry-after"]) >= 1

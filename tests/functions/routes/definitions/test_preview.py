@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from signet.core.previews import simulation_report
 from signet.engine.definitions.designer import impact as foreseeing
 from signet.engine.definitions.designer import simulate as simulating
 from signet.store.database import Database
@@ -123,7 +124,7 @@ def test_a_draft_is_simulated(client: Client, draft: str) -> None:
 
 
 def test_evidence_is_told_up_to_a_size(client: Client, draft: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulating, "MAX_EVIDENCE_BYTES", 50)
+    monkeypatch.setattr(simulation_report, "MAX_EVIDENCE_BYTES", 50)
     steps = simulate(client, draft, requests=["submit"]).body["steps"]
     assert steps[0]["evidence"] is not None and steps[-1]["evidence"] is None
 

@@ -1,5 +1,6 @@
 """A name in a definition, a chain or a contract must be there when it is published, and not before."""
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -79,10 +80,10 @@ def test_what_is_there_is_published(company: Company, node: dict[str, Any]) -> N
 def test_a_draft_may_name_what_comes_later_and_the_report_says_so(company: Company) -> None:
     draft = company.definitions.create(company.caller(), "org_patch", make_patch(ask(NOBODY)))
     preview = DefinitionPreview(company.database)
-    report = preview.compile(company.principal(), draft.id)
-    (finding,) = report.findings
-    assert (report.hash, finding.code) == (None, "ROLE_UNKNOWN")
-    assert finding.pointer == "/slots/submitted_to_approved/nodes/0"
+    report = json.loads(preview.compile(company.principal(), draft.id))
+    (finding,) = report["findings"]
+    assert (report["hash"], report["finding_count"], finding["code"]) == (None, 1, "ROLE_UNKNOWN")
+    assert finding["pointer"] == "/slots/submitted_to_approved/nodes/0"
     assert "nobody" in preview.explain(company.principal(), draft.id).text
 
 

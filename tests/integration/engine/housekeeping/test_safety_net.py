@@ -12,6 +12,7 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.tasks import list_tasks
+from signet.store.operations.housekeeping import RUNS_TO_LOOK_AT_ALL
 from tests.support.company import INVOICE
 from tests.support.database.queue_rows import put, put_one, read_one
 from tests.support.drained_waves import drain
@@ -33,6 +34,27 @@ def test_rows_whose_worker_died_are_free_again(house: House) -> None:
         assert house.keep(f"free_{queue}").rows == 1
         assert read_one(house.admin, queue, "status, attempts, claim_id", expired) == ("pending", 1, None)
         assert read_one(house.admin, queue, "status", under_way) == ("processing",)
+
+
+def test_a_run_looks_at_what_is_new_and_each_tenth_at_everything(house: House) -> None:
+    """Look for what has expired since the last run; what came late with an earlier time is found later."""
+    assert house.keep("free_events").rows == 0
+    new = put_one(house.admin, "events", house.tenant_id, "0", status="processing", attempts=1)
+    old = put_one(house.admin, "events", house.tenant_id, "1 hour", status="processing", attempts=1)
+    assert house.keep("free_events").rows == 1
+    assert read_one(house.admin, "events", "status", new) == ("pending",)
+    freed = [house.keep("free_events").rows for _ in range(2, RUNS_TO_LOOK_AT_ALL)]
+    assert freed == [0] * len(freed)
+    assert read_one(house.admin, "events", "status", old) == ("processing",)
+    assert house.keep("free_events").rows == 1
+    assert read_one(house.admin, "events", "status", old) == ("pending",)
+
+
+def test_a_run_after_one_that_failed_looks_at_everything(house: House) -> None:
+    assert house.keep("free_events").rows == 0
+    house.run("UPDATE housekeeping_tasks SET last_outcome = 'failed'")
+    put(house.admin, "events", house.tenant_id, "1 hour", status="processing", attempts=1)
+    assert house.keep("free_events").rows == 1
 
 
 def test_the_last_attempt_is_answered_for_as_a_worker_would(house: House, moving: Worker) -> None:

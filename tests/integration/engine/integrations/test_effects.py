@@ -58,6 +58,27 @@ def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage:
     assert "usr:checks:failed" in stage.nodes(made.instance_id)
 
 
+def test_what_has_just_come_has_its_turn_behind_a_backlog(stage: WorkflowStage) -> None:
+    begin(stage, count=2 * MAX_CLAIMED + 2)
+    add_endpoint(stage)
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET due_at = due_at - interval '1 minute'")
+    (new,) = stage.standing.row(
+        "UPDATE workflow_side_effects_outbox SET due_at = now() + interval '1 hour'"
+        " WHERE id = (SELECT id FROM workflow_side_effects_outbox LIMIT 1) RETURNING id"
+    )
+    connector = Answering()
+    worker = effects(stage, webhook=connector)
+    assert worker.work(stage.tenant_id) == MAX_CLAIMED
+    # Now it comes, behind the rest of the backlog.
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET due_at = now() WHERE id = %s", new)
+    assert worker.work(stage.tenant_id) == 1
+    assert connector.given[-1].id == new
+    assert worker.work(stage.tenant_id) == MAX_CLAIMED, "the backlog has the turns between"
+    while worker.work(stage.tenant_id):
+        pass
+    assert set(rows(stage)) == {("completed", 1)}
+
+
 def test_what_is_final_is_not_tried_again(stage: WorkflowStage) -> None:
     begin(stage)
     add_endpoint(stage)

@@ -52,6 +52,10 @@ def test_where_nothing_was_done_there_is_no_pace(database: Database, queue: str)
 
 @QUEUE
 def test_the_sums_are_of_all_tenants(database: Database, admin: Admin, queue: str) -> None:
+    for tenant_id in (TENANT, OTHER_TENANT):
+        admin.execute(
+            "INSERT INTO tenants (tenant_id, name, settings) VALUES (%s, 'any', '{}')", (tenant_id,)
+        )
     put(admin, queue, TENANT, "-1 hour", count=2)
     put(admin, queue, OTHER_TENANT, "30 minutes")
     put(admin, queue, OTHER_TENANT, status="failed", count=4)

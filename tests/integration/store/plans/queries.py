@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.store.instances.lists import NEVER
 from signet.store.outbox.measures import COUNTED_AT_MOST
-from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, fill
+from signet.store.outbox.queue import EFFECTS, EVENTS, EVER, Queue, fill
 from tests.integration.store.plans.approvals import approval_probes
 from tests.integration.store.plans.document_lists import list_probes_of_documents
 from tests.integration.store.plans.probes import (
@@ -61,7 +61,7 @@ def list_probes() -> Iterator[Probe]:
         yield Probe(f"{queue.table}_dead", OPERATIONS["list_dead_letters"], dead, API)
     yield Probe(f"{EFFECTS.table}_dead", OPERATIONS["find_dead_effects"], {"ids": [ROW]}, API)
     yield from effect_act_probes()
-    usage = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600}
+    usage = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600, "since": EVER}
     for index in ("workflow_instances_by_status", "workflow_step_executions_pkey"):
         yield Probe(index, OPERATIONS["read_usage"], usage, API)
     # "what happened to this instance", newest first
@@ -249,14 +249,15 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
         "finals": [False],
         "delay_seconds": 1.0,
     }
-    pace = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600}
+    depth = {"limit": COUNTED_AT_MOST, "since": EVER}
+    pace = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600, "since": EVER}
     used: list[tuple[str, str, Mapping[str, Any]]] = [
-        ("leased", "release_expired", {"at_most": 100, "error": "why"}),
-        ("pkey", "release_expired", {"at_most": 100, "error": "why"}),
+        ("leased", "release_expired", {"at_most": 100, "error": "why", "since": EVER}),
+        ("pkey", "release_expired", {"at_most": 100, "error": "why", "since": EVER}),
         *(("pkey", name, by_key) for name in ("relock", "complete", "release", "fail", "dead_letter")),
         ("dead", "list_dead", {"after": ROW, "limit": 50}),
         *((index, "read_pace", pace) for index in ("done", "leased")),
-        *((index, "depth_of", {"limit": COUNTED_AT_MOST}) for index in ("due", "leased", "dead")),
+        *((index, "depth_of", depth) for index in ("due", "leased", "dead")),
     ]
     for index, name, values in used:
         yield Probe(

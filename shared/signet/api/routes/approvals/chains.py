@@ -20,6 +20,7 @@ from signet.api.http.proposed_changes import show_proposed
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
 from signet.core.errors import Rejected
+from signet.core.previews.placed_findings import place_findings, reject_findings
 from signet.core.validation.finding import Finding
 from signet.engine.approvals.chains import (
     ChainRecord,
@@ -30,7 +31,6 @@ from signet.engine.approvals.chains import (
 )
 from signet.engine.control.drafts import PutForward
 from signet.engine.control.proposals import ControlChange
-from signet.engine.definitions.compilation import place_findings, reject_findings
 
 VERSION = "/v1/approval_chains/<name>/versions/<version>"
 _Saved = TypeVar("_Saved", bound=ChainVersion)

@@ -7,20 +7,21 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AwareDatetime, Field
 
-from signet.api.http.call import Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import Id, Named, PathId
 from signet.api.http.routing import Routes
 from signet.api.routes.definitions.definitions import DEFINITION
+from signet.core.previews.compile_report import CompileReport
+from signet.core.previews.simulation_report import SimulationReport
 from signet.core.validation.strict_model import Permission, Strict
 from signet.engine.definitions.designer.impact import Impact
 from signet.engine.definitions.designer.preview import (
-    CompileReport,
     DiffReport,
     Explanation,
     Flowchart,
     WorkflowGraph,
 )
-from signet.engine.definitions.designer.simulate import MAX_STEPS, SimulationInput, SimulationReport
+from signet.engine.definitions.designer.simulate import MAX_STEPS, SimulationInput
 
 MAX_NAMED, MAX_REQUESTS, MAX_ROLES = 500, 100, 100
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -73,9 +74,9 @@ class NewSimulation(Strict):
 
 def add_trial_routes(routes: Routes) -> None:
     @routes.post(f"{DEFINITION}/compile", "Compile, and write nothing", CompileReport, writes_nothing=True)
-    def compile_definition(call: Call, definition_id: PathId) -> CompileReport:
+    def compile_definition(call: Call, definition_id: PathId) -> HttpAnswer:
         """Compile; answer all findings with their places in the source, or the hash if it compiles."""
-        return call.use.definition_preview.compile(call.principal, definition_id)
+        return HttpAnswer(call.use.definition_preview.compile(call.principal, definition_id), is_text=True)
 
     @routes.get(f"{DEFINITION}/graph", "The compiled graph", WorkflowGraph)
     def get_graph(call: Call, definition_id: PathId) -> WorkflowGraph:
@@ -91,8 +92,9 @@ def add_trial_routes(routes: Routes) -> None:
         return call.use.definition_preview.explain(call.principal, definition_id)
 
     @routes.get(f"{DEFINITION}/diff", "The differences, slot by slot", DiffReport)
-    def diff_definitions(call: Call, definition_id: PathId, against: Against = None) -> DiffReport:
-        return call.use.definition_preview.diff(call.principal, definition_id, against)
+    def diff_definitions(call: Call, definition_id: PathId, against: Against = None) -> HttpAnswer:
+        differences = call.use.definition_preview.diff(call.principal, definition_id, against)
+        return HttpAnswer(differences, is_text=True)
 
     @routes.get(f"{DEFINITION}/diff/mermaid", "The differences, as a coloured flowchart", Flowchart)
     def draw_diff(call: Call, definition_id: PathId, against: Against = None) -> Flowchart:
@@ -108,10 +110,12 @@ def add_trial_routes(routes: Routes) -> None:
         SimulationReport,
         writes_nothing=True,
         large_bodies_want="definition:read",
+        is_heavy=True,
     )
     def simulate_definition(
         call: Call, definition_id: PathId, new: Annotated[NewSimulation, Body()]
-    ) -> SimulationReport:
+    ) -> HttpAnswer:
         """Simulate until nothing is left to do, or everything waits for input that was not given."""
         simulation_input = SimulationInput(**{name: getattr(new, name) for name in SimulationInput.__slots__})
-        return call.use.definition_simulation.run(call.principal, definition_id, simulation_input)
+        report = call.use.definition_simulation.run(call.principal, definition_id, simulation_input)
+        return HttpAnswer(report, is_text=True)

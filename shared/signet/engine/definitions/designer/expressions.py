@@ -27,13 +27,13 @@ from signet.core.expressions import (
     parse_expression,
     to_text,
 )
+from signet.core.previews.placed_findings import parse_body
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import (
     contract_not_found,
     find_newest_contract,
-    parse_body,
     read_settings,
     require_contract,
     require_definition,
@@ -168,7 +168,7 @@ def _find_scopes(connection: Connection, tenant_id: UUID, definition: Definition
     """Find scopes under the contract that a definition was compiled for, or under the newest for a draft."""
     settings = read_settings(connection, tenant_id)
     if definition.definition_kind == "automation":
-        automation = parse_body(Automation, definition.body_patches_json)
+        automation = parse_body(Automation, definition.parse_document())
         contract = find_newest_contract(connection, tenant_id, automation.entity_type)
         return make_scopes(make_automation_source(automation, contract, settings))
     return _find_scopes_of_documents(connection, tenant_id, definition, settings)
@@ -180,7 +180,8 @@ def _find_scopes_of_documents(
     source = definition
     if definition.definition_kind == "effective" and definition.source_id is not None:
         source = require_definition(connection, tenant_id, definition.source_id)
-    patch = parse_body(Patch, source.body_patches_json) if source.body_patches_json is not None else None
+    document = source.parse_document()
+    patch = parse_body(Patch, document) if document is not None else None
     if definition.contract_version is not None:
         contract = require_contract(
             connection, tenant_id, definition.entity_type, definition.contract_version

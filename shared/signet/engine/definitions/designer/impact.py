@@ -5,28 +5,35 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.repair.move_check import Obstacle
 from signet.core.repair.publication_impact import RestingPlace, StoredDefinition, find_obstacles
 from signet.core.runtime.position import TokenState
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
-from signet.engine.definitions.compilation import read_stored, require_definition
+from signet.engine.definitions.compilation import require_definition
 from signet.engine.definitions.designer.preview import (
-    are_large,
     read_contract_of,
     read_workflow,
     require_readable,
 )
-from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
+from signet.engine.definitions.heavy_calls import (
+    IN_PLACE,
+    LARGE_ARTIFACT_BYTES,
+    CallsOfRequest,
+    HeavyCalls,
+    choose_place,
+)
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Database
 from signet.store.definitions.designer import NodeCount, count_at_nodes
-from signet.store.definitions.write import DefinitionRow
+from signet.store.definitions.write import DefinitionRow, read_compiled
 
 MAX_COUNTED_INSTANCES = 10_000
 MAX_PLACES = 200
 EXAMPLES = 3
+# A definition, and what it was compiled to: the text and its hash.
+_Stored = tuple[DefinitionRow, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +75,14 @@ class PublicationImpact:
     def read(self, principal: Principal, definition_id: UUID) -> Impact:
         with reading(self.database, principal) as read:
             row = require_readable(read, definition_id)
-            new = _describe(read, row, read_workflow(read, row, self.calls))
+            calls = CallsOfRequest(self.calls)
+            new = _describe(read, row, read_workflow(read, row, calls, for_heavy=True))
             counts = _count(read, row)
-            running = _read_running(read, {count.definition_id for count in counts if count.definition_id})
-            obstacles = self._find_obstacles(read, running, new, counts)
+            ids = {count.definition_id for count in counts if count.definition_id}
+            stored = _read_stored(read, ids)
+            place = _choose_place(read, calls, new.artifact, stored)
+            running = {key: _describe(read, row, parse_artifact(*one)) for key, (row, one) in stored.items()}
+            obstacles = _find_obstacles(read, place, running, new, counts)
         instance_count = counts[0].live_count if counts else 0
         assessed = (_show(count, running, new, obstacles) for count in counts)
         places = [place for place in assessed if place is not None]
@@ -79,25 +90,33 @@ class PublicationImpact:
         counted = min(instance_count, MAX_COUNTED_INSTANCES)
         return Impact(new.artifact.hash, counted, is_complete, places[:MAX_PLACES])
 
-    def _find_obstacles(
-        self,
-        read: ReadTransaction,
-        running: Mapping[UUID, StoredDefinition],
-        new: StoredDefinition,
-        counts: Sequence[NodeCount],
-    ) -> dict[tuple[UUID, RestingPlace], tuple[Obstacle, ...]]:
-        """Find what keeps the instances of other definitions, definition by definition."""
-        tenant_id = read.principal.tenant_id
-        others = {key: old for key, old in running.items() if old.artifact.hash != new.artifact.hash}
-        is_large = are_large([new.artifact, *(old.artifact for old in others.values())])
-        place = choose_place(self.calls, read.connection, tenant_id, is_large=is_large)
-        wants_two_people = read_four_eyes(read.connection, tenant_id)
-        found: dict[tuple[UUID, RestingPlace], tuple[Obstacle, ...]] = {}
-        for key, old in others.items():
-            resting = [at for count in counts if count.definition_id == key and (at := _place_of(count))]
-            obstacles = place.call(find_obstacles, old, new, resting, wants_two_people=wants_two_people)
-            found |= {(key, at): listed for at, listed in zip(resting, obstacles, strict=True)}
-        return found
+
+def _choose_place(
+    read: ReadTransaction, calls: HeavyCalls, new: Artifact, stored: Mapping[UUID, _Stored]
+) -> HeavyCalls:
+    """Choose by the size of all that run another workflow, before any of them is parsed."""
+    others = [text for _, (text, digest) in stored.values() if digest != new.hash]
+    is_large = sum(map(len, (new.text, *others))) > LARGE_ARTIFACT_BYTES
+    return choose_place(calls, read.connection, read.principal.tenant_id, is_large=is_large)
+
+
+def _find_obstacles(
+    read: ReadTransaction,
+    place: HeavyCalls,
+    running: Mapping[UUID, StoredDefinition],
+    new: StoredDefinition,
+    counts: Sequence[NodeCount],
+) -> dict[tuple[UUID, RestingPlace], tuple[Obstacle, ...]]:
+    """Find what keeps the instances of other definitions, definition by definition."""
+    wants_two_people = read_four_eyes(read.connection, read.principal.tenant_id)
+    found: dict[tuple[UUID, RestingPlace], tuple[Obstacle, ...]] = {}
+    for key, old in running.items():
+        if old.artifact.hash == new.artifact.hash:
+            continue
+        resting = [at for count in counts if count.definition_id == key and (at := _place_of(count))]
+        obstacles = place.call(find_obstacles, old, new, resting, wants_two_people=wants_two_people)
+        found |= {(key, at): listed for at, listed in zip(resting, obstacles, strict=True)}
+    return found
 
 
 def _place_of(count: NodeCount) -> RestingPlace | None:
@@ -124,14 +143,15 @@ def _count(read: ReadTransaction, definition: DefinitionRow) -> list[NodeCount]:
     )
 
 
-def _read_running(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, StoredDefinition]:
+def _read_stored(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, _Stored]:
+    """Read what runs as text, with its hash."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     definitions = {}
     for definition_id in ids:
         row = require_definition(connection, tenant_id, definition_id)
-        stored = read_stored(connection, tenant_id, row)
+        stored = read_compiled(connection, tenant_id, row.id, row.version)
         if stored is not None:
-            definitions[definition_id] = _describe(read, row, stored)
+            definitions[definition_id] = (row, stored)
     return definitions
 
 

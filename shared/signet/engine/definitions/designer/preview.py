@@ -5,30 +5,27 @@ Nothing is written. A draft is compiled now; a published definition is taken as 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired, cast
+from typing import Any, NotRequired
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.compiler.compiler import compile_body
 from signet.core.compiler.graph import ENVELOPE
 from signet.core.contracts.contract import Contract
 from signet.core.control.authorship import ControlAuthors
-from signet.core.diagrams.diff import describe_differences
-from signet.core.diagrams.mermaid import draw, draw_diff
+from signet.core.diagrams.mermaid import draw
 from signet.core.errors import Rejected
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain_in_text
+from signet.core.previews.comparison import draw_differences, write_differences
 from signet.core.tenants.principal import SERVICE_PREFIX, Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.definitions.compilation import (
-    PlacedFinding,
     is_large_contract,
-    place_findings,
     read_settings,
-    read_stored,
     read_subject,
     require_contract,
     require_definition,
@@ -41,23 +38,9 @@ from signet.engine.definitions.heavy_calls import (
     choose_place,
 )
 from signet.store.database import Database
-from signet.store.definitions.write import DefinitionRow, list_effective_of_patch
+from signet.store.definitions.write import DefinitionRow, list_effective_of_patch, read_compiled
 from signet.store.definitions.write import find_definition as find_row
 from signet.store.tenants.machine_labels import read_machine_labels
-
-MAX_FINDINGS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class CompileReport:
-    """The result of compiling; `hash` is null if it failed.
-
-    `finding_count` may be greater than the number of findings listed.
-    """
-
-    hash: str | None
-    finding_count: int
-    findings: Sequence[PlacedFinding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +156,12 @@ class DefinitionPreview:
     database: Database
     calls: HeavyCalls = IN_PLACE
 
-    def compile(self, principal: Principal, definition_id: UUID) -> CompileReport:
+    def compile(self, principal: Principal, definition_id: UUID) -> str:
+        """Return the report of a compilation as JSON, for it may be long and was written elsewhere."""
         with reading(self.database, principal) as read:
-            subject = read_subject(
-                read.connection, principal.tenant_id, require_readable(read, definition_id), self.calls
-            )
-            compilation = subject.compile_for(read.connection, principal.tenant_id)
-            artifact, findings = compilation.artifact, compilation.findings
-            placed = place_findings(findings[:MAX_FINDINGS], subject.body)
-        return CompileReport(artifact.hash if artifact else None, len(findings), placed)
+            definition = require_readable(read, definition_id)
+            subject = read_subject(read.connection, principal.tenant_id, definition, self.calls)
+            return subject.report(read.connection, principal.tenant_id)
 
     def show_graph(self, principal: Principal, definition_id: UUID) -> WorkflowGraph:
         with reading(self.database, principal) as read:
@@ -195,7 +175,7 @@ class DefinitionPreview:
     def explain(self, principal: Principal, definition_id: UUID) -> Explanation:
         with reading(self.database, principal) as read:
             definition = require_readable(read, definition_id)
-            artifact = read_workflow(read, definition, self.calls)
+            artifact = read_workflow(read, definition, self.calls, for_heavy=True)
             control = read_control_of_artifact(read.connection, principal.tenant_id, definition.id, artifact)
             named = {node["config"].get("service_account") for node in artifact.content["nodes"].values()}
             subjects = [f"{SERVICE_PREFIX}{name}" for name in named if name is not None]
@@ -205,25 +185,27 @@ class DefinitionPreview:
             text = place.call(explain_in_text, artifact, contract, control, machines, is_draft=is_draft)
         return Explanation(text, control)
 
-    def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> DiffReport:
+    def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> str:
+        """Return the differences as JSON, a `DiffReport`."""
         with reading(self.database, principal) as read:
             before, after = self._read_both(read, definition_id, against)
             place = self._choose_place(read, before, after)
-            return cast(DiffReport, place.call(describe_differences, before.content, after.content))
+            return place.call(write_differences, before, after)
 
     def draw_diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> Flowchart:
         with reading(self.database, principal) as read:
             before, after = self._read_both(read, definition_id, against)
             place = self._choose_place(read, before, after)
-            return Flowchart(place.call(draw_diff, before.content, after.content))
+            return Flowchart(place.call(draw_differences, before, after))
 
     def _read_both(
         self, read: ReadTransaction, definition_id: UUID, against: UUID | None
     ) -> tuple[Artifact, Artifact]:
         """Read both sides. The older one is `against`, or else the envelope with nothing in its slots."""
-        after = read_workflow(read, require_readable(read, definition_id), self.calls)
+        after = read_workflow(read, require_readable(read, definition_id), self.calls, for_heavy=True)
         if against is not None:
-            return read_workflow(read, require_readable(read, against), self.calls), after
+            older = require_readable(read, against)
+            return read_workflow(read, older, self.calls, for_heavy=True), after
         return _read_bare(read, after, self.calls), after
 
     def _choose_place(self, read: ReadTransaction, *artifacts: Artifact) -> HeavyCalls:
@@ -236,16 +218,23 @@ def are_large(artifacts: Sequence[Artifact]) -> bool:
     return sum(len(artifact.text) for artifact in artifacts) > LARGE_ARTIFACT_BYTES
 
 
-def read_workflow(read: ReadTransaction, definition: DefinitionRow, calls: HeavyCalls) -> Artifact:
-    """Read the artifact that was published, or compile a draft now; raise every error if it fails."""
+def read_workflow(
+    read: ReadTransaction, definition: DefinitionRow, calls: HeavyCalls, *, for_heavy: bool = False
+) -> Artifact:
+    """Read the artifact that was published, or compile a draft now; raise every error if it fails.
+
+    One that is read for a heavy call is not parsed before the call has its turn.
+    """
     connection, tenant_id = read.connection, read.principal.tenant_id
     if definition.definition_kind == "org_patch" and definition.status != "draft":
         effective_ids = list_effective_of_patch(connection, tenant_id, definition.id)
         effective = find_row(connection, tenant_id, effective_ids[0]) if effective_ids else None
         definition = effective or definition
-    stored = read_stored(connection, tenant_id, definition)
+    stored = read_compiled(connection, tenant_id, definition.id, definition.version)
     if stored is not None:
-        return stored
+        is_large = for_heavy and len(stored[0]) > LARGE_ARTIFACT_BYTES
+        choose_place(calls, connection, tenant_id, is_large=is_large)
+        return parse_artifact(*stored)
     subject = read_subject(connection, tenant_id, definition, calls)
     return subject.require_artifact(subject.compile())[0]
 

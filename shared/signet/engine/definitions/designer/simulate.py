@@ -15,18 +15,13 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
-from signet.core.explain.vocabulary import escape
-from signet.core.simulation import (
-    SimulatedAccount,
-    SimulatedStep,
-    Simulation,
-    WorldScript,
-    simulate_artifact,
-)
+from signet.core.previews.simulation_report import write_simulation_report
+from signet.core.simulation import SimulatedAccount, WorldScript
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.service_accounts import UNUSABLE
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
+from signet.engine.definitions.definitions import READ
 from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
 from signet.store.database import Database
@@ -38,7 +33,6 @@ from signet.store.tenants.service_accounts import (
 
 MAX_STEPS = 1_000
 MAX_SENT_BYTES, MAX_SENT_DEPTH = 262_144, 30
-MAX_EVIDENCE_BYTES = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,60 +58,17 @@ class SimulationInput:
 
 
 @dataclass(frozen=True, slots=True)
-class StepReport:
-    """A simulated step; `evidence` is null once all of it together is too large."""
-
-    seq: int
-    end_seq: int | None
-    node_id: str
-    token: str
-    status: str
-    outcome: str | None
-    chosen_edge_ids: Sequence[str]
-    waited_for: str
-    evidence: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPeople:
-    node_id: str
-    people: str
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingNode:
-    node_id: str
-    waits_for: str
-
-
-@dataclass(frozen=True, slots=True)
-class SimulationReport:
-    """The result of a simulation; `reason` says why it stopped or paused.
-
-    `refused` are transitions that could not be requested at that point.
-    """
-
-    hash: str
-    status: str
-    document_status: str
-    document: Mapping[str, Any]
-    steps: Sequence[StepReport]
-    asked: Sequence[AskedPeople]
-    waiting: Sequence[WaitingNode]
-    refused: Sequence[str]
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class DefinitionSimulation:
     database: Database
     calls: HeavyCalls = IN_PLACE
 
-    def run(
-        self, principal: Principal, definition_id: UUID, simulation_input: SimulationInput
-    ) -> SimulationReport:
+    def run(self, principal: Principal, definition_id: UUID, simulation_input: SimulationInput) -> str:
+        """Return the report of a simulation as JSON, for it may be long and was written elsewhere."""
         _require_bounded(simulation_input)
         with reading(self.database, principal) as read:
+            read.require(READ)
+            # Any of them may be long: what it does follows from its script, and not from its size.
+            place = choose_place(self.calls, read.connection, principal.tenant_id, is_large=True)
             artifact = read_workflow(read, require_readable(read, definition_id), self.calls)
             contract = read_contract_of(read, artifact) or find_newest_contract(
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
@@ -126,13 +77,7 @@ class DefinitionSimulation:
             script = _make_script(read, artifact, contract, simulation_input)
             document = _require_document(contract, simulation_input)
             max_steps = min(simulation_input.max_steps, MAX_STEPS)
-            # Any of them may be long: what it does follows from its script, and not from its size.
-            place = choose_place(self.calls, read.connection, principal.tenant_id, is_large=True)
-            simulated = place.call(simulate_artifact, artifact, document, script, now, max_steps)
-        if isinstance(simulated, list):
-            sentence = "the script does not fit the workflow"
-            raise Rejected("FIELDS_INVALID", sentence, fields=tuple(simulated))
-        return _show(artifact.hash, simulated)
+            return place.call(write_simulation_report, artifact, document, script, now, max_steps)
 
 
 def _require_bounded(simulation_input: SimulationInput) -> None:
@@ -216,37 +161,3 @@ def _make_account(name: str, row: RunningAccountRow | None) -> SimulatedAccount:
     if row is None or problem is not None:
         return SimulatedAccount(problem=f"{UNUSABLE}: {problem}")
     return SimulatedAccount(row.roles, [p for role in row.roles for p in row.permissions.get(role, ())])
-
-
-def _show(artifact_hash: str, simulation: Simulation) -> SimulationReport:
-    return SimulationReport(
-        hash=artifact_hash,
-        status=simulation.status,
-        document_status=simulation.document_status,
-        document=simulation.document,
-        steps=_show_steps(simulation.steps),
-        asked=[AskedPeople(asked.node, escape(asked.people)) for asked in simulation.asked],
-        waiting=[WaitingNode(waiting.node, escape(waiting.shown)) for waiting in simulation.waiting],
-        refused=simulation.refused,
-        reason=simulation.reason,
-    )
-
-
-def _show_steps(steps: Sequence[SimulatedStep]) -> list[StepReport]:
-    shown, size = [], 0
-    for simulated in steps:
-        step = simulated.step
-        size += len(orjson.dumps(simulated.evidence, default=str))
-        report = StepReport(
-            seq=step.seq,
-            end_seq=step.end_seq,
-            node_id=step.node,
-            token=step.token,
-            status=step.status,
-            outcome=simulated.outcome,
-            chosen_edge_ids=step.chosen_edge_ids,
-            waited_for=escape(simulated.shown),
-            evidence=simulated.evidence if size <= MAX_EVIDENCE_BYTES else None,
-        )
-        shown.append(report)
-    return shown
