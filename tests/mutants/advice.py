@@ -117,7 +117,7 @@ ADVICE: Sequence[Mutation] = (
     Mutation(
         "a seat by name is asked again after an abstention",
         3,
-        f"{CORE}/approvals/seats.py",
+        f"{CORE}/approvals/foreign_seats.py",
         'left = ("lapsed",) if seat.holder_role is None else ("lapsed", "abstained")',
         'left = ("lapsed", "abstained")',
         (f"{FOREIGN}a_seat_takes_the_place_of_the_abstention_of_a_role",),

@@ -60,7 +60,7 @@ CARRYING: Sequence[Mutation] = (
         "a call of a newer definition reads what nobody has approved",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    unread = find_unpinned_read(context, node)\n",
+        "    unread = find_unpinned_read(context, node) if reads_refs else None\n",
         "    unread = None\n",
         (f"{NEWER}a_newer_definition_reads_nothing_that_was_not_approved",),
     ),

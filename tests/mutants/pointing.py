@@ -30,8 +30,8 @@ POINTING: Sequence[Mutation] = (
         "a step takes the gap of an erasure for an answer",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    problem = find_unpinned_read(context, deciding) or find_erased_read(context, deciding)\n",
-        "    problem = find_unpinned_read(context, deciding)\n",
+        " or find_erased_read(context, deciding)\n",
+        "\n",
         (
             f"{ERASED}an_erased_field_skips_nobody_who_would_be_asked",
             f"{ERASED}an_erased_field_chooses_no_other_account",
@@ -228,8 +228,8 @@ POINTING: Sequence[Mutation] = (
         "nobody stands behind the condition of a gate",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    if result.decision is not None:\n        keep_deciders(context, pending.node)\n",
-        "",
+        "        keep_deciders(context, pending.node)\n",
+        "        pass\n",
         (f"{DECIDERS}who_changed_what_lets_a_step_act_does_not_approve_what_it_makes",),
     ),
     Mutation(
@@ -251,8 +251,8 @@ POINTING: Sequence[Mutation] = (
     Mutation(
         "who wrote the value that chose the way is forgotten",
         3,
-        f"{SIGNET}/core/runtime/workflow.py",
-        "own | failing | self.read_by_conditions(contract, node)",
+        f"{SIGNET}/core/runtime/workflow_reads.py",
+        "own | failing | read_by_conditions(contract, node)",
         "frozenset()",
         (f"{DECIDERS}who_wrote_the_value_that_chose_the_way_stays_barred",),
     ),

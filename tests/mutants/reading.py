@@ -58,7 +58,7 @@ READING: Sequence[Mutation] = (
     Mutation(
         "who wrote what makes a step fail is nobody",
         3,
-        "shared/signet/core/runtime/workflow.py",
+        "shared/signet/core/runtime/workflow_reads.py",
         'if node.edges.get("error") else',
         "if False else",
         (f"{READ}who_wrote_what_makes_a_step_fail_does_not_approve_where_its_error_leads",),

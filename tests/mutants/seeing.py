@@ -18,8 +18,8 @@ SEEING: Sequence[Mutation] = (
         "a condition goes by a variable of before an edit",
         3,
         f"{NODES}/registry.py",
-        "find_unpinned_read(context, deciding) or find_outdated_read(context, deciding)",
-        "find_unpinned_read(context, deciding)",
+        "find_outdated_read(context, deciding) or ",
+        "",
         (
             f"{OLDER}a_condition_goes_by_no_amount_of_before_an_edit",
             f"{OLDER}the_next_person_to_ask_is_chosen_by_no_older_amount",

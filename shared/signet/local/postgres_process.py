@@ -76,7 +76,7 @@ def find_port(data: Path) -> int | None:
 
 
 class Stopping:
-    """The time that a server has to end which somebody else asked for it: meanwhile it serves nobody.
+    """The time that a server has to end after another process asked it to: meanwhile it serves nobody.
 
     PostgreSQL 18 may wait for ever where it is asked in the middle of its recovery.
     """

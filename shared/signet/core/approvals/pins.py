@@ -17,6 +17,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.projection import CARRIED, INHERITED, POINTED_BEHIND
 from signet.core.runtime.workflow import Workflow
+from signet.core.runtime.workflow_reads import followed_fields
 from signet.core.tenants.responsible import ResponsiblePersons
 
 # By ref field, as JSON: document_id, entity_type, version, hash, values, responsible. Where the document was
@@ -40,7 +41,7 @@ def list_pinned_fields(
     actions = (contract.refs_of_actions.get(name, frozenset()) for name in run)
     conditions = (contract.refs_of_conditions.get(name, frozenset()) for name in permissions)
     writing = () if isinstance(rules, Rejected) else (r.followed for r in rules if r.writes_on_the_way)
-    return workflow.followed_fields(contract).union(*actions, *conditions, *writing)
+    return followed_fields(workflow, contract).union(*actions, *conditions, *writing)
 
 
 def _list_actions_by_hand(workflow: Workflow, contract: CompiledContract) -> Iterator[str]:

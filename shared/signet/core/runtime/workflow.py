@@ -1,6 +1,6 @@
 """A compiled workflow that is ready to run: every lookup is made once, every expression is a closure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,18 +9,13 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from signet.core.compiler.rejection_edges import rejection_edge_of
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.documents.personal_data import list_own_fields
 from signet.core.errors import Defect
 from signet.core.expressions import (
     Compiled,
     Environment,
-    Expression,
-    FollowedField,
     compile_expression,
     compile_template,
     expression_from_json,
-    list_template_parts,
-    list_variables,
     template_from_json,
 )
 from signet.core.expressions.render import Render
@@ -129,12 +124,9 @@ class Workflow:
         self._edges = {
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }
-        self._followed: dict[str, frozenset[FollowedField]] = {}
-        self._followed_by_node: dict[tuple[str, str], frozenset[FollowedField]] = {}
-        self._deciding_fields: dict[tuple[str, str], frozenset[FollowedField]] = {}
-        self._reading_nodes: dict[str, frozenset[str]] = {}
+        # What it reads of documents, by question; `workflow_reads` works each out once.
+        self.reads: dict[tuple[str, ...], frozenset[Any]] = {}
         self._ways_ahead: dict[tuple[str, str], WayAhead] = {}
-        self._read_to_choose: dict[str, frozenset[str]] = {}
 
     @cached_property
     def guarded_gates(self) -> frozenset[str]:
@@ -188,100 +180,6 @@ class Workflow:
     def variables_read(self) -> Mapping[str, frozenset[str]]:
         """Return by node the variables that it and the edges behind it read."""
         return list_variables_read(self.content)
-
-    @cached_property
-    def expressions(self) -> tuple[Expression, ...]:
-        """Return all expressions of nodes and edges, also those of their templates."""
-        nodes = self.nodes.values()
-        edges = (edge for node in nodes for listed in node.edges.values() for edge in listed)
-        return (
-            *(part for node in nodes for part in self._list_parts(node)),
-            *(edge.condition.expression for edge in edges if edge.condition is not None),
-        )
-
-    def _list_parts(self, node: WorkflowNode) -> Iterator[Expression]:
-        """Yield the expressions of a node, also those of its templates."""
-        yield from (compiled.expression for compiled in node.expressions.values())
-        for tree in self.content["nodes"][node.id].get("logic", {}).values():
-            if "template" in tree:
-                yield from list_template_parts(template_from_json(tree["template"]))
-
-    def followed_fields(self, contract: CompiledContract) -> frozenset[FollowedField]:
-        """Return what it reads behind refs of its document; only the contract knows what is a ref."""
-        if contract.hash not in self._followed:
-            self._followed[contract.hash] = contract.find_followed(self.expressions)
-        return self._followed[contract.hash]
-
-    def followed_by(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what one node reads behind refs of its document."""
-        key = contract.hash, node.id
-        if key not in self._followed_by_node:
-            self._followed_by_node[key] = contract.find_followed(self._list_parts(node))
-        return self._followed_by_node[key]
-
-    def read_by(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what a node, the action that it runs and the edges behind it read behind refs."""
-        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
-        return self.followed_by(contract, node) | by_action | self.read_by_conditions(contract, node)
-
-    def read_by_conditions(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what the conditions of the edges behind a node read behind refs."""
-        listed = (edge.condition for edges in node.edges.values() for edge in edges)
-        conditions = [condition.expression for condition in listed if condition is not None]
-        return contract.find_followed(conditions) if conditions else frozenset()
-
-    def sources_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what the node reads behind refs of its document, where it sets a variable."""
-        if not node.sets_variables:
-            return frozenset()
-        by_action = contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
-        return self.followed_by(contract, node) | by_action
-
-    def deciding_fields_of(self, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
-        """Return what the conditions of a node and of the edges behind it read behind refs.
-
-        What a node reads decides its way, too, where an edge leads on from its error.
-        """
-        key = contract.hash, node.id
-        if key not in self._deciding_fields:
-            own = self.followed_by(contract, node) if node.type.name in _WITH_CONDITIONS else frozenset()
-            failing = self.read_by(contract, node) if node.edges.get("error") else frozenset()
-            self._deciding_fields[key] = own | failing | self.read_by_conditions(contract, node)
-        return self._deciding_fields[key]
-
-    def nodes_reading_refs(self, contract: CompiledContract) -> frozenset[str]:
-        """Return the nodes that may read behind refs: they, their actions, rules or the edges behind them."""
-        if contract.hash not in self._reading_nodes:
-            self._reading_nodes[contract.hash] = frozenset(
-                node.id
-                for node in self.nodes.values()
-                if (contract.has_readable_refs and node.type.name == "rule") or self._reads(contract, node)
-            )
-        return self._reading_nodes[contract.hash]
-
-    def _reads(self, contract: CompiledContract, node: WorkflowNode) -> bool:
-        return bool(self.read_by(contract, node) or self.deciding_fields_of(contract, node))
-
-    def read_to_choose(self, node: WorkflowNode) -> frozenset[str]:
-        """Return the fields of its document by which a node and the edges behind it choose the way.
-
-        What sets a variable or writes the document counts too: a later condition may read that. A call or a
-        message says what is there.
-        """
-        if node.id not in self._read_to_choose:
-            own = () if node.type.name in _TELLING else self._list_parts(node)
-            listed = (edge.condition for edges in node.edges.values() for edge in edges)
-            behind = (condition.expression for condition in listed if condition is not None)
-            self._read_to_choose[node.id] = list_own_fields((*own, *behind))
-        return self._read_to_choose[node.id]
-
-    def reads_variables(self, node: WorkflowNode) -> bool:
-        """Return whether the node takes a value from a variable. A function in Python may read every one."""
-        action = self.actions.get(node.config.get("action", ""))
-        if action is not None and action.kind == "python":
-            return True
-        names = (name for part in self._list_parts(node) for name in list_variables(part))
-        return any(name.path[0] == "context" for name in names)
 
     @cached_property
     def run_actions(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ Measured = tuple[str, UUID | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _MeasuredSince:
     since: datetime
     looked_at: float
 
@@ -29,7 +29,7 @@ class MeasureBounds:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._bounds: dict[Measured, _Bound] = {}
+        self._bounds: dict[Measured, _MeasuredSince] = {}
 
     def find(self, measured: Measured, find_oldest: Callable[[], datetime]) -> datetime:
         """Return since when to look; `find_oldest` looks at everything."""
@@ -37,5 +37,5 @@ class MeasureBounds:
         if bound is None or self._clock() - bound.looked_at >= LOOK_AT_ALL_SECONDS:
             if len(self._bounds) >= MAX_KEYS:
                 self._bounds.clear()
-            bound = self._bounds[measured] = _Bound(find_oldest() - MARGIN, self._clock())
+            bound = self._bounds[measured] = _MeasuredSince(find_oldest() - MARGIN, self._clock())
         return bound.since

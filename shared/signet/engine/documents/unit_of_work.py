@@ -184,9 +184,7 @@ class DocumentUnitOfWork:
         if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
             return refuse_all(decided, refused)
-        outcomes = [
-            self._apply_last(change) if isinstance(change, DocumentChange) else change for change in decided
-        ]
+        outcomes = [self._apply_last(one) if isinstance(one, DocumentChange) else one for one in decided]
         self._write(pipeline)
         return outcomes
 
@@ -208,8 +206,7 @@ class DocumentUnitOfWork:
             self.revision += 1
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
-        rejected = check_operation(operation)
-        if rejected is not None:
+        if rejected := check_operation(operation):
             return rejected
         row = self._row_of(operation)
         if isinstance(operation, Create) and row is not None:
@@ -308,8 +305,8 @@ class DocumentUnitOfWork:
 
     def _write(self, pipeline: PipelinedTransaction | None) -> None:
         if not self.batch.is_empty:
-            now = self.transaction.now
-            write_batch(self.connection, self._tenant_id, self.batch, now=now, pipeline=pipeline)
+            known = self.connection, self._tenant_id, self.batch
+            write_batch(*known, now=self.transaction.now, pipeline=pipeline)
 
     def _row_of(self, operation: Operation) -> DocumentRow | None:
         return self._rows.get(operation.id) if operation.id else None
@@ -337,9 +334,8 @@ class DocumentUnitOfWork:
         if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
             return ()
         rules = self.find_rules(contract)
-        followed = list_followed(caller, operation, contract)
-        if not isinstance(rules, Rejected):
-            followed |= followed_by_rules(rules, kind_of(operation))
+        by_rules = () if isinstance(rules, Rejected) else followed_by_rules(rules, kind_of(operation))
+        followed = list_followed(caller, operation, contract).union(by_rules)
         if not followed:
             return ()
         data = row.data if row else {}
@@ -347,11 +343,10 @@ class DocumentUnitOfWork:
 
     def _pin_workflow(self, change: DocumentChange) -> bool:
         """Pin the workflow of the instance that begins, and return False where there is none."""
-        start = change.instance
-        if isinstance(start, InstanceStart):
-            start.workflow = self._definitions.workflow_of(change.contract)
-            return start.workflow is not None
-        return True
+        if not isinstance(change.instance, InstanceStart):
+            return True
+        change.instance.workflow = self._definitions.workflow_of(change.contract)
+        return change.instance.workflow is not None
 
     def _make_documents(
         self, operation: Operation, context: MutationContext, change: DocumentChange
@@ -367,8 +362,7 @@ class DocumentUnitOfWork:
         return None
 
     def _make_document(self, change: DocumentChange, operation: Create) -> DocumentChange | Rejected:
-        rejected = check_operation(operation)
-        if rejected is not None:
+        if rejected := check_operation(operation):
             return rejected
         contract = self._definitions.find_newest_contract(operation.entity_type)
         if contract is None or self._definitions.workflow_of(contract) is None:

@@ -21,9 +21,10 @@ from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfW
 from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.left_documents import leave_again
-from signet.engine.execution.nodes.context import InstanceContext, make_execution
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import find_document_state
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.engine.execution.nodes.opened_instance import make_execution
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, resume, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rows import (

@@ -26,8 +26,9 @@ from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
-from signet.engine.execution.nodes.context import InstanceContext, make_execution
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
+from signet.engine.execution.nodes.opened_instance import make_execution
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rebuild import instance_not_found, read_last_place, rebuild_locked
 from signet.engine.execution.rows import (

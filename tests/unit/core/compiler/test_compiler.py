@@ -12,6 +12,7 @@ from signet.core.errors import Defect
 from signet.core.runtime.decisions import conclude
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import Workflow
+from signet.core.runtime.workflow_reads import followed_fields
 from signet.core.validation.strict_model import parse_strictly
 from tests.support.core.valid_workflow import CONTRACT, PATCH, compile_patch, edge, node, read_envelope
 
@@ -101,7 +102,7 @@ def test_a_workflow_knows_which_refs_it_follows() -> None:
         reads = {"limit": {"type": "int"}}
         contract["fields"][name] = {"type": "ref", "entity_type": name, "reads": reads}
     patch, loaded = deepcopy(PATCH), CompiledContract(read_envelope(contract).contract, "0" * 64)
-    assert read_workflow(patch, contract).followed_fields(loaded) == frozenset()
+    assert followed_fields(read_workflow(patch, contract), loaded) == frozenset()
     edge(patch, "fast")["condition"] = "entity.grand_total <= entity.customer.limit"
     node(patch, "told")["config"]["text"] = "{entity.shipper.limit} {entity.unread}"
     script = {"id": "keep", "type": "script", "config": {"set": {"kept": "entity.payer.limit"}}}
@@ -109,7 +110,7 @@ def test_a_workflow_knows_which_refs_it_follows() -> None:
     patch["slots"]["posting"]["edges"] = [{"source": "task", "target": "keep"}]
     workflow = read_workflow(patch, contract)
     followed = frozenset({(ref, "limit") for ref in ("customer", "payer", "shipper")})
-    assert workflow.followed_fields(loaded) == workflow.followed_fields(loaded) == followed
+    assert followed_fields(workflow, loaded) == followed_fields(workflow, loaded) == followed
 
 
 def read_workflow(patch: dict[str, Any], contract: dict[str, Any]) -> Workflow:

@@ -2,6 +2,7 @@
 
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.runtime.workflow import Workflow
+from signet.core.runtime.workflow_reads import followed_by, followed_fields
 from tests.support.core.small_workflows import PATCH, compile_patch, make_contract
 
 TASK = {"kind": "update", "payload": {"rating": {"type": "int"}}, "set": {"number": "n"}}
@@ -21,6 +22,6 @@ def test_each_node_has_what_it_reads_itself() -> None:
     loaded = CompiledContract(contract, "0" * 64)
     # The second time it is known.
     for _ in range(2):
-        assert workflow.followed_by(loaded, workflow.nodes["usr:posting:read"]) == {("vendor", "rating")}
-        assert workflow.followed_by(loaded, workflow.nodes["usr:posting:plain"]) == frozenset()
-    assert workflow.followed_fields(loaded) == {("vendor", "rating")}
+        assert followed_by(workflow, loaded, workflow.nodes["usr:posting:read"]) == {("vendor", "rating")}
+        assert followed_by(workflow, loaded, workflow.nodes["usr:posting:plain"]) == frozenset()
+    assert followed_fields(workflow, loaded) == {("vendor", "rating")}

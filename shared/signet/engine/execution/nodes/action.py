@@ -14,6 +14,7 @@ from signet.core.runtime.projection import Step
 from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.workflow_reads import followed_by, reads_variables
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
@@ -179,8 +180,8 @@ class ActionHandler:
             node.config["action"],
             given["payload"],
             context=saved,
-            sources=workflow.followed_by(context.documents.contract_of(row), node),
-            reads_variables=workflow.reads_variables(node),
+            sources=followed_by(workflow, context.documents.contract_of(row), node),
+            reads_variables=reads_variables(workflow, node),
             is_approved=partial(_is_approved, context, row),
         )
         outcome = context.documents.execute(context.caller_of(node, step), operation)

@@ -26,10 +26,11 @@ from signet.core.expressions import Environment
 from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, find_sending_back
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.position import Token, parse_position
-from signet.core.runtime.projection import Actor, Projection, Step
+from signet.core.runtime.position import Token
+from signet.core.runtime.projection import Actor, Step
 from signet.core.runtime.tokens import ROOT, root_of
-from signet.core.runtime.workflow import Workflow, WorkflowNode
+from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.workflow_reads import list_nodes_reading_refs
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import (
     KEY_PREFIX,
@@ -46,8 +47,8 @@ from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.actor_now import ActorNow, make_actor_now
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
+from signet.engine.execution.nodes.opened_instance import StepWait, make_execution, make_waits
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
-from signet.engine.execution.nodes.step_wait import StepWait, make_waits
 from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
@@ -226,7 +227,7 @@ class InstanceContext:
             return False
         if self._reading is None or self._reading[0] is not document:
             contract = self.documents.contract_of(document)
-            self._reading = document, self.execution.workflow.nodes_reading_refs(contract)
+            self._reading = document, list_nodes_reading_refs(self.execution.workflow, contract)
         return node.id in self._reading[1]
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
@@ -395,23 +396,3 @@ class InstanceContext:
         if request is not None and request.id == projection.request:
             return request.actor
         return self.performed_for or self.approvals.find_last_requester(document.id) or projection.actor
-
-
-def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
-    projection = Projection(
-        status=row.status,
-        version=row.version,
-        entity_version=row.entity_version,
-        position=parse_position(row.active_tokens),
-        context=dict(row.context_json),
-        actor=Actor(row.actor_id, tuple(row.actor_roles), frozenset(row.responsible or ())),
-        request=row.request_id,
-        pins=row.pins,
-        reason=row.reason,
-    )
-    return InstanceExecution(workflow, projection, {step.token_id: _make_open_step(step) for step in steps})
-
-
-def _make_open_step(row: OpenStepRow) -> Step:
-    version, after = row.entity_version, row.version_after
-    return Step(row.seq, None, row.node_id, row.token_id, "running", version, after, id=row.id)

@@ -1,11 +1,19 @@
-"""The record of what people have decided about a document, with what this transaction adds to it."""
+"""The record of what people have decided about a document, with what this transaction adds to it.
+
+With content that nobody was asked about nothing is done, and the document does not move on.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from signet.core.approvals.decided_way import DecidedWay, StatusRun, read_way
+from signet.core.approvals.unasked_content import moves_on
 from signet.core.runtime.document_changes import DocumentState
+from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.projection import Step
+from signet.core.runtime.workflow import WorkflowNode
+from signet.engine.documents.done_by_decision import find_unasked
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.decided_ways import list_status_runs
 
@@ -36,6 +44,41 @@ def find_document_state(context: InstanceContext) -> DocumentState | None:
     if state is not None and state.unchanged_refs and state.version != execution.projection.entity_version:
         execution.is_decided = read_decided_way(context).is_decided
     return state
+
+
+def find_unasked_act(context: InstanceContext, node: WorkflowNode) -> str | None:
+    """Return why a node neither calls nor makes a document, unless people are asked behind it in any case."""
+    document, workflow = context.document, context.execution.workflow
+    if document is None or not has_lasting_effect(workflow, node.id):
+        return None
+    if workflow.look_ahead(context.documents.contract_of(document), node.id).asks_in_any_case:
+        return None
+    return _find_unasked(context)
+
+
+def find_unasked_passage(context: InstanceContext, gate: WorkflowNode) -> str | None:
+    """Return why a gate does not move the document on."""
+    document, workflow = context.document, context.execution.workflow
+    if document is None:
+        return None
+    contract = context.documents.contract_of(document)
+    may_ask = workflow.look_ahead(contract, gate.id).may_ask
+    if not moves_on(contract.contract, gate.config["transition"], gate.config["to"], may_ask=may_ask):
+        return None
+    return _find_unasked(context)
+
+
+def _find_unasked(context: InstanceContext) -> str | None:
+    """Find what nobody was asked about. An approval that waits for its gate is an answer, too."""
+    document = context.document
+    assert document is not None
+    unused = context.approvals.list_unused(context.row.id)
+    if any(request.document_version == document.version for request in unused):
+        return None
+    documents = context.documents
+    contract = documents.contract_of(document).contract
+    read_way = partial(read_decided_way, context)
+    return find_unasked(documents.connection, documents.refs, context.tenant_id, document, contract, read_way)
 
 
 def _list_new_gates(context: InstanceContext) -> Iterator[Step]:

@@ -12,6 +12,7 @@ from signet.core.expressions import Environment, FollowedField
 from signet.core.expressions.actors import PersonsBehind, find_person_against
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import Workflow
+from signet.core.runtime.workflow_reads import deciding_fields_of, followed_fields, sources_of
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.change import format_moment
 from signet.engine.documents.references import RefQuery
@@ -56,13 +57,13 @@ class ExpressionEnvironment:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""
         if document is not None:
             contract = self.documents.contract_of(document)
-            if followed := workflow.followed_fields(contract):
+            if followed := followed_fields(workflow, contract):
                 self.follows_refs = True
                 yield RefQuery(contract, followed, document.data)
                 for node in workflow.nodes.values():
-                    if sources := workflow.sources_of(contract, node):
+                    if sources := sources_of(workflow, contract, node):
                         yield RefQuery(contract, sources, document.data)
-                    if deciding := workflow.deciding_fields_of(contract, node):
+                    if deciding := deciding_fields_of(workflow, contract, node):
                         yield RefQuery(contract, deciding, document.data)
 
     def ask_rules(
@@ -97,7 +98,7 @@ class ExpressionEnvironment:
             now = format_moment(self.documents.transaction.now)
             return {"entity": None, "refs": {}, "org": self.documents.org, "now": now}
         contract = self.documents.contract_of(document)
-        return self._read(document, contract, workflow.followed_fields(contract))
+        return self._read(document, contract, followed_fields(workflow, contract))
 
     def _add_refs(
         self, env: Environment, document: DocumentRow, contract: CompiledContract, rule: CompiledRule

@@ -10,11 +10,11 @@ from signet.core.approvals.pins import Pins, carry_pins
 from signet.core.approvals.proof import LapsedVote
 from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Defect, Rejected
+from signet.core.runtime.approval_control import count_missing
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
-from signet.core.runtime.required_approvals import count_missing
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.principal import KEY_PREFIX, describe_absence
 from signet.engine.documents.change import DocumentChange
@@ -22,9 +22,9 @@ from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.execution.nodes.approval_progress import move_request, next_moment_of
 from signet.engine.execution.nodes.approval_proof import check_approvals, find_absent_requester
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import find_unasked_passage
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.request_pins import decide_by_request
-from signet.engine.execution.nodes.unasked_content import find_unasked_passage
 from signet.ids import make_id
 from signet.store.approvals.requests import LiveRequest
 

@@ -15,12 +15,12 @@ from signet.engine.documents.amendments import foresee_movement
 from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import find_unasked_act
 from signet.engine.execution.nodes.done_once import conclude_as_before
 from signet.engine.execution.nodes.handler import HandlerResult, NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.outdated_variables import find_outdated_read
-from signet.engine.execution.nodes.unasked_content import find_unasked_act
 from signet.engine.execution.nodes.unpinned_reads import find_erased_read, find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler

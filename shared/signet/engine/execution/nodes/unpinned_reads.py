@@ -15,6 +15,7 @@ from signet.core.documents.personal_data import (
 )
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import Workflow, WorkflowNode
+from signet.core.runtime.workflow_reads import read_by, read_by_conditions, read_to_choose
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.store.approvals.requests import find_approving_instance
@@ -33,7 +34,7 @@ def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | No
     document = context.document
     if document is None or node.type.name in _ASKING:
         return None
-    read = context.execution.workflow.read_by(context.documents.contract_of(document), node)
+    read = read_by(context.execution.workflow, context.documents.contract_of(document), node)
     if not read or _is_asked_ahead(context.execution.workflow, node):
         return None
     unpinned = _list_pointed(context, document, read) or _list_read_later(context, document, read)
@@ -49,7 +50,7 @@ def find_erased_read(context: InstanceContext, node: WorkflowNode) -> str | None
     if not personal:
         return None
     data = resolve_personal(document.data, document.personal or {})
-    gaps = list_gaps(context.execution.workflow.read_to_choose(node), personal, data)
+    gaps = list_gaps(read_to_choose(context.execution.workflow, node), personal, data)
     if not gaps:
         return None
     erased = documents.refs.find_erased_since(
@@ -63,7 +64,7 @@ def find_pointed_ahead(context: InstanceContext, workflow: Workflow, node: Workf
     document = context.document
     if document is None or node.type.name in _ASKING or _is_asked_ahead(workflow, node):
         return None
-    read = workflow.read_by(context.documents.contract_of(document), node)
+    read = read_by(workflow, context.documents.contract_of(document), node)
     unpinned = list_pointed_behind(context.execution.projection.pins, document.data, read)
     return _describe(node, unpinned) if unpinned else None
 
@@ -86,7 +87,7 @@ def follows_refs_behind(context: InstanceContext, node: WorkflowNode) -> bool:
 def _read_by_conditions(
     context: InstanceContext, document: DocumentRow, node: WorkflowNode
 ) -> frozenset[FollowedField]:
-    return context.execution.workflow.read_by_conditions(context.documents.contract_of(document), node)
+    return read_by_conditions(context.documents.contract_of(document), node)
 
 
 def _describe(node: WorkflowNode, unpinned: frozenset[FollowedField]) -> str:

@@ -3,6 +3,7 @@
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.workflow_reads import deciding_fields_of, sources_of
 from signet.engine.documents.authorship import find_sources
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.documents.write import DocumentRow
@@ -19,7 +20,7 @@ def keep_sources(context: InstanceContext, node: WorkflowNode) -> None:
     if document is None:
         return
     contract = context.documents.contract_of(document)
-    _count_as_editors(context, document, context.execution.workflow.sources_of(contract, node))
+    _count_as_editors(context, document, sources_of(context.execution.workflow, contract, node))
 
 
 def keep_deciders(context: InstanceContext, node: WorkflowNode) -> None:
@@ -31,7 +32,7 @@ def keep_deciders(context: InstanceContext, node: WorkflowNode) -> None:
     if document is None:
         return
     contract = context.documents.contract_of(document)
-    read = context.execution.workflow.deciding_fields_of(contract, node)
+    read = deciding_fields_of(context.execution.workflow, contract, node)
     if node.type.name == "rule" and contract.has_readable_refs:
         read |= _read_by_rules(context, document, node)
     _count_as_editors(context, document, read)

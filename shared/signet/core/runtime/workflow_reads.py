@@ -1,0 +1,143 @@
+"""What the nodes of a workflow read: fields of its document, of other documents behind refs, and variables.
+
+Only the contract knows what is a ref. Each answer is worked out once, and kept with the workflow.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.documents.personal_data import list_own_fields
+from signet.core.expressions import (
+    Expression,
+    FollowedField,
+    list_template_parts,
+    list_variables,
+    template_from_json,
+)
+from signet.core.runtime.workflow import Workflow, WorkflowNode
+
+# Nodes whose own expressions are conditions.
+_WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
+# What leaves the tenant says what is there.
+_TELLING = ("webhook_out", "notification")
+
+
+def followed_fields(workflow: Workflow, contract: CompiledContract) -> frozenset[FollowedField]:
+    """Return what the workflow reads behind refs of its document."""
+    key = "workflow", contract.hash
+    return _keep(workflow, key, lambda: contract.find_followed(_list_expressions(workflow)))
+
+
+def followed_by(
+    workflow: Workflow, contract: CompiledContract, node: WorkflowNode
+) -> frozenset[FollowedField]:
+    """Return what one node reads behind refs of its document."""
+    key = "node", contract.hash, node.id
+    return _keep(workflow, key, lambda: contract.find_followed(_list_parts(workflow, node)))
+
+
+def read_by(workflow: Workflow, contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+    """Return what a node, the action that it runs and the edges behind it read behind refs."""
+    own = followed_by(workflow, contract, node) | _read_by_action(contract, node)
+    return own | read_by_conditions(contract, node)
+
+
+def read_by_conditions(contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+    """Return what the conditions of the edges behind a node read behind refs."""
+    conditions = list(_list_conditions(node))
+    return contract.find_followed(conditions) if conditions else frozenset()
+
+
+def sources_of(
+    workflow: Workflow, contract: CompiledContract, node: WorkflowNode
+) -> frozenset[FollowedField]:
+    """Return what the node reads behind refs of its document, where it sets a variable."""
+    if not node.sets_variables:
+        return frozenset()
+    return followed_by(workflow, contract, node) | _read_by_action(contract, node)
+
+
+def deciding_fields_of(
+    workflow: Workflow, contract: CompiledContract, node: WorkflowNode
+) -> frozenset[FollowedField]:
+    """Return what the conditions of a node and of the edges behind it read behind refs.
+
+    What a node reads decides its way, too, where an edge leads on from its error.
+    """
+
+    def find() -> frozenset[FollowedField]:
+        own = followed_by(workflow, contract, node) if node.type.name in _WITH_CONDITIONS else frozenset()
+        failing = read_by(workflow, contract, node) if node.edges.get("error") else frozenset()
+        return own | failing | read_by_conditions(contract, node)
+
+    return _keep(workflow, ("deciding", contract.hash, node.id), find)
+
+
+def list_nodes_reading_refs(workflow: Workflow, contract: CompiledContract) -> frozenset[str]:
+    """List the nodes that may read behind refs: they, their actions, rules or the edges behind them."""
+
+    def find() -> frozenset[str]:
+        return frozenset(node.id for node in workflow.nodes.values() if _reads_refs(workflow, contract, node))
+
+    return _keep(workflow, ("nodes", contract.hash), find)
+
+
+def read_to_choose(workflow: Workflow, node: WorkflowNode) -> frozenset[str]:
+    """Return the fields of its document by which a node and the edges behind it choose the way.
+
+    What sets a variable or writes the document counts too: a later condition may read that.
+    """
+
+    def find() -> frozenset[str]:
+        own = () if node.type.name in _TELLING else _list_parts(workflow, node)
+        return list_own_fields((*own, *_list_conditions(node)))
+
+    return _keep(workflow, ("choose", node.id), find)
+
+
+def reads_variables(workflow: Workflow, node: WorkflowNode) -> bool:
+    """Return whether the node takes a value from a variable. A function in Python may read every one."""
+    action = workflow.actions.get(node.config.get("action", ""))
+    if action is not None and action.kind == "python":
+        return True
+    names = (name for part in _list_parts(workflow, node) for name in list_variables(part))
+    return any(name.path[0] == "context" for name in names)
+
+
+def _keep(workflow: Workflow, key: tuple[str, ...], find: Callable[[], frozenset[Any]]) -> frozenset[Any]:
+    if key not in workflow.reads:
+        workflow.reads[key] = find()
+    return workflow.reads[key]
+
+
+def _reads_refs(workflow: Workflow, contract: CompiledContract, node: WorkflowNode) -> bool:
+    if contract.has_readable_refs and node.type.name == "rule":
+        return True
+    known = workflow, contract, node
+    return bool(read_by(*known) or deciding_fields_of(*known))
+
+
+def _read_by_action(contract: CompiledContract, node: WorkflowNode) -> frozenset[FollowedField]:
+    return contract.refs_of_actions.get(node.config.get("action", ""), frozenset())
+
+
+def _list_expressions(workflow: Workflow) -> Iterator[Expression]:
+    """Yield all expressions of nodes and edges, also those of their templates."""
+    for node in workflow.nodes.values():
+        yield from _list_parts(workflow, node)
+        yield from _list_conditions(node)
+
+
+def _list_parts(workflow: Workflow, node: WorkflowNode) -> Iterator[Expression]:
+    """Yield the expressions of a node, also those of its templates."""
+    yield from (compiled.expression for compiled in node.expressions.values())
+    for tree in workflow.content["nodes"][node.id].get("logic", {}).values():
+        if "template" in tree:
+            yield from list_template_parts(template_from_json(tree["template"]))
+
+
+def _list_conditions(node: WorkflowNode) -> Iterator[Expression]:
+    """Yield the conditions of the edges behind a node."""
+    for edges in node.edges.values():
+        yield from (edge.condition.expression for edge in edges if edge.condition is not None)
