@@ -255,7 +255,7 @@ PINS_AND_TIME = (
     Mutation(
         "a requester acts with roles that they lost",
         3,
-        f"{SIGNET}/engine/execution/nodes/actor_now.py",
+        f"{SIGNET}/engine/execution/nodes/opened_instance.py",
         '    held = member["roles"] if is_active else ()\n',
         "    held = actor.roles if is_active else ()\n",
         (
@@ -267,7 +267,7 @@ PINS_AND_TIME = (
     Mutation(
         "a role that was given since is of no use to a retry",
         3,
-        f"{SIGNET}/engine/execution/nodes/actor_now.py",
+        f"{SIGNET}/engine/execution/nodes/opened_instance.py",
         "    roles = kept if actor.is_key else (*kept, *sorted(set(held) - set(kept)))\n",
         "    roles = kept\n",
         (f"{LEFT}a_role_that_was_never_asked_with_lets_a_retry_pass",),

@@ -1,4 +1,4 @@
-"""What the nodes of a workflow read: fields of its document, of other documents behind refs, and variables.
+"""The reads of a workflow's nodes: fields of its document, of other documents behind refs, and variables.
 
 Only the contract knows what is a ref. Each answer is worked out once, and kept with the workflow.
 """

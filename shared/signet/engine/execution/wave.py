@@ -343,8 +343,7 @@ class _Wave:
         if result.effect is not None:
             self.result.stats.count_effect(result.effect.effect_type)
             self._rows.effects.append(effect := make_effect_row(context, step, result.effect))
-            origin = origin_of(step.token)
-            first_id = result.effect.first_id
+            origin, first_id = origin_of(step.token), result.effect.first_id
             is_sent_back = origin is not None or root_of(step.token) != ROOT
             if first_id is not None or is_sent_back or context.row.birth == "restarted":
                 self._rows.repeating.append(effect | {"token": origin, "first_id": first_id})

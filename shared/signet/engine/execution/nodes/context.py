@@ -45,9 +45,14 @@ from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
-from signet.engine.execution.nodes.actor_now import ActorNow, make_actor_now
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
-from signet.engine.execution.nodes.opened_instance import StepWait, make_execution, make_waits
+from signet.engine.execution.nodes.opened_instance import (
+    ActorNow,
+    StepWait,
+    make_actor_now,
+    make_execution,
+    make_waits,
+)
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
@@ -153,7 +158,6 @@ class InstanceContext:
 
     @property
     def document(self) -> DocumentRow | None:
-        # Each node asks several times.
         if self._revision != self.documents.revision and self.row.entity_id is not None:
             self._document = self.documents.row(self.row.entity_id)
             self._revision = self.documents.revision
@@ -180,10 +184,9 @@ class InstanceContext:
         """Return whether the document may have been at the token's node before, also in another instance."""
         if self.row.birth not in ("reentered", "restarted") and root_of(token.id) == ROOT:
             return False
-        changed = self.execution.changed.values()
         # What a gate of this wave has used an approval for was not done before.
         is_used = self.row.id in self.approvals.rows.applied.values()
-        return not is_used or any(step.node == token.node for step in changed)
+        return not is_used or any(step.node == token.node for step in self.execution.changed.values())
 
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
@@ -197,8 +200,7 @@ class InstanceContext:
 
     def _list_deciders(self, document: DocumentRow) -> list[str]:
         """Return the people whose votes count in what is under way, and would not if they requested it."""
-        contract = self.documents.contract_of(document)
-        pending = self.approvals.list_pending(self.row.id)
+        contract, pending = self.documents.contract_of(document), self.approvals.list_pending(self.row.id)
         counted = {person for request in pending for person in list_counted(request.seats)}
         asking = {person: PeopleBehind(requesters=frozenset((person,))) for person in sorted(counted)}
         return [person for person, alone in asking.items() if separation_conflict(contract, alone)(person)]

@@ -1,13 +1,15 @@
-"""An instance as its rows say: where it stands, and what its open steps wait for."""
+"""An instance as its rows say: where it stands, for which person it acts, and what its open steps wait for."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import Actor, Projection, Step
 from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.store.instances.waves import InstanceRow, OpenStepRow
 
 
@@ -22,6 +24,31 @@ class StepWait:
 def make_waits(open_steps: Sequence[OpenStepRow]) -> dict[str, StepWait]:
     """Return what each step waits for, by its token."""
     return {step.token_id: StepWait(step.resume_at, step.waiting_for_event_key) for step in open_steps}
+
+
+@dataclass(frozen=True, slots=True)
+class ActorNow:
+    """An actor as they asked, and with the roles that they have now."""
+
+    asked: Actor
+    present: Actor
+    # A step that runs as the system, in their name.
+    system: Actor
+    has_left: bool
+
+
+def make_actor_now(actor: Actor, member: Mapping[str, Any] | None) -> ActorNow:
+    """Give a member the roles that they have now. A key keeps those that are left; who is no member, all."""
+    system = Actor(SYSTEM_SUBJECT, (), actor.responsible)
+    if member is None:
+        return ActorNow(actor, actor, system, has_left=False)
+    is_active = member["status"] == "active"
+    held = member["roles"] if is_active else ()
+    kept = tuple(role for role in actor.roles if role in held)
+    # A person who was given a role since may have what a retry wants.
+    roles = kept if actor.is_key else (*kept, *sorted(set(held) - set(kept)))
+    present = actor if roles == actor.roles else replace(actor, roles=roles)
+    return ActorNow(actor, present, system, has_left=not is_active)
 
 
 def make_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
