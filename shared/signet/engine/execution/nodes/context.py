@@ -209,8 +209,7 @@ class InstanceContext:
 
     def decision_input(self, token: Token) -> DecisionInput:
         """Return what a decision at this token's node may read; made once for an actor and a version."""
-        node = self.execution.workflow.nodes[token.node]
-        document = self.document
+        node, document = self.execution.workflow.nodes[token.node], self.document
         if document is not self._seen or self.environment.follows_refs:
             self._forget_inputs(document)
         self._look_up_actor()
@@ -228,8 +227,8 @@ class InstanceContext:
         if document is None:
             return False
         if self._reading is None or self._reading[0] is not document:
-            contract = self.documents.contract_of(document)
-            self._reading = document, list_nodes_reading_refs(self.execution.workflow, contract)
+            known = self.execution.workflow, self.documents.contract_of(document)
+            self._reading = document, list_nodes_reading_refs(*known)
         return node.id in self._reading[1]
 
     def list_ref_queries(self) -> Iterator[RefQuery]:

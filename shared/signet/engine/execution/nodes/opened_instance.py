@@ -1,4 +1,4 @@
-"""An instance as its rows say: where it stands, for which person it acts, and what its open steps wait for."""
+"""An instance as its rows say: where it stands, for which person it acts, what its open steps wait for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
