@@ -382,13 +382,15 @@ def _describe(delivery: Delivery) -> dict[str, Any]:
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
     """Record the health of endpoints for all workers: a dead one is to cost none of them time."""
-    answered = {due.endpoint.name for due, delivery in done if due.endpoint and delivery.is_delivered}
+    called = [(due.endpoint, delivery) for due, delivery in done if due.endpoint is not None]
+    # One that was resting is well where its trial has any answer.
+    answered = {
+        endpoint.name
+        for endpoint, delivery in called
+        if delivery.is_delivered or (delivery.refuses_message and endpoint.failures >= FAILURES_TO_REST)
+    }
     note_successes(connection, tenant_id, answered)
-    failed = Counter(
-        due.endpoint.name
-        for due, delivery in done
-        if due.endpoint and due.endpoint.name not in answered and not delivery.is_final and delivery.error
-    )
+    failed = Counter(e.name for e, delivery in called if e.name not in answered and delivery.shows_failure)
     note_failures(
         connection,
         tenant_id,
