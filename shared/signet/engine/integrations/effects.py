@@ -381,9 +381,8 @@ def _describe(delivery: Delivery) -> dict[str, Any]:
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
-    """Record the health of endpoints for all workers: a dead one is to cost none of them time."""
+    """Record the health of endpoints for all workers: an answer to a trial ends its rest."""
     called = [(due.endpoint, delivery) for due, delivery in done if due.endpoint is not None]
-    # One that was resting is well where its trial has any answer.
     answered = {
         endpoint.name
         for endpoint, delivery in called
