@@ -89,4 +89,12 @@ KEEPING: Sequence[Mutation] = (
         "step.token",
         (f"{LISTS}a_later_round_keeps_its_own_items",),
     ),
+    Mutation(
+        "a retry does not name the list that acts again",
+        2,
+        "shared/signet/engine/instances/actions.py",
+        "            transaction.report.repeats = list_repeated_items(context)\n",
+        "",
+        (f"{LISTS}a_retry_names_a_list_that_says_something_else_by_now",),
+    ),
 )

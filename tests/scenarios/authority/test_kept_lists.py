@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
@@ -241,3 +242,13 @@ def test_what_was_taken_out_and_comes_back_is_not_paid_again(stage: WorkflowStag
     assert run.retry(dry_run=True) == []
     run.correct("A1", "B2", "C3")
     assert run.paid() == ["A1", "C3", "B2"]
+
+
+def test_a_retry_names_a_list_that_says_something_else_by_now(stage: WorkflowStage) -> None:
+    run = held(stage, "A1", "B", "C3")
+    stage.standing.run_unguarded(
+        "UPDATE documents SET data = jsonb_set(data, '{lines}', %s) WHERE id = %s",
+        Jsonb(lines("A9", "B2", "C3")),
+        run.document.id,
+    )
+    assert run.retry(dry_run=True) == run.retry() == ["usr:paying:pay"]

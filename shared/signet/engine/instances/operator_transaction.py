@@ -28,7 +28,6 @@ from signet.engine.documents.commands import Applied, ConcludeTransition, Correc
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.nodes.decided_way import read_decided_way
-from signet.engine.execution.nodes.done_once import list_repeated_items
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.engine.execution.rebuild import instance_not_found, read_last_place, rebuild_locked
 from signet.engine.execution.rows import (
@@ -248,8 +247,8 @@ class OperatorTransaction:
 
     def retry(self, context: InstanceContext, reason: str) -> None:
         """Let everything that is held go on, and end a pause of the engine."""
-        context.execution.resume("retried", context.execution.projection.position.held(), reason, self.actor)
-        self.report.repeats = list_repeated_items(context)
+        held = context.execution.projection.position.held()
+        context.execution.resume("retried", held, reason, self.actor)
 
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
         """Make the input of a decision, with the documents that its expressions follow a ref to."""

@@ -327,9 +327,9 @@ def _note(
 ) -> None:
     if not done:
         return
+    evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
     unsent = [due.effect for due, delivery in done if not delivery.has_left]
     note_unsent(connection, tenant_id, unsent)
-    evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
     own = keep_responses(connection, tenant_id, evidence, claimed.id, unsent={effect.id for effect in unsent})
     # A worker that has claimed an effect since records it itself.
     mine = [(due, delivery) for due, delivery in done if due.effect.id in own]
@@ -390,11 +390,5 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
     }
     note_successes(connection, tenant_id, answered)
     failed = Counter(e.name for e, delivery in called if e.name not in answered and delivery.shows_failure)
-    note_failures(
-        connection,
-        tenant_id,
-        failed,
-        limit=FAILURES_TO_REST,
-        first_seconds=FIRST_REST_SECONDS,
-        cap_seconds=LONGEST_REST_SECONDS,
-    )
+    rests = {"first_seconds": FIRST_REST_SECONDS, "cap_seconds": LONGEST_REST_SECONDS}
+    note_failures(connection, tenant_id, failed, limit=FAILURES_TO_REST, **rests)

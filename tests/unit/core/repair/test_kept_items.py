@@ -1,4 +1,4 @@
-"""What a list with `each: keep` has done, known by content and by round."""
+"""The items that a list with `each: keep` has done, known by content and by round."""
 
 from typing import Any
 
