@@ -507,7 +507,7 @@ CREATE FUNCTION public.document_in_force(document uuid, status text) RETURNS uui
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
     SELECT CASE status
-        WHEN 'amended' THEN coalesce((SELECT line.current_id FROM line_of_amendments(document) AS line), document)
+        WHEN 'amended' THEN (SELECT line.current_id FROM line_of_amendments(document) AS line)
         ELSE document END
 $$;
 

@@ -177,7 +177,7 @@ AMENDING: Sequence[Mutation] = (
         "a bill is paid to the vendor that was replaced",
         3,
         f"{SIGNET}/store/documents/write.sql",
-        "d.id = document_in_force(o.id, o.status)",
+        "d.id = coalesce(line.in_force, o.id)",
         "d.id = o.id",
         (
             f"{REPLACED}a_bill_that_names_the_old_vendor_pays_the_one_in_force",
@@ -191,5 +191,22 @@ AMENDING: Sequence[Mutation] = (
         "d.id = document_in_force(o.id, o.status)",
         "d.id = o.id",
         (f"{REPLACED}people_are_asked_again_about_a_vendor_that_was_replaced",),
+    ),
+    Mutation(
+        "past a thousand amendments a bill is paid to the first vendor",
+        3,
+        f"{SIGNET}/engine/documents/references.py",
+        "referenced is not None and referenced.is_past_bound",
+        "False",
+        (f"{REPLACED}past_a_thousand_amendments_no_replaced_document_is_read",),
+    ),
+    Mutation(
+        "past a thousand amendments an approval counts as it was given",
+        3,
+        "migrations/0073_refuse_long_lines.sql",
+        "        WHEN 'amended' THEN (SELECT line.current_id FROM line_of_amendments(document) AS line)\n",
+        "        WHEN 'amended' THEN coalesce("
+        "(SELECT line.current_id FROM line_of_amendments(document) AS line), document)\n",
+        (f"{REPLACED}past_a_thousand_amendments_no_replaced_document_is_read",),
     ),
 )

@@ -125,4 +125,28 @@ GOING_BACK: Sequence[Mutation] = (
         "{request.actor.id}.isdisjoint(document_state.deciders)",
         ("tests/scenarios/authority/test_keys_that_ask.py::test_a_vote_is_taken_back_when_its_voter_asks",),
     ),
+    Mutation(
+        "a person with a part sends a call again whose end chooses the way",
+        3,
+        f"{SIGNET}/engine/instances/dead_effects.py",
+        "    refuse_part(transaction, context, caller)\n",
+        "",
+        (f"{BACK}a_person_with_a_part_does_not_send_what_chooses_the_way",),
+    ),
+    Mutation(
+        "a call whose end chooses the way is sent without a reason",
+        3,
+        f"{SIGNET}/engine/instances/dead_effects.py",
+        '    require_reason(reason or "")\n',
+        "",
+        (f"{BACK}what_chooses_the_way_is_sent_with_a_reason",),
+    ),
+    Mutation(
+        "a payment that the edge for errors has made is sent again",
+        3,
+        f"{SIGNET}/engine/instances/dead_effects.py",
+        "    if done:\n",
+        "    if False:\n",
+        (f"{BACK}a_payment_that_was_made_another_way_is_not_sent",),
+    ),
 )

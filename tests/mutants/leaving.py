@@ -274,12 +274,4 @@ LEAVING = (
         "pass",
         (f"{LISTS}a_key_that_was_taken_on_the_way_is_free_again",),
     ),
-    Mutation(
-        "a retry does again what was kept",
-        2,
-        "shared/signet/engine/execution/nodes/action.py",
-        'before["item"] == mark',
-        'before["item"] != mark',
-        (f"{LISTS}what_is_kept_is_not_done_again",),
-    ),
 )

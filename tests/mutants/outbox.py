@@ -4,6 +4,7 @@ from tests.mutants.mutation import Mutation
 
 WF_11 = "tests/scenarios/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
 WF_11_EFFECTS = "tests/integration/engine/integrations/test_effects_count_once.py::test_wf_11_"
+EFFECTS = "tests/integration/engine/integrations/test_effects.py::test_"
 OUTBOXES = "migrations/0007_create_outboxes.sql"
 # It holds the function that writes events, as it is now.
 EDITS = "migrations/0021_keep_editors.sql"
@@ -103,5 +104,29 @@ OUTBOX = (
         "GRANT SELECT, INSERT ON workflow_outbox_receipts",
         "GRANT SELECT, INSERT, DELETE ON workflow_outbox_receipts",
         (f"{WF_11}nobody_at_work_takes_a_receipt_back",),
+    ),
+    Mutation(
+        "what refuses one message lets the endpoint rest",
+        11,
+        "shared/signet/outbound/connector.py",
+        "self.is_final or self.refuses_message)",
+        "self.is_final)",
+        (f"{EFFECTS}what_refuses_a_message_lets_no_endpoint_rest",),
+    ),
+    Mutation(
+        "a receiver with too much to do is called on",
+        11,
+        "shared/signet/outbound/connector.py",
+        "frozenset({408, 425, 429})",
+        "frozenset({408, 425})",
+        (f"{EFFECTS}what_says_how_the_receiver_is_lets_it_rest",),
+    ),
+    Mutation(
+        "one message that is refused after a rest makes it longer for all",
+        11,
+        "shared/signet/engine/integrations/effects.py",
+        "delivery.is_delivered or (delivery.refuses_message and endpoint.failures >= FAILURES_TO_REST)",
+        "delivery.is_delivered",
+        (f"{EFFECTS}what_refuses_a_message_ends_a_rest_and_no_count",),
     ),
 )

@@ -25,6 +25,7 @@ from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
 from tests.mutants.heavy import HEAVY
 from tests.mutants.holding import HOLDING
+from tests.mutants.keeping import KEEPING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.lines import LINES
 from tests.mutants.machines import MACHINES
@@ -61,6 +62,7 @@ MUTATIONS: Sequence[Mutation] = (
     *LINES,
     *AUTHORITY_MUTATIONS,
     *LEAVING,
+    *KEEPING,
     *TWO_PEOPLE,
     *MACHINES,
     *SURROUNDINGS,

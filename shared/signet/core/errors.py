@@ -45,6 +45,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
     {
         "ACTION_NOT_LOADED": ErrorKind.NOT_FOUND,
         "ACTION_UNKNOWN": ErrorKind.NOT_FOUND,
+        "AMENDMENTS_TOO_MANY": ErrorKind.CONFLICT,
         "AMENDMENT_NOT_POSSIBLE": ErrorKind.CONFLICT,
         "AMENDMENT_OPEN": ErrorKind.CONFLICT,
         "AMENDMENT_UNASKED": ErrorKind.CONFLICT,

@@ -43,6 +43,10 @@ class OutboundMessage:
     earlier: Any = None
 
 
+# Those of the answers 4xx that say how the receiver is: it waited too long, or has too much to do.
+_OF_RECEIVER = frozenset({408, 425, 429})
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """The outcome of an attempt: `status` is None without an answer, `is_final` if retries are pointless."""
@@ -60,6 +64,17 @@ class Delivery:
     @property
     def is_delivered(self) -> bool:
         return self.error is None
+
+    @property
+    def refuses_message(self) -> bool:
+        """Return whether the receiver has answered, and refuses this message: that says nothing of others."""
+        status = self.status or 0
+        return 400 <= status < 500 and status not in _OF_RECEIVER and not self.is_gone
+
+    @property
+    def shows_failure(self) -> bool:
+        """Return whether the attempt says that the receiver is not well."""
+        return not (self.is_delivered or self.is_final or self.refuses_message)
 
 
 class Connector(Protocol):

@@ -285,15 +285,15 @@ def test_an_instance_ends_where_nothing_is_left_to_ask_for(stage: WorkflowStage)
 # --- calls that were given up ---
 
 
-def given_up(stage: WorkflowStage) -> Made:
+def given_up(stage: WorkflowStage, instead: Mapping[str, Any] = POST) -> Made:
     """Let a payment be given up, and the document go on by the edge for errors."""
     slot = {
         "exit": "join",
-        "nodes": [PAY, POST],
+        "nodes": [PAY, instead],
         "edges": [
             {"source": "pay", "target": "out"},
-            {"source": "pay", "target": "post", "on": "error"},
-            {"source": "post", "target": "out"},
+            {"source": "pay", "target": instead["id"], "on": "error"},
+            {"source": instead["id"], "target": "out"},
         ],
     }
     document = stage.create(stage.publish(approval={"nodes": [LOOK]}, posting=slot), "carl", amount=1)
@@ -301,17 +301,19 @@ def given_up(stage: WorkflowStage) -> Made:
     assert vote(stage, document.id, "app1") == APPROVED
     stage.answer(document.instance_id, error="gone")
     stage.drain()
-    assert list_effects(stage, document) == ["dead_letter"]
+    assert list_effects(stage, document)[0] == "dead_letter"
     return document
 
 
-def requeue(stage: WorkflowStage, document: Made, user_id: str) -> str:
+def requeue(
+    stage: WorkflowStage, document: Made, user_id: str, reason: str | None = "the bank is back"
+) -> str:
     (ids,) = stage.standing.row(
         "SELECT array_agg(id) FROM workflow_side_effects_outbox WHERE instance_id = %s", document.instance_id
     )
     effects = DeadEffects(stage.standing.company.database, stage.caches(), CompiledCache())
     try:
-        return f"{len(effects.requeue(operator(stage, user_id), ids))} sent"
+        return f"{len(effects.requeue(operator(stage, user_id), ids, reason))} sent"
     except Rejected as refused:
         return refused.code
 
@@ -329,3 +331,36 @@ def test_a_payment_of_a_cancelled_document_is_not_sent(stage: WorkflowStage, per
 def test_a_payment_of_a_document_that_has_not_moved_is_sent_again(stage: WorkflowStage) -> None:
     """The lawful way beside it: the document is still on the way of its approval."""
     assert requeue(stage, given_up(stage), "olga") == "1 sent"
+
+
+@pytest.mark.parametrize("person", ["carl", "app1"])
+def test_a_person_with_a_part_does_not_send_what_chooses_the_way(stage: WorkflowStage, person: str) -> None:
+    """Neither who made the document nor who approved it."""
+    document = given_up(stage)
+    assert requeue(stage, document, person) == "SEPARATION_OF_DUTIES"
+    assert list_effects(stage, document) == ["dead_letter"]
+
+
+def test_what_chooses_the_way_is_sent_with_a_reason(stage: WorkflowStage) -> None:
+    document = given_up(stage)
+    for reason in (None, " "):
+        assert requeue(stage, document, "olga", reason) == "FIELDS_INVALID"
+    assert requeue(stage, document, "olga") == "1 sent"
+    noted = (
+        "SELECT content::jsonb ->> 'reason' FROM audit_log"
+        " WHERE subject_id = %s AND content::jsonb ->> 'action' = 'requeue'"
+    )
+    assert stage.standing.rows(noted, str(document.instance_id)) == [("the bank is back",)]
+
+
+@pytest.mark.parametrize("person", ["olga", "app1"])
+def test_a_payment_that_was_made_another_way_is_not_sent(stage: WorkflowStage, person: str) -> None:
+    """One approval is one payment: the edge for errors has paid in the place of the call."""
+    document = given_up(stage, {**PAY, "id": "fallback"})
+    refused = "EFFECT_LEFT_BEHIND" if person == "olga" else "SEPARATION_OF_DUTIES"
+    for answered in (False, True):
+        if answered:
+            stage.answer(document.instance_id, body={"paid": True})
+            stage.drain()
+        assert requeue(stage, document, person) == refused
+    assert list_effects(stage, document) == ["dead_letter", "completed"]

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.scenarios.authority.acts import newest, submit, vote
+from tests.scenarios.authority.acts import list_asked, newest, submit, vote
 from tests.scenarios.authority.test_pinned_refs import (
     APPROVED,
     CALL,
@@ -103,3 +103,40 @@ def test_an_amendment_that_has_not_settled_is_not_read(stage: WorkflowStage) -> 
     assert pins_of(stage, bill) == [(vendor.id, None, OLD, False)]
     assert vote(stage, bill.id, "app1") == APPROVED
     assert pay(stage, bill) == OLD
+
+
+def lengthen(stage: WorkflowStage, last: Made, links: int) -> None:
+    """Put so many amendments behind this one, as if each had taken the place of the one before."""
+    stage.standing.run_unguarded(
+        "WITH line AS (SELECT n, CASE n WHEN 0 THEN %s::uuid ELSE gen_random_uuid() END AS id"
+        " FROM generate_series(0, %s) AS n)"
+        " INSERT INTO amendments (tenant_id, document_id, original_id, original_version, original_status,"
+        " opened_at, closing, closed_at)"
+        " SELECT %s, a.id, b.id, 1, 'active', now(), 'settled', now()"
+        " FROM line a JOIN line b ON a.n = b.n + 1",
+        last.id,
+        links,
+        stage.tenant_id,
+    )
+
+
+def test_past_a_thousand_amendments_no_replaced_document_is_read(stage: WorkflowStage) -> None:
+    """It is not known which one is in force: what reads it is held, and nothing is paid."""
+    vendor, bills = vendor_in_force(stage)
+    asked = bill_of(stage, bills, vendor)
+    last = replace(stage, vendor)
+    lengthen(stage, last, 1_000)
+    assert vote(stage, asked.id, "app1") == "APPROVAL_STALE"
+    bill = bill_of(stage, bills, vendor)
+    stage.standing.run(
+        "UPDATE workflow_events_outbox SET max_attempts = attempts + 1, due_at = now()"
+        " WHERE status = 'failed'"
+    )
+    stage.drain()
+    for held in (asked, bill):
+        code = "SELECT code FROM incidents WHERE entity_id = %s AND closed_at IS NULL"
+        assert stage.standing.rows(code, held.id) == [("AMENDMENTS_TOO_MANY",)]
+        assert paid(stage, held) == []
+    assert list_asked(stage, bill) == []
+    assert pins_of(stage, asked) == [(vendor.id, None, OLD, True)]
+    assert vote(stage, asked.id, "app1") != APPROVED

@@ -209,11 +209,11 @@ def test_a_call_of_a_way_that_was_rejected_is_not_sent(stage: WorkflowStage) -> 
     )
     requeue = DeadEffects(stage.standing.company.database, stage.caches(), CompiledCache()).requeue
     strange = [UUID("ffffffff-ffff-4fff-bfff-ffffffffffff"), UUID("ffffffff-ffff-7fff-bfff-ffffffffffff")]
-    assert requeue(operator(stage), [effect, *strange]) == {effect}, "it is still on its way"
+    assert requeue(operator(stage), [effect, *strange], "it is back") == {effect}, "it is still on its way"
     stage.answer(document.instance_id, error="gone")
     assert vote(stage, document.id, "bea", "rejected") == "rejected"
     assert where(stage, document) == ["sys:state:draft"]
-    send = partial(requeue, operator(stage), [effect])
+    send = partial(requeue, operator(stage), [effect], "it is back")
     with pytest.raises(Rejected) as refused:
         send()
     assert refused.value.code == "EFFECT_LEFT_BEHIND"

@@ -65,7 +65,7 @@ def find_done(
 
     `earlier` has the newest first. A retry goes on for its own step.
     """
-    acted = [step for step in earlier if step.may_have_acted and not _is_retried(step, token)]
+    acted = [step for step in earlier if step.may_have_acted and not _is_retried(node, step, token)]
     if not acted:
         return None
     same = [step for step in acted if step.content == content and not step.is_finished]
@@ -160,9 +160,10 @@ def _list_ways(workflow: Workflow, node_id: str) -> set[tuple[Any, ...]]:
     }
 
 
-def _is_retried(step: EarlierStep, token: Token) -> bool:
-    origin = origin_of(token.id)
-    return step.is_own and origin is not None and origin == (origin_of(step.token) or step.token)
+def _is_retried(node: WorkflowNode, step: EarlierStep, token: Token) -> bool:
+    """Return whether the token goes on for the step; for an item of a list its list's token does."""
+    origin, before = origin_of(token.id), step.token.partition(f"/{node.id}#")[0]
+    return step.is_own and origin is not None and origin == (origin_of(before) or before)
 
 
 def conclude_earlier(workflow: Workflow, node: WorkflowNode, done: EarlierStep, env: Environment) -> Decision:

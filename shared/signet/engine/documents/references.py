@@ -16,6 +16,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
+from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
@@ -192,6 +193,10 @@ class Refs:
     def _find_document(self, wanted: _Wanted) -> ReferencedDocument | None:
         row, new = self._hold(wanted.document_id), self._made.get(wanted.document_id)
         referenced = _make_referenced(row) if row is not None else new or self._read.get(wanted)
+        if referenced is not None and referenced.is_past_bound:
+            sentence = f"the document {wanted.document_id} was amended too often to find the one in force"
+            remedy = "Point the ref to the document that is in force now."
+            raise Rejected("AMENDMENTS_TOO_MANY", sentence, remedy=remedy)
         return referenced if referenced is not None and referenced.entity_type == wanted.entity_type else None
 
     def _find(self, wanted: _Wanted) -> dict[str, Any] | None:

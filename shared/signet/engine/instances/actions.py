@@ -23,6 +23,7 @@ from signet.core.runtime.operator_actions import (
 from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.nodes.done_once import list_repeated_items
 from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
@@ -129,6 +130,7 @@ class Instances:
             require_reason(reason)
             back = transaction.requeue_dead(instance_id, MAX_REQUEUED)
             transaction.retry(context, reason)
+            transaction.report.repeats = list_repeated_items(context)
             if not back:
                 transaction.wake(context)
             transaction.note(

@@ -21,6 +21,7 @@ from signet.engine.documents.read import document_not_found
 from signet.engine.documents.rules import keep_rejections
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.done_once import list_repeated_items
 from signet.engine.instances.act_checks import (
     raise_if,
     require_current,
@@ -132,6 +133,8 @@ def _apply_correction(transaction: OperatorTransaction, context: InstanceContext
         acted = transaction.read_acted(context)
         transaction.report.repeats = list_repeated(context.execution.workflow, acted, again)
     context.adopt_changes()
+    if again is None:
+        transaction.report.repeats = list_repeated_items(context)
     transaction.wake(context)
     transaction.note(context.row.id, "correct", reason, {"version": state.version})
 

@@ -129,7 +129,9 @@ class Operations:
                 read.connection, principal.tenant_id, queue=queue, before=before, limit=limit
             )
 
-    def requeue(self, caller: Caller, ids: Sequence[UUID]) -> list[HandledLetter | Rejected]:
+    def requeue(
+        self, caller: Caller, ids: Sequence[UUID], reason: str | None = None
+    ) -> list[HandledLetter | Rejected]:
         """Return each dead letter to its queue, as if it had never been tried."""
         _check_count(ids)
         tenant_id = caller.principal.tenant_id
@@ -138,7 +140,7 @@ class Operations:
             events, effects = _find_dead(read.connection, tenant_id, ids)
         refused: dict[UUID, Rejected] = {}
         done = _act_on(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
-        done |= _act_on(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
+        done |= _act_on(effects, lambda chosen: self._effects.requeue(caller, chosen, reason), refused)
         return [_describe(identifier, done, refused) for identifier in ids]
 
     def discard(

@@ -326,9 +326,9 @@ def _note(
 ) -> None:
     if not done:
         return
+    evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
     unsent = [due.effect for due, delivery in done if not delivery.has_left]
     note_unsent(connection, tenant_id, unsent)
-    evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
     own = keep_responses(connection, tenant_id, evidence, claimed.id, unsent={effect.id for effect in unsent})
     # A worker that has claimed an effect since records it itself.
     mine = [(due, delivery) for due, delivery in done if due.effect.id in own]
@@ -380,19 +380,14 @@ def _describe(delivery: Delivery) -> dict[str, Any]:
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
-    """Record the health of endpoints for all workers: a dead one is to cost none of them time."""
-    answered = {due.endpoint.name for due, delivery in done if due.endpoint and delivery.is_delivered}
+    """Record the health of endpoints for all workers: an answer to a trial ends its rest."""
+    called = [(due.endpoint, delivery) for due, delivery in done if due.endpoint is not None]
+    answered = {
+        endpoint.name
+        for endpoint, delivery in called
+        if delivery.is_delivered or (delivery.refuses_message and endpoint.failures >= FAILURES_TO_REST)
+    }
     note_successes(connection, tenant_id, answered)
-    failed = Counter(
-        due.endpoint.name
-        for due, delivery in done
-        if due.endpoint and due.endpoint.name not in answered and not delivery.is_final and delivery.error
-    )
-    note_failures(
-        connection,
-        tenant_id,
-        failed,
-        limit=FAILURES_TO_REST,
-        first_seconds=FIRST_REST_SECONDS,
-        cap_seconds=LONGEST_REST_SECONDS,
-    )
+    failed = Counter(e.name for e, delivery in called if e.name not in answered and delivery.shows_failure)
+    rests = {"first_seconds": FIRST_REST_SECONDS, "cap_seconds": LONGEST_REST_SECONDS}
+    note_failures(connection, tenant_id, failed, limit=FAILURES_TO_REST, **rests)

@@ -118,6 +118,8 @@ class ReferencedDocument:
     wrote: ResponsiblePersons
     # The document in force that was read, where an amendment has taken the place of the named one.
     read_from: UUID | None = None
+    # So many amendments have taken its place that nobody knows which document is in force.
+    is_past_bound: bool = False
 
     def persons_of(self, field: str) -> ResponsiblePersons:
         persons = self.changed_by.get(field)
@@ -230,7 +232,7 @@ def read_referenced(
     """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {row[0]: ReferencedDocument(*(*row[1:-2], frozenset(row[-2]), row[-1])) for row in rows}
+    return {row[0]: ReferencedDocument(*(*row[1:-3], frozenset(row[-3]), *row[-2:])) for row in rows}
 
 
 def read_last_pins(

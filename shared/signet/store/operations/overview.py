@@ -89,6 +89,25 @@ def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUI
         return cursor.execute(_SQL.find_dead_effects, values).fetchall()
 
 
+@dataclass(frozen=True, slots=True)
+class StepOfEffect:
+    instance_id: UUID
+    node_id: str
+    # It has ended by an edge for errors.
+    has_gone_on: bool
+
+
+def list_steps_of_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> list[StepOfEffect]:
+    """List the steps of effects, by instance."""
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(effect_id) for effect_id in ids],
+        "ids": list(ids),
+    }
+    with connection.cursor(row_factory=class_row(StepOfEffect)) as cursor:
+        return cursor.execute(_SQL.list_steps_of_effects, values).fetchall()
+
+
 def find_left_behind(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> list[UUID]:
     """Find the effects whose document has left the way that they belong to."""
     values = {

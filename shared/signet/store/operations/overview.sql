@@ -53,6 +53,17 @@ WHERE d.deleted_at IS NOT NULL
                      OR (l.node_type = 'lifecycle_gate' AND l.output_json ->> 'outcome' = 'passed')))
 ORDER BY q.id
 
+-- name: list_steps_of_effects
+-- List the steps of effects, each with whether it has taken an edge for errors. One without its step is not there.
+SELECT s.instance_id, s.node_id,
+       s.status = 'failed' AND jsonb_array_length(s.output_json -> 'chosen_edge_ids') > 0 AS has_gone_on
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS wanted (created_at, id)
+JOIN workflow_side_effects_outbox q
+  ON q.tenant_id = %(tenant_id)s AND q.created_at = wanted.created_at AND q.id = wanted.id
+JOIN workflow_step_executions s
+  ON s.tenant_id = q.tenant_id AND s.instance_id = q.instance_id AND s.id = q.step_execution_id
+ORDER BY s.instance_id, s.seq
+
 -- name: read_usage
 -- Count what a tenant has running, each to a limit.
 SELECT (SELECT count(*) FROM (SELECT FROM workflow_instances

@@ -151,6 +151,37 @@ def test_what_cannot_be_kept_keeps_no_other_from_being_noted(stage: WorkflowStag
     assert sorted(rows(stage)) == [("completed", 1), ("dead_letter", 1)]
 
 
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422, 451])
+def test_what_refuses_a_message_lets_no_endpoint_rest(stage: WorkflowStage, status: int) -> None:
+    """One person's documents do not stop everybody's calls."""
+    begin(stage, count=FAILURES_TO_REST + 2)
+    add_endpoint(stage)
+    worker = effects(stage, webhook=Answering(Delivery(status, f"ANSWERED: {status}")))
+    worker.work(stage.tenant_id)
+    assert endpoint(stage) == ("active", 0, None)
+    assert {attempts for _, attempts in rows(stage)} == {1}
+
+
+@pytest.mark.parametrize("status", [None, 302, 408, 425, 429, 500, 503])
+def test_what_says_how_the_receiver_is_lets_it_rest(stage: WorkflowStage, status: int | None) -> None:
+    begin(stage, count=FAILURES_TO_REST)
+    add_endpoint(stage)
+    effects(stage, webhook=Answering(Delivery(status, "it failed"))).work(stage.tenant_id)
+    assert endpoint(stage) == ("active", FAILURES_TO_REST, True)
+
+
+def test_what_refuses_a_message_ends_a_rest_and_no_count(stage: WorkflowStage) -> None:
+    """Between failures it changes nothing. As the one call after a rest it shows a receiver that is there."""
+    begin(stage)
+    add_endpoint(stage)
+    worker = effects(stage, webhook=Answering(Delivery(422, "ANSWERED: 422")))
+    for failures, then in ((FAILURES_TO_REST - 1, FAILURES_TO_REST - 1), (FAILURES_TO_REST, 0)):
+        stage.standing.run("UPDATE endpoints SET failures = %s", failures)
+        come_due(stage)
+        worker.work(stage.tenant_id)
+        assert endpoint(stage) == ("active", then, None)
+
+
 def test_each_rest_is_longer_and_none_is_endless(stage: WorkflowStage) -> None:
     add_endpoint(stage)
     begin(stage)

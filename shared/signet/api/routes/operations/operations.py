@@ -27,6 +27,13 @@ class DeadLetters(Strict):
     ]
 
 
+class RequeuedLetters(DeadLetters):
+    reason: Annotated[
+        Why | None,
+        Field(description="Wanted where an edge takes the error of a call, and kept with the act."),
+    ] = None
+
+
 class DiscardedLetters(DeadLetters):
     reason: Why
     dry_run: Annotated[bool, Field(description="Only report what would be discarded.")] = False
@@ -50,10 +57,10 @@ def add_operation_routes(routes: Routes) -> None:
 
     @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", BulkOutcomes[HandledLetter])
     def requeue_dead_letters(
-        call: Call, chosen: Annotated[DeadLetters, Body()]
+        call: Call, chosen: Annotated[RequeuedLetters, Body()]
     ) -> BulkOutcomes[HandledLetter]:
         """Requeue dead letters as if they had never been tried; instances that their failure paused go on."""
-        return _show(call, chosen.ids, call.use.operations.requeue(call.caller, chosen.ids))
+        return _show(call, chosen.ids, call.use.operations.requeue(call.caller, chosen.ids, chosen.reason))
 
     @routes.post("/v1/operations/dead_letters/discard", "Discard dead letters", BulkOutcomes[HandledLetter])
     def discard_dead_letters(

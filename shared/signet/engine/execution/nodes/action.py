@@ -5,20 +5,19 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
+from signet.core.repair.kept_items import name_kept
 from signet.core.runtime.decisions import Decision, check_length, conclude, conclude_inside
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.result_bounds import ListBudget, render
-from signet.core.runtime.tokens import origin_of
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.runtime.workflow_reads import followed_by, reads_variables
 from signet.engine.documents.commands import Applied, Refused, RunAction
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
-from signet.engine.execution.nodes.done_once import find_done_before
+from signet.engine.execution.nodes.done_once import find_done_before, find_kept, read_kept
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.unpinned_reads import (
     find_unpinned_read,
@@ -113,36 +112,34 @@ class ActionHandler:
     def _keep_each(
         self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
     ) -> HandlerResult:
-        """Run every item, and keep what is done; a retry runs those that are not done."""
-        execution, name = context.execution, f"{pending.node.id}#done"
-        is_retry = origin_of(pending.step.token) is not None
-        known = (execution.projection.context.get(name) or {}) if is_retry else {}
-        done: dict[str, Any] = {}
+        """Run every item, and keep what is done; a retry runs those that are not done in this round."""
+        execution, name = context.execution, name_kept(pending.node.id)
+        kept = read_kept(context, pending.node, pending.step.token, items)
         first: tuple[Refused, int] | None = None
         budget = ListBudget(pending.node)
         for index, (step, item) in enumerate(zip(pending.items, items, strict=True)):
-            mark = content_hash(item)
-            before = known.get(str(index))
-            if before is not None and before["item"] == mark:
-                done[str(index)] = before
-                budget.take(None, before["output"], 0)
+            before = find_kept(context, pending.node, execution.token_of(step), kept, index, item)
+            if before is not None:
+                budget.take(None, before.output, 0)
                 ended = Decision("skipped", evidence={"done_before": True})
                 execution.end(step, ended, _version(context, step))
                 continue
             run = self._run_within(budget, context, pending.node, step, item)
             if isinstance(run, tuple):
-                done[str(index)] = {"item": mark, "output": run[0]}
+                kept.add(index, run[1]["payload"], run[0])
                 ended = Decision("done", evidence=run[1])
             else:
                 first = first or (run, index)
                 ended = Decision("error", reason=_describe(run))
             execution.end(step, ended, _version(context, step))
         if first is None:
-            outputs = [done[str(index)]["output"] for index in range(len(items))]
-            return HandlerResult(self._save(context, pending, outputs, {}))
+            saved = self._save(context, pending, kept.outputs(), {})
+            if execution.projection.context.get(name) is not None:
+                saved = replace(saved, variables={**saved.variables, name: None})
+            return HandlerResult(saved)
         failed = _with_pins(context, self._fail(context, pending, *first))
         # Only a retry reads what is done: an author's edge for errors leads elsewhere.
-        return HandlerResult(failed if failed.edges else replace(failed, variables={name: done}))
+        return HandlerResult(failed if failed.edges else replace(failed, variables={name: kept.to_json()}))
 
     def _run_within(
         self, budget: ListBudget, context: InstanceContext, node: WorkflowNode, step: Step, item: Any

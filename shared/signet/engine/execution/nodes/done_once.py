@@ -1,11 +1,13 @@
-"""The things that a node has done behind the gate already, in any instance of its document."""
+"""The things that a node has done already: behind the gate, or for items that a retry leaves alone."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from signet.core.approvals.decided_way import DecidedWay
 from signet.core.canonical_json import content_hash
 from signet.core.errors import Rejected
+from signet.core.repair.kept_items import KeptItem, KeptItems, name_kept, name_round
 from signet.core.runtime.done_before import (
     EarlierStep,
     Resent,
@@ -20,6 +22,7 @@ from signet.core.runtime.execution import Blocked, PendingAction
 from signet.core.runtime.go_to_targets import has_lasting_effect, is_behind_gate
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Step
+from signet.core.runtime.result_bounds import render
 from signet.core.runtime.tokens import ROOT, is_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
@@ -203,3 +206,42 @@ def _read_said_elsewhere(row: StepElsewhereRow) -> str:
 
 def _hash_call(endpoint: str | None, message: Any) -> str:
     return content_hash(describe_call(endpoint, message.get("event"), message.get("payload")))
+
+
+def read_kept(context: InstanceContext, node: WorkflowNode, token_id: str, items: Sequence[Any]) -> KeptItems:
+    """Read what the round of the token has done of these items."""
+    stored = context.execution.projection.context.get(name_kept(node.id))
+    return KeptItems(stored, name_round(context.name, token_id), items)
+
+
+def find_kept(
+    context: InstanceContext, node: WorkflowNode, token: Token, kept: KeptItems, index: int, item: Any
+) -> KeptItem | None:
+    """Find what has done the item: one that says the same, or that the action was given the same for."""
+    before = kept.find(index)
+    if before is not None or not kept.has_left:
+        return before
+    given = render(node, "/payload", {**context.decision_input(token).env, "item": item})
+    return None if isinstance(given, Rejected) else kept.find_given(index, given[0])
+
+
+def list_repeated_items(context: InstanceContext) -> list[str]:
+    """List the nodes about to be tried again that would do more of their list than had failed."""
+    nodes = context.execution.workflow.nodes
+    listed = [
+        token
+        for token in context.execution.projection.position.ready()
+        if nodes[token.node].config.get("each") == "keep"
+    ]
+    if listed:
+        context.documents.refs.load(list(context.list_ref_queries()))
+    return sorted({token.node for token in listed if _repeats(context, nodes[token.node], token)})
+
+
+def _repeats(context: InstanceContext, node: WorkflowNode, token: Token) -> bool:
+    value = node.expressions["/for_each"].value(context.decision_input(token).env)
+    items = value if isinstance(value, list) else []
+    kept = read_kept(context, node, token.id, items)
+    for index, item in enumerate(items):
+        find_kept(context, node, token, kept, index, item)
+    return kept.repeats

@@ -5,7 +5,9 @@ when people have approved the document with them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+from signet.core.repair.kept_items import is_kept
 from signet.core.runtime.deciding_slots import EVERY
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
@@ -29,12 +31,12 @@ def find_outdated(context: InstanceContext, names: Collection[str]) -> Mapping[s
     read that no step of the wave has set.
     """
     execution, document = context.execution, context.document
-    variables = execution.projection.context
+    variables = {name: value for name, value in execution.projection.context.items() if not is_kept(name)}
     wanted = set(variables) if EVERY in names else variables.keys() & set(names)
     if document is None or not wanted - execution.set_now:
         return {}
     if context.environment.outdated is None:
-        context.environment.outdated = _read_outdated(context, document)
+        context.environment.outdated = _read_outdated(context, document, variables)
     found = context.environment.outdated
     shown = {
         name
@@ -53,8 +55,10 @@ def describe_outdated(outdated: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _read_outdated(context: InstanceContext, document: DocumentRow) -> Mapping[str, Sequence[str]]:
-    known, variables = context.execution.workflow.fields_of_variables, context.execution.projection.context
+def _read_outdated(
+    context: InstanceContext, document: DocumentRow, variables: Mapping[str, Any]
+) -> Mapping[str, Sequence[str]]:
+    known = context.execution.workflow.fields_of_variables
     fields = {name: known.get(name, frozenset({EVERY})) for name in variables}
     asked = [
         SetVariable(name, value, None if EVERY in fields[name] else sorted(fields[name]))

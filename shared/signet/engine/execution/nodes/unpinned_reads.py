@@ -43,14 +43,14 @@ def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | No
 
 def find_erased_read(context: InstanceContext, node: WorkflowNode) -> str | None:
     """Return why the node may not go on. Only a personal field that holds nothing costs a statement."""
-    document, documents = context.document, context.documents
-    if document is None:
+    read, document = read_to_choose(context.execution.workflow, node), context.document
+    if not read or document is None:
         return None
+    documents = context.documents
     personal = documents.contract_of(document).personal_fields
     if not personal:
         return None
-    data = resolve_personal(document.data, document.personal or {})
-    gaps = list_gaps(read_to_choose(context.execution.workflow, node), personal, data)
+    gaps = list_gaps(read, personal, resolve_personal(document.data, document.personal or {}))
     if not gaps:
         return None
     erased = documents.refs.find_erased_since(
