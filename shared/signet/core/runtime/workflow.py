@@ -126,6 +126,7 @@ class Workflow:
         }
         # What it reads of documents, by question; `workflow_reads` works each out once.
         self.reads: dict[tuple[str, ...], frozenset[Any]] = {}
+        self.careful_nodes: dict[str, dict[str, bool]] = {}
         self._ways_ahead: dict[tuple[str, str], WayAhead] = {}
 
     @cached_property

@@ -3,7 +3,7 @@
 Only the contract knows what is a ref. Each answer is worked out once, and kept with the workflow.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -74,13 +74,20 @@ def deciding_fields_of(
     return _keep(workflow, ("deciding", contract.hash, node.id), find)
 
 
-def list_nodes_reading_refs(workflow: Workflow, contract: CompiledContract) -> frozenset[str]:
-    """List the nodes that may read behind refs: they, their actions, rules or the edges behind them."""
+def list_careful_nodes(workflow: Workflow, contract: CompiledContract) -> Mapping[str, bool]:
+    """List the nodes whose reads may hold them, each with whether it may read behind refs; most are none.
 
-    def find() -> frozenset[str]:
-        return frozenset(node.id for node in workflow.nodes.values() if _reads_refs(workflow, contract, node))
-
-    return _keep(workflow, ("nodes", contract.hash), find)
+    They read other documents, personal fields or variables: themselves, or by their actions, rules or edges.
+    """
+    if contract.hash not in workflow.careful_nodes:
+        workflow.careful_nodes[contract.hash] = {
+            node.id: _reads_refs(workflow, contract, node)
+            for node in workflow.nodes.values()
+            if _reads_refs(workflow, contract, node)
+            or workflow.variables_read[node.id]
+            or not read_to_choose(workflow, node).isdisjoint(contract.personal_fields)
+        }
+    return workflow.careful_nodes[contract.hash]
 
 
 def read_to_choose(workflow: Workflow, node: WorkflowNode) -> frozenset[str]:

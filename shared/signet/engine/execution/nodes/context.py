@@ -30,7 +30,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Step
 from signet.core.runtime.tokens import ROOT, root_of
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.runtime.workflow_reads import list_nodes_reading_refs
+from signet.core.runtime.workflow_reads import list_careful_nodes
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import (
     KEY_PREFIX,
@@ -97,8 +97,8 @@ class InstanceContext:
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
-    # The nodes that may read other documents, by the contract that this document has.
-    _reading: tuple[DocumentRow, frozenset[str]] | None = None
+    # The nodes whose reads may hold them, by the contract that this document has.
+    _careful: tuple[DocumentRow, Mapping[str, bool]] | None = None
 
     def __post_init__(self) -> None:
         self.name = str(self.row.id)
@@ -221,15 +221,14 @@ class InstanceContext:
             known.actor_problem = self.find_actor_problem(node)
         return known
 
-    def may_read_refs(self, node: WorkflowNode) -> bool:
-        """Return whether the node may read other documents. Most do not, and are asked nothing about them."""
+    @property
+    def careful_nodes(self) -> Mapping[str, bool]:
+        """Return the nodes whose reads may hold them, each with whether it may read other documents."""
         document = self.document
-        if document is None:
-            return False
-        if self._reading is None or self._reading[0] is not document:
+        if document is not None and (self._careful is None or self._careful[0] is not document):
             known = self.execution.workflow, self.documents.contract_of(document)
-            self._reading = document, list_nodes_reading_refs(*known)
-        return node.id in self._reading[1]
+            self._careful = document, list_careful_nodes(*known)
+        return {} if document is None or self._careful is None else self._careful[1]
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
         return self.environment.list_ref_queries(self.execution.workflow, self.document)

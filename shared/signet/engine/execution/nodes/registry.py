@@ -41,7 +41,9 @@ _LASTING = frozenset(("action", "webhook_out"))
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     """Return what the decision of a step reads, and keep the persons behind it."""
     deciding = context.execution.workflow.nodes[token.node]
-    reads_refs = context.may_read_refs(deciding)
+    reads_refs = context.careful_nodes.get(deciding.id)
+    if reads_refs is None:
+        return context.decision_input(token)
     problem = find_unpinned_read(context, deciding) if reads_refs else None
     problem = problem or find_outdated_read(context, deciding) or find_erased_read(context, deciding)
     if problem:
@@ -60,11 +62,8 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
-    reads_refs = context.may_read_refs(node)
-    unread = find_unpinned_read(context, node) if reads_refs else None
-    if unread is None and not token.rejected:
-        unread = find_outdated_read(context, node)
-    unread = unread or find_erased_read(context, node)
+    reads_refs = context.careful_nodes.get(node.id)
+    unread = None if reads_refs is None else _find_unread(context, node, token, reads_refs=reads_refs)
     if unread is not None:
         return Blocked(unread)
     moved = _find_moved_original(context, node)
@@ -76,6 +75,16 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     if reads_refs:
         keep_sources(context, node)
     return handler.prepare(context, node, token)
+
+
+def _find_unread(
+    context: InstanceContext, node: WorkflowNode, token: Token, *, reads_refs: bool
+) -> str | None:
+    """Return why the node may not read what it would. What was rejected goes back by any variable."""
+    unread = find_unpinned_read(context, node) if reads_refs else None
+    if unread is None and not token.rejected:
+        unread = find_outdated_read(context, node)
+    return unread or find_erased_read(context, node)
 
 
 def _find_unasked(context: InstanceContext, node: WorkflowNode) -> Blocked | None:
@@ -113,7 +122,7 @@ def act(context: InstanceContext, pending: PendingAction) -> HandlerResult:
         result = conclude_as_before(context, pending, pending.plan)
     else:
         result = HANDLERS[pending.node.type.name].act(context, pending)
-    if result.decision is not None and context.may_read_refs(pending.node):
+    if result.decision is not None and context.careful_nodes.get(pending.node.id):
         keep_deciders(context, pending.node)
     return result
 
@@ -125,8 +134,8 @@ def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerR
         erased = find_erased_read(context, node) if node.type.name != "approval" else None
         if erased is not None:
             return Blocked(erased)
-    if isinstance(result, HandlerResult) and result.decision is not None and context.may_read_refs(node):
-        keep_deciders(context, node)
+        if context.careful_nodes.get(node.id):
+            keep_deciders(context, node)
     return result
 
 
