@@ -23,6 +23,8 @@ _FIRST_MILLISECOND_WITHOUT_A_DATE = 253_402_300_800_000
 _RANDOM_BYTES = 8
 _IDS_AT_ONCE = 256
 _random: list[bytes] = []
+# An enumeration looks its member up anew each time.
+_NOT_TOLD = SafeUUID.unknown
 os.register_at_fork(after_in_child=_random.clear)
 
 
@@ -49,7 +51,7 @@ def _make_uuid(number: int) -> UUID:
     """Make a UUID of a number that has its version and its variant: a step makes two, and `UUID` checks."""
     identifier = object.__new__(UUID)
     object.__setattr__(identifier, "int", number)
-    object.__setattr__(identifier, "is_safe", SafeUUID.unknown)
+    object.__setattr__(identifier, "is_safe", _NOT_TOLD)
     return identifier
 
 
@@ -60,10 +62,11 @@ def parse_id(text: str) -> UUID:
 
 def created_at_of(identifier: UUID) -> datetime:
     """Return the millisecond in which the id was made; refuse an id from outside that names none."""
-    if not _names_moment(identifier):
+    milliseconds = identifier.int >> 80
+    if milliseconds >= _FIRST_MILLISECOND_WITHOUT_A_DATE:
         sentence = f"the id {identifier} names no moment, so that nothing can have it"
         raise Rejected("ID_WITHOUT_TIME", sentence, remedy="Use an id that the API has given.")
-    return _moment_of(identifier.int >> 80)
+    return _moment_of(milliseconds)
 
 
 @lru_cache(maxsize=1_024)
@@ -73,8 +76,4 @@ def _moment_of(milliseconds: int) -> datetime:
 
 def has_created_at(identifier: UUID) -> bool:
     """Return whether this system can have made the id: an id from outside may be any number."""
-    return identifier.version == 7 and _names_moment(identifier)
-
-
-def _names_moment(identifier: UUID) -> bool:
-    return identifier.int >> 80 < _FIRST_MILLISECOND_WITHOUT_A_DATE
+    return identifier.version == 7 and identifier.int >> 80 < _FIRST_MILLISECOND_WITHOUT_A_DATE
