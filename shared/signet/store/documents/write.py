@@ -378,8 +378,7 @@ def widen_editors(connection: Connection, document_id: UUID, responsible: str) -
     connection.execute(_SQL.widen_editors, values)
 
 
-# In the order of the class: many names of arguments take longer than their values. What a newer release reads
-# besides is left.
+# In the order of the class: names of arguments take longer than their values. What is newer is left out.
 _read_columns = itemgetter(*(column.name for column in fields(DocumentRow)))
 
 
