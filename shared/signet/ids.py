@@ -23,7 +23,7 @@ _FIRST_MILLISECOND_WITHOUT_A_DATE = 253_402_300_800_000
 _RANDOM_BYTES = 8
 _IDS_AT_ONCE = 256
 _random: list[bytes] = []
-# An enumeration looks its member up anew each time.
+# An enumeration looks its member up each time it is asked.
 _NOT_TOLD = SafeUUID.unknown
 os.register_at_fork(after_in_child=_random.clear)
 
