@@ -30,8 +30,8 @@ POINTING: Sequence[Mutation] = (
         "a step takes the gap of an erasure for an answer",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        " or find_erased_read(context, deciding)\n",
-        "\n",
+        "    return unread or find_erased_read(context, node)\n",
+        "    return unread\n",
         (
             f"{ERASED}an_erased_field_skips_nobody_who_would_be_asked",
             f"{ERASED}an_erased_field_chooses_no_other_account",

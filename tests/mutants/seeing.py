@@ -18,8 +18,8 @@ SEEING: Sequence[Mutation] = (
         "a condition goes by a variable of before an edit",
         3,
         f"{NODES}/registry.py",
-        "find_outdated_read(context, deciding) or ",
-        "",
+        "    problem = _find_unread(context, deciding, token, reads_refs=reads_refs)\n",
+        "    problem = None\n",
         (
             f"{OLDER}a_condition_goes_by_no_amount_of_before_an_edit",
             f"{OLDER}the_next_person_to_ask_is_chosen_by_no_older_amount",
@@ -32,6 +32,14 @@ SEEING: Sequence[Mutation] = (
         "        unread = find_outdated_read(context, node)\n",
         "        unread = None\n",
         (f"{OLDER}a_call_says_no_amount_of_before_an_edit",),
+    ),
+    Mutation(
+        "behind a rejection a call says a variable of before an edit",
+        3,
+        f"{NODES}/registry.py",
+        'is_sent_back = token.rejected and node.type.name == "lifecycle_gate"',
+        "is_sent_back = token.rejected",
+        (f"{OLDER}behind_a_rejection_nothing_goes_by_an_amount_of_before_an_edit",),
     ),
     Mutation(
         "a variable holds for what its own script reads alone",

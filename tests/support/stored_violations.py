@@ -13,7 +13,7 @@ def list_violations(
 ) -> list[tuple[str, str]]:
     """Return the violations of a tenant: the name of the invariant, and the row."""
     limits = VerificationLimits(grace_seconds=grace_seconds)
-    database = Database(as_role(admin_url, "signet_owner"), PoolSettings())
+    database = Database(as_role(admin_url, "signet_owner"), PoolSettings(statement_seconds=300.0))
     try:
         found = list(find_stored_violations(database, CompiledCache(), tenant_id, limits))
     finally:

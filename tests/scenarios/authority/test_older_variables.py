@@ -10,6 +10,7 @@ import pytest
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
+from signet.engine.execution.nodes import outdated_variables
 from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import add_endpoint, edit, list_asked, submit, vote
 from tests.support.core.approval_policies import role
@@ -200,6 +201,41 @@ def test_a_call_says_no_amount_of_before_an_edit(stage: WorkflowStage) -> None:
     stage.answer(made.instance_id)
     stage.drain()
     assert (incidents(stage, made), paid(stage, made)) == ([("VARIABLE_OUTDATED", "usr:approval:pay")], [])
+
+
+@pytest.mark.parametrize("step", [CHOICE, PAY_SUM], ids=["condition", "call"])
+def test_behind_a_rejection_nothing_goes_by_an_amount_of_before_an_edit(
+    stage: WorkflowStage, step: dict[str, Any]
+) -> None:
+    """Show the gate beside it, which sends back what was rejected."""
+    name = step["id"]
+    edges = [
+        {"source": "look", "target": "out"},
+        {"source": "look", "target": name, "on": "rejected"},
+        {"source": name, "target": "check", **({"condition": LARGE} if step is CHOICE else {})},
+        *([{"source": name, "target": "out"}] if step is CHOICE else []),
+        {"source": "check", "target": "out"},
+    ]
+    slot = {"nodes": [LOOK, step, CHECK], "edges": edges, "exit": "join"}
+    made = submitted(stage, 10, checks={"nodes": [SUM]}, approval=slot)
+    edit(stage, made, "carl", amount=999_999)
+    stage.drain()
+    vote(stage, made.id, "app1", "rejected")
+    stage.drain()
+    assert incidents(stage, made) == [("VARIABLE_OUTDATED", f"usr:approval:{name}")]
+    assert paid(stage, made) == []
+
+
+def test_a_document_that_nobody_edited_is_not_asked_about(
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its variables are as old as the document, and cost no statement."""
+    monkeypatch.setattr(outdated_variables, "list_outdated", lambda *_: pytest.fail("it asked the database"))
+    slot = {"nodes": [CHECK, PAY_SUM], "edges": [{"source": "check", "target": "pay"}]}
+    made = submitted(stage, 10, checks={"nodes": [SUM]}, approval=slot)
+    stage.answer(made.instance_id)
+    stage.drain()
+    assert (incidents(stage, made), paid(stage, made)) == ([], ["10"])
 
 
 def test_what_people_have_approved_as_older_chooses_the_way(stage: WorkflowStage) -> None:

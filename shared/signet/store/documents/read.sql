@@ -19,7 +19,8 @@ SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reas
        ARRAY(SELECT DISTINCT s.node_id
              FROM workflow_instances i
              JOIN workflow_side_effects_outbox e ON e.tenant_id = i.tenant_id AND e.instance_id = i.id
-             JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+             JOIN workflow_step_executions s
+               ON s.tenant_id = e.tenant_id AND s.instance_id = e.instance_id AND s.id = e.step_execution_id
              WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
                AND e.withdrawn_at >= r.created_at
                -- The workflow leaves the way of a request after that was withdrawn, or an edit took its place.

@@ -117,7 +117,7 @@ SELECT e.attempts, e.error,
        EXISTS (SELECT FROM workflow_step_executions s
                JOIN workflow_step_executions p
                  ON p.tenant_id = s.tenant_id AND p.instance_id = s.instance_id AND p.seq > s.seq
-               WHERE s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+               WHERE s.tenant_id = e.tenant_id AND s.instance_id = e.instance_id AND s.id = e.step_execution_id
                  AND p.node_id = 'sys:control:paused' AND p.run_as = 'actor') AS was_paused
 FROM workflow_side_effects_outbox e
 WHERE e.tenant_id = %(tenant_id)s AND e.step_execution_id = %(step_id)s

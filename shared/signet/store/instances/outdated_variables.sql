@@ -1,13 +1,14 @@
 -- name: list_outdated
 -- List the variables that were set before a person changed what their slot reads, each with the fields that differ. What
 -- people have approved with a variable counts as known with it. The workflow's own changes outdate nothing. A variable
--- that no step tells of is as old as the document.
+-- that no step tells of is as old as the document. Both lists are made once: joined to the versions, they would be made
+-- again for each of them.
 WITH line AS (
     SELECT i.tenant_id, i.id, i.begin_version, lag(i.entity_version) OVER (ORDER BY i.id) AS left_at
     FROM workflow_instances i
     WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = %(entity_type)s AND i.entity_id = %(document_id)s
       AND i.kind = 'envelope'
-), edited AS (
+), edited AS MATERIALIZED (
     SELECT l.left_at AS seen, l.begin_version AS found FROM line l WHERE l.begin_version > l.left_at
     UNION ALL
     SELECT s.entity_version, s.version_after
@@ -16,7 +17,7 @@ WITH line AS (
     WHERE s.node_type = 'control' AND s.version_after > s.entity_version
     UNION ALL
     SELECT own.seen, own.found FROM json_to_recordset(%(edits)s::json) AS own (seen bigint, found bigint)
-), known AS (
+), known AS MATERIALIZED (
     SELECT asked.name, asked.fields, coalesce(greatest(setting.version, approved.version), 1) AS version
     FROM json_to_recordset(%(variables)s::json) AS asked (name text, value jsonb, fields text[])
     LEFT JOIN LATERAL (

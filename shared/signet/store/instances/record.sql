@@ -98,7 +98,8 @@ LIMIT %(limit)s
 -- List what was withdrawn, and has left or may have left. What was sent again since is left out.
 SELECT s.node_id, e.effect_type, e.endpoint, e.status, e.withdrawn_at, e.completed_at
 FROM workflow_side_effects_outbox e
-JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+JOIN workflow_step_executions s
+  ON s.tenant_id = e.tenant_id AND s.instance_id = e.instance_id AND s.id = e.step_execution_id
 WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(id)s AND e.withdrawn_at IS NOT NULL
   AND s.status NOT IN ('pending', 'running') AND e.left_at IS NOT NULL
   AND NOT EXISTS (SELECT FROM workflow_side_effects_outbox n

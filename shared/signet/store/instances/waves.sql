@@ -48,7 +48,7 @@ SET first_id = coalesce(row.first_id, (
     ), own AS (
         SELECT s.id, s.instance_id, s.node_id, substring(s.token_id FROM '^T/b([0-9]+)')::bigint AS root
         FROM workflow_step_executions s
-        WHERE s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+        WHERE s.tenant_id = e.tenant_id AND s.instance_id = e.instance_id AND s.id = e.step_execution_id
     ), way AS (
         -- Where the way of this step began: all that came since was sent back by operators alone.
         SELECT coalesce(max(begun.seq), 0) AS began

@@ -376,7 +376,8 @@ ORDER BY e.id LIMIT %(limit)s
 -- Nothing is still to be sent for a step that was withdrawn.
 SELECT concat('effect ', e.id, ' is ', e.status, ', and its step at ', s.node_id, ' is ', s.status)
 FROM workflow_side_effects_outbox e
-JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+JOIN workflow_step_executions s
+  ON s.tenant_id = e.tenant_id AND s.instance_id = e.instance_id AND s.id = e.step_execution_id
 WHERE e.tenant_id = %(tenant_id)s AND e.status IN ('pending', 'failed') AND s.status IN ('cancelled', 'skipped')
 ORDER BY e.id LIMIT %(limit)s
 

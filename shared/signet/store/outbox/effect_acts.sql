@@ -111,7 +111,8 @@ WHERE q.withdraw_reason IS NOT NULL AND q.claim_id IS NULL
 -- List the nodes whose effect may have left: of these steps, and of those that held their tokens by these numbers.
 SELECT DISTINCT s.node_id
 FROM workflow_side_effects_outbox e
-JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_execution_id
+JOIN workflow_step_executions s
+  ON s.tenant_id = e.tenant_id AND s.instance_id = e.instance_id AND s.id = e.step_execution_id
 WHERE e.tenant_id = %(tenant_id)s AND e.instance_id = %(instance_id)s
   AND e.left_at IS NOT NULL
   AND (s.id = ANY (%(steps)s)

@@ -27,13 +27,13 @@ def find_outdated_read(context: InstanceContext, node: WorkflowNode) -> str | No
 def find_outdated(context: InstanceContext, names: Collection[str]) -> Mapping[str, Sequence[str]]:
     """Return the variables that are older than a change by people, with the fields that differ.
 
-    One that people have approved as it is may be read. A wave asks the database once, and only where one is
-    read that no step of the wave has set.
+    One that people have approved as it is may be read. The database is asked once for an instance, and only
+    where one is read that no step of the wave has set, of a document that people have edited.
     """
     execution, document = context.execution, context.document
     variables = {name: value for name, value in execution.projection.context.items() if not is_kept(name)}
     wanted = set(variables) if EVERY in names else variables.keys() & set(names)
-    if document is None or not wanted - execution.set_now:
+    if document is None or not document.editor_ids or not wanted - execution.set_now:
         return {}
     if context.environment.outdated is None:
         context.environment.outdated = _read_outdated(context, document, variables)

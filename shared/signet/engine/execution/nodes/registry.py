@@ -44,8 +44,7 @@ def read_input(context: InstanceContext, token: Token) -> DecisionInput:
     reads_refs = context.careful_nodes.get(deciding.id)
     if reads_refs is None:
         return context.decision_input(token)
-    problem = find_unpinned_read(context, deciding) if reads_refs else None
-    problem = problem or find_outdated_read(context, deciding) or find_erased_read(context, deciding)
+    problem = _find_unread(context, deciding, token, reads_refs=reads_refs)
     if problem:
         return replace(context.decision_input(token), problem=problem)
     if reads_refs:
@@ -80,9 +79,10 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
 def _find_unread(
     context: InstanceContext, node: WorkflowNode, token: Token, *, reads_refs: bool
 ) -> str | None:
-    """Return why the node may not read what it would. What was rejected goes back by any variable."""
+    """Return why the node may not read what it would. A gate sends back what was rejected all the same."""
     unread = find_unpinned_read(context, node) if reads_refs else None
-    if unread is None and not token.rejected:
+    is_sent_back = token.rejected and node.type.name == "lifecycle_gate"
+    if unread is None and not is_sent_back:
         unread = find_outdated_read(context, node)
     return unread or find_erased_read(context, node)
 
