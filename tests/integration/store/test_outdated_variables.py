@@ -1,4 +1,4 @@
-"""The statement about outdated variables: what it joins to the versions of a document is made once."""
+"""The statement about outdated variables: the lists that it joins to versions of a document are made once."""
 
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ STATEMENTS = Statements(outdated_variables.__file__)
 
 
 def test_a_document_of_many_edits_is_read_once_for_each(admin: psycopg.Connection[Any]) -> None:
-    """Whatever the statistics say: else the lists would be made again for each version."""
+    """Make no list again for each version, as the planner might by its statistics."""
     place = {"tenant_id": uuid4(), "entity_type": "invoice", "document_id": uuid4()}
     values = place | {"data": "{}", "variables": "[]", "edits": "[]"}
     plan = admin.execute(f"EXPLAIN {STATEMENTS.list_outdated}".encode(), values).fetchall()

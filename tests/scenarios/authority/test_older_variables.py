@@ -226,11 +226,8 @@ def test_behind_a_rejection_nothing_goes_by_an_amount_of_before_an_edit(
     assert paid(stage, made) == []
 
 
-def test_a_document_that_nobody_edited_is_not_asked_about(
-    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its variables are as old as the document, and cost no statement."""
-    monkeypatch.setattr(outdated_variables, "list_outdated", lambda *_: pytest.fail("it asked the database"))
+def test_an_unedited_document_costs_no_statement(stage: WorkflowStage, monkeypatch: Any) -> None:
+    monkeypatch.setattr(outdated_variables, "list_outdated", lambda *_: pytest.fail("it asked"))
     slot = {"nodes": [CHECK, PAY_SUM], "edges": [{"source": "check", "target": "pay"}]}
     made = submitted(stage, 10, checks={"nodes": [SUM]}, approval=slot)
     stage.answer(made.instance_id)

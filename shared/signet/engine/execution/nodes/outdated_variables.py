@@ -27,8 +27,8 @@ def find_outdated_read(context: InstanceContext, node: WorkflowNode) -> str | No
 def find_outdated(context: InstanceContext, names: Collection[str]) -> Mapping[str, Sequence[str]]:
     """Return the variables that are older than a change by people, with the fields that differ.
 
-    One that people have approved as it is may be read. The database is asked once for an instance, and only
-    where one is read that no step of the wave has set, of a document that people have edited.
+    One that people have approved as it is may be read. The database is asked once for an instance. It is
+    asked only where people have edited the document, and where no step of the wave has set what is read.
     """
     execution, document = context.execution, context.document
     variables = {name: value for name, value in execution.projection.context.items() if not is_kept(name)}
