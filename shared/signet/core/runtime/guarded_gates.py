@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from signet.core.contracts.contract import MAKING, Contract
 
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
+# A way that asks nobody ends at an approval. What is a beginning has begun already.
+_ENDS_OF_FREE_WAYS = ("approval", *_BEGINNINGS)
 _Edge = Mapping[str, Any]
 _START = "sys:start"
 _ENDS_OF_A_WAY = ("state", "lifecycle_gate", "end")
@@ -18,9 +20,8 @@ _NO = ("rejected", "refused", "expired")
 
 def list_guarded_gates(content: Mapping[str, Any]) -> frozenset[str]:
     """Return the gates of an artifact where each way from the state before them asks for an approval."""
-    ways = _FreeWays(content)
-    gates = (name for name, node in content["nodes"].items() if node["type"] == "lifecycle_gate")
-    return frozenset(gate for gate in gates if not ways.lead_to(gate))
+    gates = {name for name, node in content["nodes"].items() if node["type"] == "lifecycle_gate"}
+    return frozenset(gates - _list_free_nodes(content))
 
 
 class WayAhead(NamedTuple):
@@ -61,43 +62,41 @@ def asks_people(content: Mapping[str, Any]) -> bool:
     return is_making or bool(_list_approvals(content))
 
 
-class _FreeWays:
-    """The ways that ask for no approval, looked for from a node back to where they begin."""
+def _list_free_nodes(content: Mapping[str, Any]) -> set[str]:
+    """Return the nodes that a way without an approval leads to, from where ways begin.
 
-    def __init__(self, content: Mapping[str, Any]) -> None:
-        self._content = content
-        # False while a node is looked at: a way that meets itself leads nowhere new.
-        self._known: dict[str, bool] = {}
+    A join of all branches is reached when such a way has come by each of them.
+    """
+    nodes, edges, missing = content["nodes"], content["edges"], _list_branches(content)
+    free = set[str]()
+    left = [name for name, node in nodes.items() if node["type"] in _BEGINNINGS]
+    while left:
+        for edge_id in content["adjacency"][left.pop()]:
+            target = edges[edge_id]["target"]
+            if target in missing:
+                missing[target].discard(_branch_of(content, edge_id, target))
+            if target in free or missing.get(target):
+                continue
+            free.add(target)
+            if nodes[target]["type"] not in _ENDS_OF_FREE_WAYS:
+                left.append(target)
+    return free
 
-    def lead_to(self, node_id: str) -> bool:
-        """Return whether one of the ways into the node is free."""
-        incoming = self._content["reverse_adjacency"][node_id]
-        join = self._content["joins"].get(node_id)
-        if join is None or join["mode"] != "all":
-            return any(self._passes(edge_id) for edge_id in incoming)
-        branches: dict[Any, bool] = {}
-        for edge_id in incoming:
-            branch = self._branch_of(edge_id, join["split"])
-            branches[branch] = branches.get(branch, False) or self._passes(edge_id)
-        return all(branches.values())
 
-    def _passes(self, edge_id: str) -> bool:
-        """Return whether a free way goes along the edge."""
-        source: str = self._content["edges"][edge_id]["source"]
-        kind = self._content["nodes"][source]["type"]
-        if kind == "approval":
-            return False
-        if kind in _BEGINNINGS:
-            return True
-        if source not in self._known:
-            self._known[source] = False
-            self._known[source] = self.lead_to(source)
-        return self._known[source]
+def _list_branches(content: Mapping[str, Any]) -> dict[str, set[Any]]:
+    """Return the branches of each join that waits for all of them."""
+    return {
+        name: {_branch_of(content, edge_id, name) for edge_id in content["reverse_adjacency"][name]}
+        for name, join in content["joins"].items()
+        if join["mode"] == "all"
+    }
 
-    def _branch_of(self, edge_id: str, split: str) -> Any:
-        source = self._content["edges"][edge_id]["source"]
-        stack = self._content["blocks"].get(source, ())
-        return next((branch for block, branch in stack if block == split), edge_id)
+
+def _branch_of(content: Mapping[str, Any], edge_id: str, join: str) -> Any:
+    """Return the branch by which an edge comes to a join; an edge right from the split is one of its own."""
+    split = content["joins"][join]["split"]
+    stack = content["blocks"].get(content["edges"][edge_id]["source"], ())
+    return next((branch for block, branch in stack if block == split), edge_id)
 
 
 def list_windows_behind(content: Mapping[str, Any]) -> frozenset[str]:

@@ -4,7 +4,7 @@ An approval pins those behind it. A variable that is certainly set again before 
 its old value is used nowhere.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,7 +80,10 @@ def list_fields_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]
     for name, node in content["nodes"].items():
         for variable in _list_written(node):
             set_in.setdefault(variable, set()).add(places[name])
-    return {variable: _follow(variable, set_in, read) for variable in set_in}
+    # Most variables are set in the same few slots.
+    set_alike = {frozenset(slots) for slots in set_in.values()}
+    behind = {slots: _follow(slots, set_in, read) for slots in set_alike}
+    return {variable: behind[frozenset(slots)] for variable, slots in set_in.items()}
 
 
 def _list_places(content: Mapping[str, Any], name: str, places: Mapping[str, str]) -> Iterator[str]:
@@ -113,17 +116,19 @@ def _list_sources(
 
 
 def _follow(
-    variable: str, set_in: Mapping[str, set[str]], read: Mapping[str, set[tuple[str, str]]]
+    places: Iterable[str], set_in: Mapping[str, set[str]], read: Mapping[str, set[tuple[str, str]]]
 ) -> _Names:
-    """Return the fields behind a variable, also by the variables that its slots read."""
-    waiting, known, fields = [variable], {variable}, set[str]()
+    """Return the fields that these slots read, also by variables that they read; each slot is read once."""
+    waiting, seen, known, fields = list(places), set(places), set[str](), set[str]()
     while waiting:
-        sources = {one for place in set_in[waiting.pop()] for one in read[place]}
+        sources = read[waiting.pop()]
         fields |= {name for root, name in sources if root == "entity"}
         names = {name for root, name in sources if root == "context"}
         further = (set(set_in) if EVERY in names else names & set_in.keys()) - known
         known |= further
-        waiting += further
+        new = set[str]().union(*(set_in[variable] for variable in further)) - seen
+        seen |= new
+        waiting += new
     return frozenset({EVERY} if EVERY in fields else fields)
 
 

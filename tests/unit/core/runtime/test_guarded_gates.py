@@ -27,6 +27,9 @@ def make(*edges: str, mode: str | None = None, blocks: Mapping[str, Stack] | Non
     return {
         "nodes": {node: {"type": KINDS[node]} for node in nodes},
         "edges": {edge: {"source": source, "target": target} for edge, (source, target) in pairs.items()},
+        "adjacency": {
+            node: [edge for edge, (source, _) in pairs.items() if source == node] for node in nodes
+        },
         "reverse_adjacency": {
             node: [edge for edge, (_, target) in pairs.items() if target == node] for node in nodes
         },
@@ -45,6 +48,7 @@ def make(*edges: str, mode: str | None = None, blocks: Mapping[str, Stack] | Non
         (("s>c", "c>a", "c>b", "a>g", "b>g"), True),
         # A way that comes back to itself is none.
         (("s>a", "a>c", "c>d", "d>c", "c>g"), True),
+        (("c>d", "s>d", "d>c", "c>g"), False),
     ],
 )
 def test_each_way_counts(edges: Sequence[str], is_guarded: bool) -> None:
