@@ -61,14 +61,6 @@ TWO_PEOPLE = (
         (f"{FORWARD}an_author_takes_it_back_by_saving_or_deleting_it",),
     ),
     Mutation(
-        "a deleted draft takes back only what its last author put forward",
-        4,
-        "shared/signet/store/control/authorship.sql",
-        "  AND put_forward IS NOT NULL\n",
-        "  AND saved_at = (SELECT max(d.saved_at) FROM draft_authors d WHERE d.name = %(name)s)\n",
-        (f"{FORWARD}a_deleted_draft_ends_what_was_put_forward_under_its_name",),
-    ),
-    Mutation(
         "a patch with letters that look alike is published without a word",
         4,
         "shared/signet/engine/definitions/publication.py",

@@ -62,7 +62,7 @@ def put_forward(act: AdminTransaction, draft: WrittenDraft, subject: Subject) ->
 
 
 def take_back(act: AdminTransaction, name: DraftName) -> None:
-    """Take back what was put forward under a name, whatever its text: a draft of the name is deleted."""
+    """Take back what was put forward under a name, as any text: a draft of the name is deleted."""
     store.take_back(act.connection, act.caller.principal.tenant_id, name)
 
 
