@@ -4,6 +4,7 @@ from tests.mutants.mutation import Mutation
 
 MIGRATION = "migrations/0003_create_definitions.sql"
 WF_04 = "tests/scenarios/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
+FORWARD = "tests/functions/routes/control/test_drafts_put_forward.py::test_"
 WF_07 = "tests/scenarios/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
 CACHE = (
     "tests/integration/engine/definitions/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"
@@ -159,5 +160,13 @@ AND status = 'published'
         "new_id, version = _insert_effective(act, patch, artifact, make_authorship(act, authors))",
         "new_id, version = effective.id, effective.version",
         (f"{WF_07}a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was",),
+    ),
+    Mutation(
+        "a deleted draft takes back only what its last author put forward",
+        4,
+        "shared/signet/store/control/authorship.sql",
+        "  AND put_forward IS NOT NULL\n",
+        "  AND saved_at = (SELECT max(d.saved_at) FROM draft_authors d WHERE d.name = %(name)s)\n",
+        (f"{FORWARD}a_deleted_draft_ends_what_was_put_forward_under_its_name",),
     ),
 )

@@ -53,7 +53,7 @@ SEEING: Sequence[Mutation] = (
         "a variable is worked out from no other one",
         3,
         LIVE,
-        "        waiting += further\n",
+        "        waiting += new\n",
         "",
         (f"{SOURCES}what_another_variable_was_worked_out_from_counts",),
     ),

@@ -56,7 +56,7 @@ TWO_PEOPLE = (
         "a deleted draft stays put forward",
         4,
         "shared/signet/engine/definitions/definitions.py",
-        "            take_back(act, publication.describe_draft(draft))\n",
+        "            take_back(act, DraftName(draft.definition_kind, draft.entity_type, draft.name))\n",
         "",
         (f"{FORWARD}an_author_takes_it_back_by_saving_or_deleting_it",),
     ),

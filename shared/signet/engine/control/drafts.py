@@ -44,7 +44,10 @@ class PutForward:
 
 
 def put_forward(act: AdminTransaction, draft: WrittenDraft, subject: Subject) -> PutForward:
-    """Put forward exactly this text, as one of its authors. To save the draft again takes it back."""
+    """Put forward exactly this text, as one of its authors.
+
+    It ends when that author saves a draft of the name, and when anybody deletes one.
+    """
     own = find_shared_persons(draft.authors, list_persons(act.caller.principal))
     if not own:
         raise Rejected(
@@ -58,9 +61,9 @@ def put_forward(act: AdminTransaction, draft: WrittenDraft, subject: Subject) ->
     return PutForward(draft.hash, describe_other_people(act, draft.authors, draft.permission))
 
 
-def take_back(act: AdminTransaction, draft: WrittenDraft) -> None:
-    """Take a draft back that is deleted: the same text, saved by another person, is put forward by nobody."""
-    store.take_back(act.connection, act.caller.principal.tenant_id, draft.name, draft.hash)
+def take_back(act: AdminTransaction, name: DraftName) -> None:
+    """Take back what was put forward under a name, as any text: a draft of the name is deleted."""
+    store.take_back(act.connection, act.caller.principal.tenant_id, name)
 
 
 def require_another_publisher(act: AdminTransaction, draft: WrittenDraft) -> None:

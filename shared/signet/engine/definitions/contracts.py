@@ -144,7 +144,7 @@ def require_contract_draft(
 
 def delete_contract(act: AdminTransaction, row: ContractRow) -> None:
     """Delete a draft. Its revision goes on record, and the next draft of the version goes on from there."""
-    take_back(act, _describe_draft(row))
+    take_back(act, _name_drafts(row.entity_type))
     store.delete_contract_draft(act.connection, act.caller.principal.tenant_id, row.entity_type, row.version)
     _note(act, row.entity_type, "delete_contract", row.version, revision=row.revision)
 

@@ -158,7 +158,7 @@ class Definitions:
     def delete(self, caller: Caller, definition_id: UUID, expected_revision: int) -> None:
         with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
-            take_back(act, publication.describe_draft(draft))
+            take_back(act, DraftName(draft.definition_kind, draft.entity_type, draft.name))
             store.delete_definition_draft(act.connection, caller.principal.tenant_id, draft.id)
             note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
 

@@ -1,4 +1,4 @@
-"""The answer to an act: the instance afterwards, with what acts again, may have left, and follows."""
+"""Notes of acts, and the answer to one: the instance, with what acts again, may have left, and follows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from signet.core.explain.instance_record import InstanceStatus
 from signet.core.repair.restart_check import Follows
 from signet.core.tenants.caller import Caller
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.told_requester import tell_requester
 from signet.store.database import Connection
-from signet.store.integrations.notifications import tell_requester
 from signet.store.outbox.effect_acts import list_left
 
 # The word of the history for each act; the audit row and the permission name the act itself.
@@ -52,29 +52,12 @@ class ActNote:
     reason: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
 
-    def tell(self, connection: Connection, context: InstanceContext, caller: Caller) -> None:
-        """Tell the one that the instance acts for, unless the act is their own."""
-        row = context.row
-        if self.act not in _TOLD or row.entity_id is None:
-            return
-        data = {
-            "act": self.act,
-            "reason": self.reason,
-            "by": caller.principal.subject,
-            "entity_type": row.entity_type,
-            "document_id": str(row.entity_id),
-            "instance_id": str(row.id),
-        }
-        tell_requester(
-            connection,
-            context.tenant_id,
-            row.actor_id,
-            row.responsible or (),
-            OPERATOR_ACTED,
-            {name: value for name, value in data.items() if value is not None},
-            by=caller.principal.responsible,
-            now=context.now,
-        )
+    def tell(self, context: InstanceContext, caller: Caller) -> None:
+        """Tell the one that the instance acts for, where the act decides what becomes of the document."""
+        if self.act in _TOLD:
+            said = {"act": self.act, **({} if self.reason is None else {"reason": self.reason})}
+            by = caller.principal
+            tell_requester(context, OPERATOR_ACTED, said, by.subject, by.responsible)
 
 
 @dataclass(frozen=True, slots=True)

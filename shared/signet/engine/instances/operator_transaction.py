@@ -294,10 +294,10 @@ class OperatorTransaction:
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:
             insert_history(self._connection, self._tenant_id, history)
+        for note in self._notes:
+            note.tell(self._contexts[note.instance_id], self._caller)
         self._approvals.write()
         self._documents.write()
-        for note in self._notes:
-            note.tell(self._connection, self._contexts[note.instance_id], self._caller)
         append_administration(self._connection, self._tenant_id, list(self._make_audit()))
 
     def _write_steps(self, context: InstanceContext) -> None:

@@ -18,6 +18,7 @@ from signet.core.tenants.responsible import ResponsiblePersons
 from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
+from signet.store.integrations.notifications import tell_requesters
 from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
@@ -160,6 +161,8 @@ class ApprovalRows:
     turns: dict[str, int] = field(default_factory=dict)
     document_turns: list[Row] = field(default_factory=list)
     notifications: list[Row] = field(default_factory=list)
+    # What was done to instances: those that they act for are told.
+    told: list[Row] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
@@ -378,4 +381,6 @@ def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows,
         if rows.applied:
             applied = {"instance_ids": list(rows.applied.values()), "request_ids": list(rows.applied)}
             connection.execute(_SQL.mark_applied, {**fixed, **applied})
+        if rows.told:
+            tell_requesters(connection, tenant_id, rows.told, now)
         void_requests(connection, tenant_id, rows.voided, now)

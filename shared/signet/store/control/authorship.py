@@ -47,8 +47,8 @@ def put_forward(
     connection.execute(_SQL.put_forward, {**_name_values(tenant_id, draft, persons), "hash": digest})
 
 
-def take_back(connection: Connection, tenant_id: UUID, draft: DraftName, digest: str) -> None:
-    connection.execute(_SQL.take_back, {**_name_values(tenant_id, draft, ()), "hash": digest})
+def take_back(connection: Connection, tenant_id: UUID, draft: DraftName) -> None:
+    connection.execute(_SQL.take_back, _name_values(tenant_id, draft, ()))
 
 
 def is_put_forward(

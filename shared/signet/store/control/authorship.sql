@@ -14,10 +14,10 @@ FROM unnest(%(persons)s::text[]) AS person
 ON CONFLICT (tenant_id, kind, entity_type, name, person) DO UPDATE SET put_forward = excluded.put_forward
 
 -- name: take_back
--- Take a text back that was put forward: its draft is deleted.
+-- Take back what anybody has put forward under a name: a draft of it is deleted.
 UPDATE draft_authors SET put_forward = NULL
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND entity_type = %(entity_type)s AND name = %(name)s
-  AND put_forward = %(hash)s
+  AND put_forward IS NOT NULL
 
 -- name: is_put_forward
 -- Find whether one of these authors has put exactly this text forward.

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from signet.ids import make_id
 from signet.store.database import Connection
+from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -72,26 +73,8 @@ def notify_people(
     connection.execute(_SQL.insert_notification, values)
 
 
-def tell_requester(
-    connection: Connection,
-    tenant_id: UUID,
-    actor_id: str,
-    owners: Collection[str],
-    kind: str,
-    data: Mapping[str, Any],
-    *,
-    by: Collection[str],
-    now: datetime,
+def tell_requesters(
+    connection: Connection, tenant_id: UUID, told: Sequence[Mapping[str, Any]], now: datetime
 ) -> None:
-    """Tell the one that an instance acts for what another person did; for a key its owners are told."""
-    values = {
-        "tenant_id": tenant_id,
-        "id": make_id(),
-        "actor_id": actor_id,
-        "owners": sorted(owners),
-        "kind": kind,
-        "data": Jsonb(dict(data)),
-        "by": sorted(by),
-        "now": now,
-    }
-    connection.execute(_SQL.tell_requester, values)
+    """Tell those that instances act for what other people did; for a key its owners are told."""
+    connection.execute(_SQL.tell_requesters, {"tenant_id": tenant_id, "rows": to_json(told), "now": now})

@@ -31,15 +31,18 @@ WHERE n.tenant_id = %(tenant_id)s AND n.id = ANY (%(ids)s) AND n.read_at IS NULL
        OR n.role IN (SELECT r.role FROM member_roles r
                      WHERE r.tenant_id = %(tenant_id)s AND r.user_id = %(user_id)s))
 
--- name: tell_requester
--- Tell the one that an instance acts for of one thing, where they are an active member. For a key its owners are told,
+-- name: tell_requesters
+-- Tell the ones that instances act for of what was done, where they are active members. For a key its owners are told,
 -- and nobody is told of what they did themselves.
 INSERT INTO notifications (tenant_id, id, user_id, kind, data, created_at)
-SELECT m.tenant_id, (left(%(id)s::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, m.user_id, %(kind)s, %(data)s,
-       %(now)s
-FROM members m
-WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active' AND m.user_id <> ALL (%(by)s)
-  AND m.user_id = ANY (CASE WHEN %(actor_id)s LIKE 'key:%%' THEN %(owners)s::text[] ELSE ARRAY[%(actor_id)s] END)
+SELECT m.tenant_id, (left(told.id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid, m.user_id, told.kind,
+       told.data, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS told (
+    id uuid, actor_id text, owners text[], done_by text[], kind text, data jsonb)
+CROSS JOIN LATERAL unnest(
+    CASE WHEN told.actor_id LIKE 'key:%%' THEN told.owners ELSE ARRAY[told.actor_id] END) AS person (user_id)
+JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+WHERE told.actor_id <> ALL (told.done_by) AND m.user_id <> ALL (told.done_by)
 
 -- name: insert_notification
 -- Notify people of one thing, each by a row of their own.

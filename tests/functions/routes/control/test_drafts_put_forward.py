@@ -71,6 +71,15 @@ def test_an_author_takes_it_back_by_saving_or_deleting_it(two: TwoPeople, connie
     assert refused(publish(paul, again)) == NOT_YET
 
 
+def test_a_deleted_draft_ends_what_was_put_forward_under_its_name(two: TwoPeople, connie: Client) -> None:
+    """Quinn has changed the text before, so the draft that is deleted is not what connie put forward."""
+    place, etag = put_forward(connie, *sketch(connie))
+    quinn, paul = two.people["quinn"], two.people["paul"]
+    saved = quinn.put(place, asks("connie", label="Another"), if_match=etag)
+    assert quinn.delete(place, if_match=saved.headers["etag"]).status == 204
+    assert refused(publish(paul, sketch(quinn))) == NOT_YET
+
+
 def test_what_another_has_changed_and_changed_back_is_the_text_that_was_put_forward(
     two: TwoPeople, connie: Client
 ) -> None:

@@ -111,3 +111,29 @@ def test_who_has_left_is_told_nothing(stage: WorkflowStage) -> None:
     stage.drain()
     assert stage.status_of(made.id) == "cancelled"
     assert told(stage, made) == []
+
+
+@pytest.mark.parametrize("how", ["go_to", "cancel"])
+def test_of_a_key_the_owners_who_are_still_here_are_told(stage: WorkflowStage, how: str) -> None:
+    """Carl acts, and is an owner too: nobody is told of what they did themselves."""
+    for name in ("kim", "gone"):
+        stage.add_member(name)
+    made = submitted(stage, approval={"nodes": [LOOK]})
+    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'gone'")
+    stage.standing.run(
+        "INSERT INTO responsible_sets (tenant_id, hash, persons)"
+        " VALUES (%s, sha256(convert_to(E'carl\ngone\nkim', 'UTF8')), '{carl,gone,kim}')"
+        " ON CONFLICT DO NOTHING",
+        stage.tenant_id,
+    )
+    stage.standing.run(
+        "UPDATE workflow_instances SET actor_id = 'key:it',"
+        " responsible = sha256(convert_to(E'carl\ngone\nkim', 'UTF8')) WHERE id = %s",
+        made.instance_id,
+    )
+    if how == "cancel":
+        stage.ask(made.id, how, "carl")
+        stage.drain()
+    else:
+        act(stage, made, how, "carl")
+    assert [person for person, _, _ in told(stage, made)] == ["kim"]

@@ -1,9 +1,9 @@
 """The gate: it performs its transition through mutate(), or sends the document back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from signet.core.approvals.pins import Pins, carry_pins
@@ -16,7 +16,7 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.tenants.principal import KEY_PREFIX, describe_absence
+from signet.core.tenants.principal import describe_absence
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.execution.nodes.approval_progress import move_request, next_moment_of
@@ -25,7 +25,7 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import find_unasked_passage
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.request_pins import decide_by_request
-from signet.ids import make_id
+from signet.engine.execution.nodes.told_requester import tell_requester
 from signet.store.approvals.requests import LiveRequest
 
 INTERRUPTED = "workflow_interrupted"
@@ -137,7 +137,9 @@ class LifecycleGateHandler:
         if passage.decision.outcome == "passed" and node.config["kind"] != "automatic":
             context.performed_for = context.execution.projection.actor
         if passage.decision.outcome == "passed" and node.config["kind"] == "interrupting":
-            context.approvals.rows.notifications.extend(_tell_interrupted(context, node))
+            asker = context.execution.projection.actor
+            said = {"transition": node.config["transition"]}
+            tell_requester(context, INTERRUPTED, said, asker.id, asker.responsible)
         if _uses_approvals(node, passage.decision):
             context.approvals.consume(context.row.id)
         return HandlerResult(passage.decision)
@@ -175,30 +177,6 @@ class LifecycleGateHandler:
         reason = None if has_passed else decision.reason or _name_end(context, decision)
         status: Literal["performed", "refused"] = "performed" if has_passed else "refused"
         return ConcludeTransition(row.id, node.config["transition"], target, status, reason)
-
-
-def _tell_interrupted(context: InstanceContext, node: WorkflowNode) -> Iterator[dict[str, Any]]:
-    """Tell the one that the workflow acted for: another person has ended what was under way."""
-    row, asker = context.row, context.execution.projection.actor
-    if row.actor_id == asker.id or row.entity_id is None:
-        return
-    is_active = row.actor_member is not None and row.actor_member["status"] == "active"
-    people = (row.responsible or ()) if row.actor_id.startswith(KEY_PREFIX) else [row.actor_id] * is_active
-    for person in sorted(set(people) - asker.responsible - {asker.id}):
-        yield {
-            "id": make_id(),
-            "user_id": person,
-            "role": None,
-            "kind": INTERRUPTED,
-            "request_id": None,
-            "data": {
-                "transition": node.config["transition"],
-                "by": asker.id,
-                "entity_type": row.entity_type,
-                "document_id": str(row.entity_id),
-                "instance_id": str(row.id),
-            },
-        }
 
 
 def _name_end(context: InstanceContext, decision: Decision) -> str:
