@@ -59,16 +59,19 @@ class Story:
         definitions, writer, publisher = self.company.definitions, self.author("sam"), self.author("ada")
         if (contract := _read(folder, "contract")) is not None:
             saved = definitions.create_contract(writer, contract)
+            definitions.put_contract_forward(writer, saved.entity_type, saved.version, saved.revision)
             definitions.publish_contract(publisher, saved.entity_type, saved.version)
         if (chain := _read(folder, "chain")) is not None:
             chains = ApprovalChains(self.company.database)
             made = chains.save(writer, chain)
             assert isinstance(made, ChainVersion), made
+            chains.put_forward(writer, made.name, made.version)
             published = chains.publish(publisher, made.name, made.version)
             assert isinstance(published, PublishedChain), published
         if (patch := _read(folder, "patch")) is not None:
             supply_mentioned(self.company.database, self.company.tenant_id, patch)
             draft = definitions.create(writer, "org_patch", patch)
+            definitions.put_forward(writer, draft.id, draft.revision)
             definitions.publish(publisher, draft.id, replaces=replaces)
 
     # --- acts of people; the worker follows at once unless `then_works` is false ---

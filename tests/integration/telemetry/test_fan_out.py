@@ -202,7 +202,7 @@ def test_the_figures_of_everything(
     run_invoice(company, worker, watching)
     client.get("/v1/health")
     client.get(f"/v1/documents/{uuid4()}")
-    put(admin, "events", uuid4(), "2 hours", status="failed", count=2)
+    put(admin, "events", company.tenant_id, "2 hours", status="failed", count=2)
     put(admin, "effects", uuid4(), status="dead_letter", count=3)
     admin.execute(OPEN_INCIDENT, [company.tenant_id, uuid4(), uuid4()])
     answered = client.get("/metrics", authorization=f"Bearer {TOKEN}")

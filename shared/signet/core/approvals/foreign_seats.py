@@ -39,11 +39,11 @@ def find_other_bench(stage: Stage, seats: Sequence[Seat]) -> str | None:
             return f"{approver.user} has no seat"
     asked = Counter(a.role for a in stage.approvers if isinstance(a, ByRole) and a.pick == "first_available")
     for role, count in asked.items():
-        of_role = [seat for seat in drawn if seat.holder_role == role]
-        if len(of_role) < count:
+        # In place of the role, the person may be asked who rejected before.
+        if sum(role in (seat.holder_role, seat.needed_role) for seat in drawn) < count:
             return f"the role {role} has no seat"
         # An abstention of one holder has the role asked again.
-        if sum(seat.status != "abstained" for seat in of_role) > count:
+        if sum(seat.holder_role == role and seat.status != "abstained" for seat in drawn) > count:
             return f"the role {role} has more seats than the policy draws"
     return None
 

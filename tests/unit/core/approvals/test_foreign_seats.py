@@ -75,6 +75,8 @@ AGAIN = replace(ROLE, position=3)
         ((replace(PERSON, holder_user_id="bea", handed_over_from="ann"), ROLE), "None"),
         ((replace(ROLE, status="lapsed"), AGAIN, PERSON), "None"),
         ((replace(ROLE, status="abstained"), AGAIN, PERSON), "None"),
+        # The person is asked who rejected before, in place of their role.
+        ((Seat(1, 1, holder_user_id="fay", needed_role="finance"), PERSON), "None"),
         # A stage that could not begin has none of its own: a wider circle decides.
         ((replace(WIDER, status="approved"),), "None"),
         ((ROLE,), "ann has no seat"),
