@@ -55,7 +55,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = tuple(
             Member(user_id=name, display_name=name.title(), roles=("clerk", "voter", "admin"))
-            for name in ("fiona", "eve", "carl")
+            for name in ("fiona", "eve", "carl", "gina")
         )
         deputy = Member(user_id="deputy", display_name="Deputy", roles=("clerk", "admin"))
         with made.standing.company.database.transaction(made.tenant_id) as connection:
@@ -162,7 +162,8 @@ def test_it_holds_for_the_amendment_of_the_payment(stage: WorkflowStage) -> None
     applied = stage.mutate(Amend(original.id, seen, {"amount": 2}), "carl")
     stage.drain()
     amendment = asked(stage, Made(applied.document_id, stage.instance_of(applied.document_id)))
-    assert vote(stage, amendment.id, "eve") == APPROVED
+    assert vote(stage, amendment.id, "eve") == DUTIES, "her answer counts as an edit of the original"
+    assert vote(stage, amendment.id, "gina") == APPROVED
     assert answer(stage, amendment, "fiona", "DE-OF-FIONA") == DUTIES
     assert answer(stage, amendment, "deputy", "DE-2") == DONE
     assert paid_to(stage, amendment) == ["DE-2"]
