@@ -34,10 +34,6 @@ from signet.core.runtime.live_variables import (
     list_variables_read,
 )
 
-# Nodes whose own expressions are conditions.
-_WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
-_TELLING = ("approval", "webhook_out", "notification")
-
 
 @dataclass(frozen=True, slots=True)
 class WorkflowEdge:

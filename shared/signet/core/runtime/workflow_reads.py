@@ -20,7 +20,7 @@ from signet.core.runtime.workflow import Workflow, WorkflowNode
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
 # What leaves the tenant says what is there.
-_TELLING = ("webhook_out", "notification")
+TELLING = ("webhook_out", "notification")
 
 
 def followed_fields(workflow: Workflow, contract: CompiledContract) -> frozenset[FollowedField]:
@@ -97,7 +97,7 @@ def read_to_choose(workflow: Workflow, node: WorkflowNode) -> frozenset[str]:
     """
 
     def find() -> frozenset[str]:
-        own = () if node.type.name in _TELLING else _list_parts(workflow, node)
+        own = () if node.type.name in TELLING else _list_parts(workflow, node)
         return list_own_fields((*own, *_list_conditions(node)))
 
     return _keep(workflow, ("choose", node.id), find)
