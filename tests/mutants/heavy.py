@@ -26,8 +26,8 @@ HEAVY = (
         "a large workflow is parsed before its heavy call is refused",
         7,
         "shared/signet/engine/definitions/designer/preview.py",
-        "        is_large = for_heavy and len(stored[0]) > LARGE_ARTIFACT_BYTES\n",
-        "        is_large = False\n",
+        "        if for_heavy and len(stored[0]) > LARGE_ARTIFACT_BYTES:\n",
+        "        if False:\n",
         (f"{ROUTES}what_is_refused_is_not_parsed",),
     ),
     Mutation(

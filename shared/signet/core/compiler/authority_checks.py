@@ -134,13 +134,21 @@ def check_error_edges(graph: Graph, contract: Contract) -> Iterator[Finding]:
     """Check that no edge takes an error that is held: nothing outside fails there, and people decide."""
     actions = {str(node.config["action"]) for node in graph.nodes.values() if node.type == "action"}
     kinds = {contract.actions[name].kind for name in actions & contract.actions.keys()}
-    is_asking = any(node.type == "approval" for node in graph.nodes.values())
-    if not (is_asking or contract.separation_of_duties.deciding or kinds.intersection(MAKING)):
+    if not is_left_to_people({node.type for node in graph.nodes.values()}, kinds, contract):
         return
     for node in graph.nodes.values():
         is_inside = node.type in ("action", "script")
         if is_inside and any(edge.on == "error" for edge in graph.outgoing[node.id]):
             yield make_finding("ERROR_EDGE_NOT_TAKEN", node.id)
+
+
+def is_left_to_people(types: Collection[str], kinds: Collection[str], contract: Contract | None) -> bool:
+    """Return whether people may decide, by the types of the nodes and the kinds of the actions that they run.
+
+    They are asked about the document, or about one that it makes, or decide by their request.
+    """
+    is_deciding = contract is not None and bool(contract.separation_of_duties.deciding)
+    return is_deciding or "approval" in types or any(kind in MAKING for kind in kinds)
 
 
 def _is_policy_of(node: Node, action: str) -> bool:

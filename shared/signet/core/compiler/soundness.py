@@ -9,7 +9,7 @@ from signet.core.compiler.graph import ENVELOPE, Edge, Graph
 from signet.core.compiler.merge import policy_node
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.parallel_blocks import Blocks
-from signet.core.contracts.contract import Contract
+from signet.core.contracts.contract import CHANGING, Contract
 from signet.core.expressions import Expression, RangeFindingKind, Scope, find_gaps_and_overlaps
 from signet.core.validation.finding import Finding, make_finding
 
@@ -169,7 +169,7 @@ def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> 
 
 def changes_document(contract: Contract, action: str) -> bool:
     declared = contract.actions.get(action)
-    return declared is not None and declared.kind in ("update", "python")
+    return declared is not None and declared.kind in CHANGING
 
 
 def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,10 @@ MAX_TITLE_FIELDS = 5
 AMENDED = "amended"
 # The kinds of actions that may make documents.
 MAKING = ("create", "python")
+# The kinds that may change the document which they run on.
+CHANGING = ("update", "python")
+# The kinds that may read and write all there is: nobody knows what a function in Python does.
+OPAQUE = ("python",)
 
 
 class EditWindow(StrEnum):

@@ -10,7 +10,7 @@ from signet.core.compiler.slot_requirements import describe_requirement
 from signet.core.explain.node_sentences import describe_kind, describe_step
 from signet.core.explain.outline import WINDOWS, Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
-from signet.core.runtime.guarded_gates import asks_people
+from signet.core.runtime.guarded_gates import may_be_decided
 
 
 def write_slots(outline: Outline) -> list[Chapter]:
@@ -151,5 +151,5 @@ def _describe_unhandled_error(outline: Outline, node_id: str) -> Iterator[str]:
         return
     if not outline.workflow.edges_from(node_id, "error"):
         yield "If it fails, it is held there until a person brings it on."
-    elif asks_people(outline.workflow.content):
+    elif may_be_decided(outline.workflow.content, outline.contract):
         yield "Only what fails outside goes that way. Else it is held there until a person brings it on."

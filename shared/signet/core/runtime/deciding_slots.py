@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from signet.core.contracts.contract import OPAQUE
 from signet.core.expressions import (
     Expression,
     expression_from_json,
@@ -12,8 +13,6 @@ from signet.core.expressions import (
 )
 from signet.core.expressions.template import Fixed, Template, TemplateMembers
 
-# Actions whose fields are set by the contract alone. A function in Python may set every field.
-_UPDATE, _PYTHON = "update", "python"
 EVERY = "*"
 # The root of a name, and the name behind it: a variable of the workflow, or a field of the document.
 ReadName = tuple[str, str]
@@ -50,9 +49,9 @@ def _list_written(content: Mapping[str, Any], node: Mapping[str, Any]) -> Iterat
     if config.get("save_as") is not None:
         yield "context", config["save_as"]
     action = content["actions"].get(config["action"]) if node["type"] == "action" else None
-    if action is not None and action["kind"] == _PYTHON:
+    if action is not None and action["kind"] in OPAQUE:
         yield "entity", EVERY
-    if action is not None and action["kind"] == _UPDATE:
+    if action is not None and action["kind"] == "update":
         yield from (("entity", name) for name in _list_members(template_from_json(action["set"])))
 
 
@@ -65,8 +64,12 @@ def _list_members(template: Template) -> Iterable[str]:
 
 def list_read(content: Mapping[str, Any], name: str) -> Iterator[ReadName]:
     """Yield what a node and the edges behind it read of variables and of the document."""
-    for expression in _list_expressions(content, name):
+    for expression in list_expressions(content["nodes"][name]):
         yield from list_names(expression)
+    for edge_id in content["adjacency"][name]:
+        condition = content["edges"][edge_id].get("condition")
+        if condition:
+            yield from list_names(expression_from_json(condition["tree"]))
 
 
 def list_names(expression: Expression) -> Iterator[ReadName]:
@@ -76,13 +79,10 @@ def list_names(expression: Expression) -> Iterator[ReadName]:
             yield path[0], path[1] if len(path) > 1 else EVERY
 
 
-def _list_expressions(content: Mapping[str, Any], name: str) -> Iterator[Expression]:
-    for tree in content["nodes"][name].get("logic", {}).values():
+def list_expressions(node: Mapping[str, Any]) -> Iterator[Expression]:
+    """Yield the expressions of a node, also those of its templates."""
+    for tree in node.get("logic", {}).values():
         if "expression" in tree:
             yield expression_from_json(tree["expression"])
         else:
             yield from list_template_parts(template_from_json(tree["template"]))
-    for edge_id in content["adjacency"][name]:
-        condition = content["edges"][edge_id].get("condition")
-        if condition:
-            yield expression_from_json(condition["tree"])

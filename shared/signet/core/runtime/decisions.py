@@ -142,7 +142,7 @@ def conclude_inside(
 
     Where people decide, its edge is not taken. Who makes a step fail would choose the way, and who is asked.
     """
-    if node.edges.get(outcome) and (workflow.asks_people or decision_input.has_deciders()):
+    if node.edges.get(outcome) and (workflow.may_be_decided or decision_input.has_deciders()):
         return Decision(outcome, (), evidence, reason=f"{reason} ({EDGE_NOT_TAKEN})")
     return replace(conclude(workflow, node, outcome, decision_input.env, evidence), reason=reason)
 

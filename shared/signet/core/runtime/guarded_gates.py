@@ -7,7 +7,8 @@ other means passes nothing. What stands behind approvals was approved before.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from signet.core.contracts.contract import MAKING, Contract
+from signet.core.compiler.authority_checks import is_left_to_people
+from signet.core.contracts.contract import Contract
 
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
 # A way that asks nobody ends at an approval. What is a beginning has begun already.
@@ -56,10 +57,10 @@ def look_ahead(
     return WayAhead(bool(reached & asking), bool(reached & ends - asking))
 
 
-def asks_people(content: Mapping[str, Any]) -> bool:
-    """Return whether a definition asks people, or makes documents about which people may be asked."""
-    is_making = any(action["kind"] in MAKING for action in content["actions"].values())
-    return is_making or bool(_list_approvals(content))
+def may_be_decided(content: Mapping[str, Any], contract: Contract | None = None) -> bool:
+    """Return whether people may decide by this definition; with the contract, also by their requests."""
+    types = {node["type"] for node in content["nodes"].values()}
+    return is_left_to_people(types, {action["kind"] for action in content["actions"].values()}, contract)
 
 
 def _list_free_nodes(content: Mapping[str, Any]) -> set[str]:

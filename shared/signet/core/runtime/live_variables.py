@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.compiler.rejection_edges import REJECTING
+from signet.core.contracts.contract import OPAQUE
 from signet.core.expressions import (
     Expression,
     expression_from_json,
@@ -16,10 +17,8 @@ from signet.core.expressions import (
     list_variables,
     template_from_json,
 )
-from signet.core.runtime.deciding_slots import EVERY, list_names, list_read
+from signet.core.runtime.deciding_slots import EVERY, list_expressions, list_names, list_read
 
-# Actions whose fields are set by the contract alone. Any other may read every variable.
-_READING_NONE = ("update", "create")
 # What they decide may depend on each field of the document.
 _DECIDING_BY_ALL = ("approval", "rule")
 # The outcomes with which a node has set what it saves.
@@ -54,7 +53,7 @@ def list_variables_read(content: Mapping[str, Any]) -> Mapping[str, _Names]:
 def _list_variables_read(content: Mapping[str, Any], name: str) -> Iterator[str]:
     node = content["nodes"][name]
     action = content["actions"].get(node["config"]["action"]) if node["type"] == "action" else None
-    if action is not None and action["kind"] not in _READING_NONE:
+    if action is not None and action["kind"] in OPAQUE:
         yield EVERY
     for expression in list_expressions(node):
         yield from (variable for root, variable in list_names(expression) if root == "context")
@@ -105,7 +104,7 @@ def _list_sources(
     if node["type"] != "action":
         return
     action = content["actions"].get(node["config"]["action"])
-    if action is None or action["kind"] not in _READING_NONE:
+    if action is None or action["kind"] in OPAQUE:
         yield "entity", EVERY
         return
     if action["kind"] == "update" and node["config"]["save_as"] is not None:
@@ -213,7 +212,7 @@ class _LiveVariables:
     def _list_read(self, node: Mapping[str, Any]) -> _Names:
         if node["type"] == "action":
             action = self.content["actions"].get(node["config"]["action"])
-            if action is None or action["kind"] not in _READING_NONE:
+            if action is None or action["kind"] in OPAQUE:
                 return self.every
         return frozenset().union(*map(self._name, list_expressions(node)))
 
@@ -228,11 +227,3 @@ class _LiveVariables:
 def _list_written(node: Mapping[str, Any]) -> _Names:
     saved = node["config"].get("save_as")
     return frozenset(node["config"].get("set", ())) | (frozenset() if saved is None else {saved})
-
-
-def list_expressions(node: Mapping[str, Any]) -> Iterator[Expression]:
-    for tree in node.get("logic", {}).values():
-        if "expression" in tree:
-            yield expression_from_json(tree["expression"])
-        else:
-            yield from list_template_parts(template_from_json(tree["template"]))

@@ -21,11 +21,11 @@ from signet.core.expressions import (
 from signet.core.expressions.render import Render
 from signet.core.runtime.guarded_gates import (
     WayAhead,
-    asks_people,
     list_guarded_gates,
     list_states_behind,
     list_windows_behind,
     look_ahead,
+    may_be_decided,
 )
 from signet.core.runtime.live_variables import (
     list_fields_of_variables,
@@ -33,10 +33,6 @@ from signet.core.runtime.live_variables import (
     list_unasked_variables,
     list_variables_read,
 )
-
-# Nodes whose own expressions are conditions.
-_WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
-_TELLING = ("approval", "webhook_out", "notification")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +116,8 @@ class Workflow:
             if "service_account" in node.config
         )
         self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
-        self.asks_people = asks_people(content)
+        # By the definition alone: by the contract people may decide by their requests, too.
+        self.may_be_decided = may_be_decided(content)
         self._edges = {
             edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.contracts.contract import OPAQUE
 from signet.core.documents.personal_data import list_own_fields
 from signet.core.expressions import (
     Expression,
@@ -20,7 +21,7 @@ from signet.core.runtime.workflow import Workflow, WorkflowNode
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
 # What leaves the tenant says what is there.
-_TELLING = ("webhook_out", "notification")
+TELLING = ("webhook_out", "notification")
 
 
 def followed_fields(workflow: Workflow, contract: CompiledContract) -> frozenset[FollowedField]:
@@ -97,7 +98,7 @@ def read_to_choose(workflow: Workflow, node: WorkflowNode) -> frozenset[str]:
     """
 
     def find() -> frozenset[str]:
-        own = () if node.type.name in _TELLING else _list_parts(workflow, node)
+        own = () if node.type.name in TELLING else _list_parts(workflow, node)
         return list_own_fields((*own, *_list_conditions(node)))
 
     return _keep(workflow, ("choose", node.id), find)
@@ -106,7 +107,7 @@ def read_to_choose(workflow: Workflow, node: WorkflowNode) -> frozenset[str]:
 def reads_variables(workflow: Workflow, node: WorkflowNode) -> bool:
     """Return whether the node takes a value from a variable. A function in Python may read every one."""
     action = workflow.actions.get(node.config.get("action", ""))
-    if action is not None and action.kind == "python":
+    if action is not None and action.kind in OPAQUE:
         return True
     names = (name for part in _list_parts(workflow, node) for name in list_variables(part))
     return any(name.path[0] == "context" for name in names)

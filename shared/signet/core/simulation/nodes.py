@@ -190,7 +190,8 @@ def _run_list(world: SimulatedWorld, pending: PendingAction, items: Sequence[Any
 
 
 def _refuse(world: SimulatedWorld, node: WorkflowNode, refused: Rejected) -> SimulatedResult:
-    return conclude_refused(world.workflow, node, refused, DecisionInput(world.env(node))), None
+    asked = DecisionInput(world.env(node), has_deciders=world.has_deciders)
+    return conclude_refused(world.workflow, node, refused, asked), None
 
 
 def _render(world: SimulatedWorld, node: WorkflowNode, pointer: str, env: Mapping[str, Any]) -> Rendered:

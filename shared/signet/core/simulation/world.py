@@ -9,6 +9,7 @@ from signet.core.approvals.decided_way import StatusRun
 from signet.core.contracts.contract import Contract
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
+from signet.core.runtime.guarded_gates import may_be_decided
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Projection, Step
 from signet.core.runtime.workflow import Workflow, WorkflowNode
@@ -147,7 +148,11 @@ class SimulatedWorld:
             script.permissions if account is None else account.permissions,
             self.ask_rules,
             None if account is None else account.problem,
+            has_deciders=self.has_deciders,
         )
+
+    def has_deciders(self) -> bool:
+        return may_be_decided(self.workflow.content, self.script.contract)
 
     def ask_rules(self, names: Sequence[str]) -> tuple[bool, Mapping[str, Any]]:
         answers = {name: self.script.rules.get(name, True) for name in names}

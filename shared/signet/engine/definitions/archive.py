@@ -102,17 +102,17 @@ def _find_effects(connection: Connection, tenant_id: UUID, definition: Definitio
         "version": following.version,
     }
     yield make_finding("FALLS_BACK", "/", **named)
-    if asks_people(connection, tenant_id, present) and not asks_people(connection, tenant_id, following):
+    if has_approvals(connection, tenant_id, present) and not has_approvals(connection, tenant_id, following):
         yield make_finding("ASKS_NOBODY", "/", entity_type=definition.entity_type)
 
 
-def asks_people(connection: Connection, tenant_id: UUID, workflow: WorkflowOfType) -> bool:
+def has_approvals(connection: Connection, tenant_id: UUID, workflow: WorkflowOfType) -> bool:
     """Return whether a workflow has an approval anywhere."""
     compiled = store.read_compiled(connection, tenant_id, workflow.id, workflow.version)
-    return compiled is not None and has_approvals(parse_artifact(*compiled))
+    return compiled is not None and holds_approvals(parse_artifact(*compiled))
 
 
-def has_approvals(artifact: Artifact) -> bool:
+def holds_approvals(artifact: Artifact) -> bool:
     return any(node["type"] == "approval" for node in artifact.content["nodes"].values())
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY
-from signet.core.compiler.artifact import Artifact, parse_artifact
+from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.compiler import Compilation
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
@@ -144,12 +144,6 @@ def read_subject(
 def is_large_contract(contract: Contract) -> bool:
     parts = (contract.fields, contract.states, contract.transitions, contract.slots, contract.actions)
     return sum(map(len, parts)) > LARGE_CONTRACT_PARTS
-
-
-def read_stored(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Artifact | None:
-    """Read the artifact that was published, verified; a draft and a patch have None."""
-    stored = store.read_compiled(connection, tenant_id, definition.id, definition.version)
-    return None if stored is None else parse_artifact(*stored)
 
 
 def require_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow:

@@ -29,9 +29,9 @@ from signet.engine.definitions.archive import (
     KIND,
     PUBLISH,
     apply_archive,
-    asks_people,
     describe,
     has_approvals,
+    holds_approvals,
     require_accepted,
 )
 from signet.engine.definitions.compilation import read_subject, require_definition
@@ -274,10 +274,10 @@ def _find_dropped(
     connection: Connection, tenant_id: UUID, draft: DefinitionRow, artifact: Artifact
 ) -> Iterator[Finding]:
     """Find that a patch asks nobody, where new documents of its type ask people until now."""
-    if draft.definition_kind != "org_patch" or has_approvals(artifact):
+    if draft.definition_kind != "org_patch" or holds_approvals(artifact):
         return
     present = find_workflow(connection, tenant_id, draft.entity_type, None)
-    if present is not None and asks_people(connection, tenant_id, present):
+    if present is not None and has_approvals(connection, tenant_id, present):
         yield make_finding("ASKS_NOBODY", "/", entity_type=draft.entity_type)
 
 

@@ -51,7 +51,7 @@ class ClaimedTask:
     # The last run was interrupted.
     is_after_failure: bool
     lag_seconds: float
-    # When the last run began that has looked at all tenants. None: this one is to look at everything.
+    # When the last run began. None: it has not ended well, or this one is to look at everything.
     looked_at: datetime | None = None
 
 

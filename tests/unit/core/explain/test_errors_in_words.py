@@ -1,7 +1,37 @@
 """Edges for errors in the auditor's reading."""
 
-from tests.support.core.small_workflows import compile_slot
+import pytest
+
+from tests.support.core.small_workflows import CONTRACT as SMALL
+from tests.support.core.small_workflows import PATCH, compile_patch, compile_slot, make_contract
 from tests.unit.core.explain.test_definition import CONTRACT, read
+
+SENTENCE = "Only what fails outside goes that way. Else it is held there until a person brings it on."
+CALL = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
+
+
+@pytest.mark.parametrize(("deciding", "is_said"), [(["approve"], True), ([], False)])
+def test_people_decide_by_their_requests_too(deciding: list[str], *, is_said: bool) -> None:
+    """No approval stands in the workflow. The contract says whether a request decides."""
+    requested = {"from": ["submitted"], "to": "active", "kind": "requested"}
+    duties = {"may_decide": ["editor"], "deciding": deciding}
+    contract = make_contract(
+        transitions={**SMALL["transitions"], "approve": requested}, separation_of_duties=duties
+    )
+    patch = {
+        **PATCH,
+        "slots": {
+            "approvals": {
+                "exit": "join",
+                "nodes": [CALL],
+                "edges": [
+                    {"source": "call", "target": "out"},
+                    {"source": "call", "target": "out", "on": "error"},
+                ],
+            }
+        },
+    }
+    assert (SENTENCE in read(compile_patch(patch, contract), contract=contract)) == is_said
 
 
 def test_where_people_decide_only_what_fails_outside_goes_another_way() -> None:
@@ -11,6 +41,5 @@ def test_where_people_decide_only_what_fails_outside_goes_another_way() -> None:
         {"source": "call", "target": "out", "on": "error"},
         {"source": "ask", "target": "out"},
     ]
-    call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
-    text = read(compile_slot("approvals", exit="join", nodes=[call, ask], edges=edges), contract=CONTRACT)
-    assert "Only what fails outside goes that way. Else it is held there until a person brings it on." in text
+    text = read(compile_slot("approvals", exit="join", nodes=[CALL, ask], edges=edges), contract=CONTRACT)
+    assert SENTENCE in text

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.contracts.reader import parse_contract
 from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.nodes import MAX_SHOWN
 from signet.core.simulation.run import MAX_RENDERED_BYTES
@@ -50,6 +51,11 @@ def test_a_template_that_gives_too_much_takes_the_edge_for_errors_where_nobody_d
     workflow = load(CONTRACT, posting=slot, approval=asked)
     script = WorldScript(requests=["submit"], approvals={"ask": "approved"})
     held = simulate(workflow, LARGE, script, NOW)
+    assert held.projection.context == {} and "the edge for errors is not taken" in (held.reason or "")
+    deciding = {**CONTRACT, "separation_of_duties": {"may_decide": ["editor"], "deciding": ["submit"]}}
+    contract, _ = parse_contract(deciding)
+    script = WorldScript(requests=["submit"], contract=contract)
+    held = simulate(load(deciding, posting=slot), LARGE, script, NOW)
     assert held.projection.context == {} and "the edge for errors is not taken" in (held.reason or "")
 
 

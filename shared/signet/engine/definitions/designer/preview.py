@@ -36,6 +36,7 @@ from signet.engine.definitions.heavy_calls import (
     LARGE_ARTIFACT_BYTES,
     HeavyCalls,
     choose_place,
+    require_turn,
 )
 from signet.store.database import Database
 from signet.store.definitions.write import DefinitionRow, list_effective_of_patch, read_compiled
@@ -232,8 +233,8 @@ def read_workflow(
         definition = effective or definition
     stored = read_compiled(connection, tenant_id, definition.id, definition.version)
     if stored is not None:
-        is_large = for_heavy and len(stored[0]) > LARGE_ARTIFACT_BYTES
-        choose_place(calls, connection, tenant_id, is_large=is_large)
+        if for_heavy and len(stored[0]) > LARGE_ARTIFACT_BYTES:
+            require_turn(connection, tenant_id)
         return parse_artifact(*stored)
     subject = read_subject(connection, tenant_id, definition, calls)
     return subject.require_artifact(subject.compile())[0]

@@ -246,7 +246,7 @@ class InstanceContext:
             self.documents.transaction.permissions_of(actor.roles),
             partial(self._ask_rules, document),
             list_behind=self.documents.persons.behind(actor.behind) if actor.is_key else None,
-            has_deciders=partial(self.environment.has_deciders, document),
+            has_deciders=partial(self.environment.has_deciders, self.execution.workflow, document),
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:

@@ -10,6 +10,7 @@ from signet.core.documents.rules import CompiledRule, RejectAction
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment, FollowedField
 from signet.core.expressions.actors import PersonsBehind, find_person_against
+from signet.core.runtime.guarded_gates import may_be_decided
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import Workflow
 from signet.core.runtime.workflow_reads import deciding_fields_of, followed_fields, sources_of
@@ -46,12 +47,12 @@ class ExpressionEnvironment:
         """Forget what was made of the document as it was."""
         self._shared = None
 
-    def has_deciders(self, document: DocumentRow | None) -> bool:
+    def has_deciders(self, workflow: Workflow, document: DocumentRow | None) -> bool:
         """Return whether people decide about it by requests, or have decided about it or its origin."""
         if document is None:
             return False
-        duties = self.documents.contract_of(document).contract.separation_of_duties
-        return bool(duties.deciding) or self.documents.refs.has_decisions(document.id)
+        contract = self.documents.contract_of(document).contract
+        return may_be_decided(workflow.content, contract) or self.documents.refs.has_decisions(document.id)
 
     def list_ref_queries(self, workflow: Workflow, document: DocumentRow | None) -> Iterator[RefQuery]:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""

@@ -7,6 +7,7 @@ from typing import Any
 from signet.core.approvals.decided_pins import list_changed_since, pin_decided
 from signet.core.approvals.pins import Pins, list_pinned_fields
 from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.contracts.contract import CHANGING
 from signet.core.runtime.decisions import Decision, refuse_gate
 from signet.core.runtime.document_changes import REFERENCES_CHANGED
 from signet.core.runtime.workflow import WorkflowNode
@@ -17,8 +18,6 @@ from signet.store.documents.read import DecidedRequest, read_decided
 from signet.store.documents.write import DocumentRow
 
 _NOTHING = DecidedRequest(None, None)
-# Actions that change the document which they run on.
-_CHANGING = ("update", "python")
 
 
 def decide_by_request(context: InstanceContext, node: WorkflowNode, decision: Decision) -> Decision:
@@ -72,7 +71,7 @@ def _has_changing_action(context: InstanceContext, gate: WorkflowNode, contract:
     return any(
         node.type.name == "action"
         and (action := actions.get(node.config["action"])) is not None
-        and action.kind in _CHANGING
+        and action.kind in CHANGING
         and workflow.exit_gate_of(node.id) is gate
         for node in workflow.nodes.values()
     )

@@ -15,7 +15,7 @@ from signet.core.documents.personal_data import (
 )
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import Workflow, WorkflowNode
-from signet.core.runtime.workflow_reads import read_by, read_by_conditions, read_to_choose
+from signet.core.runtime.workflow_reads import TELLING, read_by, read_by_conditions, read_to_choose
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.store.approvals.requests import find_approving_instance
@@ -25,8 +25,6 @@ from signet.store.instances.write import read_beginning
 # An instance of a document that was there before it.
 _LATER = ("reentered", "restarted")
 _ASKING = ("approval", "lifecycle_gate")
-# What leaves the tenant cannot be asked about afterwards.
-_TELLING = ("webhook_out", "notification")
 
 
 def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | None:
@@ -99,7 +97,8 @@ def _is_asked_ahead(workflow: Workflow, node: WorkflowNode) -> bool:
     """Return whether people are asked before the value is used."""
     gate = workflow.exit_gate_of(node.id)
     is_ahead = gate is not None and gate.id in workflow.guarded_gates
-    return is_ahead and node.type.name not in _TELLING
+    # What leaves the tenant cannot be asked about afterwards.
+    return is_ahead and node.type.name not in TELLING
 
 
 def _list_pointed(
