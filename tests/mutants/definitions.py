@@ -169,4 +169,12 @@ AND status = 'published'
         "  AND saved_at = (SELECT max(d.saved_at) FROM draft_authors d WHERE d.name = %(name)s)\n",
         (f"{FORWARD}a_deleted_draft_ends_what_was_put_forward_under_its_name",),
     ),
+    Mutation(
+        "a publisher puts a sketch forward by a key that its author is behind too",
+        4,
+        "shared/signet/engine/control/drafts.py",
+        "    if others:\n",
+        "    if others == own:\n",
+        (f"{FORWARD}nobody_puts_a_sketch_forward_by_the_key_of_its_author",),
+    ),
 )

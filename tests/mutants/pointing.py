@@ -13,11 +13,42 @@ THROUGH = "tests/scenarios/authority/test_through_the_workflow.py::test_"
 
 DECIDED = "tests/scenarios/authority/test_decided_pins.py::test_"
 GUARDED = "tests/unit/core/contracts/test_guarded_states.py::test_"
+WINDOWS = "tests/unit/core/compiler/test_windows_behind.py::test_"
 GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
 
 ERASED = "tests/scenarios/authority/test_erased_behind_gates.py::test_"
 
 POINTING: Sequence[Mutation] = (
+    Mutation(
+        "a request that decides may be edited away behind its gate without a word",
+        3,
+        f"{SIGNET}/core/compiler/authority_checks.py",
+        "    asked += [name for name in graph.nodes if _decides(graph, name, deciding)]\n",
+        "",
+        (f"{WINDOWS}a_status_behind_a_request_that_decides_is_named_with_its_contract",),
+    ),
+    Mutation(
+        "a request that decides is a free way around required approvals",
+        3,
+        GUARDS,
+        "way.is_rejection or way.transition not in deciding)",
+        "way.is_rejection or deciding is not None)",
+        (
+            f"{GUARDED}a_request_that_decides_is_no_free_way_beside_required_approvals",
+            f"{GUARDED}the_states_behind_an_approval_that_people_may_edit_are_listed",
+        ),
+    ),
+    Mutation(
+        "an explanation is silent about edits behind a request that decides",
+        3,
+        f"{SIGNET}/core/explain/outline.py",
+        "list_states_behind(self.workflow.content, deciding=deciding)",
+        "list_states_behind(self.workflow.content, deciding=deciding and ())",
+        (
+            "tests/unit/core/explain/test_authority_in_words.py"
+            "::test_an_edit_behind_a_request_that_decides_is_said_to_change_it_too",
+        ),
+    ),
     Mutation(
         "an acting node is renamed without a word",
         3,

@@ -32,7 +32,7 @@ TWO_PEOPLE = (
         "anybody who may write puts a colleague's sketch forward",
         4,
         DRAFTS,
-        "    if not own:\n",
+        "    if others:\n",
         "    if False:\n",
         (f"{FORWARD}one_publisher_puts_no_sketch_in_force",),
     ),

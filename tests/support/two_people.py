@@ -31,6 +31,14 @@ class TwoPeople:
         assert made.status == 201, made.text
         return Client(person.application, person.tenant_id, key=made.body["token"])
 
+    def share_key(self, maker: Client, owner: Client) -> Client:
+        """Make a key that its maker hands over: both stand behind everything that it does."""
+        made = maker.post("/v1/api_keys", {"name": "shared", "roles": list(maker.roles)})
+        place = f"/v1/api_keys/{made.body['id']}"
+        assert maker.post(f"{place}/owner", {"owner_id": owner.subject}).status == 200
+        assert owner.post(f"{place}/owner/accept").status == 200
+        return Client(maker.application, maker.tenant_id, key=made.body["token"])
+
     def switch_on(self) -> None:
         etag = self.admin.get("/v1/tenant").headers["etag"]
         changed = self.admin.patch("/v1/tenant", {"four_eyes": True}, if_match=etag)

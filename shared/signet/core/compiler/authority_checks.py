@@ -189,9 +189,13 @@ def check_windows_behind(
 ) -> Iterator[Finding]:
     """Check that nobody edits, behind approvals, what was approved; the contract may accept it.
 
-    An approval that a condition may leave out counts too: some documents were approved to come there.
+    An approval that a condition may leave out counts too: some documents were approved to come there. So does
+    a request that decides.
     """
-    free = _list_free_nodes(graph, [slot.exit for slot in slots.values() if _asks_anybody(graph, slot)])
+    deciding = contract.separation_of_duties.deciding
+    asked = [slot.exit for slot in slots.values() if _asks_anybody(graph, slot)]
+    asked += [name for name in graph.nodes if _decides(graph, name, deciding)]
+    free = _list_free_nodes(graph, asked)
     for name, state in contract.states.items():
         is_editable = state.edit is EditWindow.EDITABLE and state.after_approval is None
         if is_editable and state_node(name) not in free:
@@ -226,6 +230,11 @@ def _walk(graph: Graph, begin: Iterable[str], shut: Collection[str], ends: Colle
 def _is_gate(graph: Graph, node_id: str) -> bool:
     node = graph.nodes[node_id]
     return node.type == "lifecycle_gate" and node.config["kind"] != "interrupting"
+
+
+def _decides(graph: Graph, node_id: str, deciding: Collection[str]) -> bool:
+    node = graph.nodes[node_id]
+    return node.type == "lifecycle_gate" and node.config["transition"] in deciding
 
 
 def _reads_status(condition: str | None) -> bool:

@@ -38,13 +38,17 @@ def check_guarded_states(contract: Contract) -> Iterator[Finding]:
 
 
 def _check_windows(contract: Contract, required: Collection[tuple[str, str]]) -> Iterator[Finding]:
-    """Check that an edit behind required approvals asks people again, or is accepted by name."""
-    ways = _list_ways(contract)
+    """Check that an edit behind required approvals asks people again, or is accepted by name.
+
+    A way by a request that decides is not free either.
+    """
+    ways = _list_undecided(contract)
     unasked = [way for way in ways if way.is_rejection or (way.transition, way.source) not in required]
     free = _walk(unasked, _list_initial(contract))
+    behind = _walk(_list_ways(contract), {contract.transitions[name].to for name, _ in required})
     for name, state in contract.states.items():
         is_editable = state.edit is EditWindow.EDITABLE and state.after_approval is None
-        if is_editable and name not in free:
+        if is_editable and name in behind - free:
             yield make_finding("EDITABLE_BEHIND_REQUIRED", point(("states", name, "edit")), state=name)
 
 
@@ -60,13 +64,16 @@ def _check_rejection(contract: Contract, name: str) -> Iterator[Finding]:
 
 
 def list_editable_behind(contract: Contract, slot_name: str) -> list[str]:
-    """List the states that only the transition of a slot leads to, and where an edit asks nobody again."""
+    """List the states behind the transition of a slot where an edit changes what people have decided.
+
+    Each way to such a state is this transition, or a request that decides.
+    """
     slot = contract.slots.get(slot_name)
     if slot is None:
         return []
-    ways = list(_list_ways(contract))
+    ways = _list_undecided(contract)
     unasked = [way for way in ways if way.is_rejection or way.transition != slot.transition]
-    behind = _walk(ways, [contract.transitions[slot.transition].to])
+    behind = _walk(_list_ways(contract), [contract.transitions[slot.transition].to])
     behind -= _walk(unasked, _list_initial(contract))
     return sorted(name for name in behind if contract.states[name].edit is EditWindow.EDITABLE)
 
@@ -98,6 +105,12 @@ def _list_ways(contract: Contract) -> Iterator[_Lead]:
             yield _Lead(name, source, transition.to)
             if transition.rejected_to is not None:
                 yield _Lead(name, source, transition.rejected_to, is_rejection=True)
+
+
+def _list_undecided(contract: Contract) -> Iterator[_Lead]:
+    """List the ways but for those of requests that decide."""
+    deciding = contract.separation_of_duties.deciding
+    return (way for way in _list_ways(contract) if way.is_rejection or way.transition not in deciding)
 
 
 def _list_initial(contract: Contract) -> list[str]:

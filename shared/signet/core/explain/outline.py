@@ -70,10 +70,11 @@ class Outline:
         return f'"{describe_name(by_config)}"' if by_config else f'"{self.workflow.label_of(node_id)}"'
 
     def is_editable_behind(self, node_id: str) -> bool:
-        """Return whether an edit in the state changes what people have approved."""
+        """Return whether an edit in the state changes what people have approved, or decided by a request."""
         state = self.workflow.config_of(node_id)["state"]
         is_editable = self.workflow.window_of(node_id) == "editable"
-        return is_editable and state in list_states_behind(self.workflow.content)
+        deciding = self.contract.separation_of_duties.deciding if self.contract is not None else ()
+        return is_editable and state in list_states_behind(self.workflow.content, deciding=deciding)
 
     def refer(self, node_id: str) -> str:
         number = self.numbers.get(node_id)

@@ -119,15 +119,19 @@ def list_nodes_behind(content: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-def list_states_behind(content: Mapping[str, Any], *, but_amended: bool = False) -> frozenset[str]:
+def list_states_behind(
+    content: Mapping[str, Any], *, but_amended: bool = False, deciding: Collection[str] = ()
+) -> frozenset[str]:
     """List the states that a document comes to by approvals alone. An edit there asks nobody again.
 
     A gate counts where an approval stands before it in any branch: what passes it was asked about, or was let
-    through by the definition. With `but_amended` the ways of amendments, which begin elsewhere, do not count.
+    through by the definition. The gates of `deciding` transitions count too. With `but_amended` the ways of
+    amendments, which begin elsewhere, do not count.
     """
     nodes, left_out = content["nodes"], "amended" if but_amended else None
-    gates = (name for name in _find_ends(content) if nodes[name]["type"] == "lifecycle_gate")
-    shut = _list_approvals(content).union(gates)
+    gates = {name: node["config"] for name, node in nodes.items() if node["type"] == "lifecycle_gate"}
+    shut = _list_approvals(content) | (_find_ends(content) & gates.keys())
+    shut |= {name for name, config in gates.items() if config.get("transition") in deciding}
     reached = _walk(content, {_START}, lambda edge: edge["on"] != left_out)
     free = _walk(
         content,

@@ -46,13 +46,16 @@ class PutForward:
 def put_forward(act: AdminTransaction, draft: WrittenDraft, subject: Subject) -> PutForward:
     """Put forward exactly this text, as one of its authors.
 
-    It ends when that author saves a draft of the name, and when anybody deletes one.
+    It ends when that author saves a draft of the name, and when anybody deletes one. Behind a key each person
+    must be an author: nobody who may publish the text puts it forward by the hand of another.
     """
-    own = find_shared_persons(draft.authors, list_persons(act.caller.principal))
-    if not own:
+    own = list_persons(act.caller.principal)
+    others = own.difference(draft.authors)
+    if others:
         raise Rejected(
             "PERMISSION_DENIED",
-            f"{' and '.join(sorted(draft.authors))} wrote {draft.what}, and only an author puts it forward",
+            f"{' and '.join(sorted(draft.authors))} wrote {draft.what}, and only an author puts it forward,"
+            f" which {' and '.join(sorted(others))} is not",
             remedy="Ask an author. Or save the same text yourself: then you are an author too.",
         )
     tenant_id = act.caller.principal.tenant_id

@@ -50,6 +50,31 @@ def test_one_publisher_puts_no_sketch_in_force(two: TwoPeople, connie: Client) -
     assert publish(paul, draft).status == 200
 
 
+@pytest.mark.parametrize("save", SKETCHES.values(), ids=SKETCHES)
+def test_nobody_puts_a_sketch_forward_by_the_key_of_its_author(
+    two: TwoPeople, connie: Client, save: Save
+) -> None:
+    """Dessie and connie are behind the key. Connie wrote a sketch, and dessie would publish it alone."""
+    dessie, paul = two.hire("dessie"), two.people["paul"]
+    shared = two.share_key(dessie, connie)
+    place, etag = save(connie, "A sketch")
+    by_key = shared.post(f"{place}/put_forward", if_match=etag)
+    assert refused(by_key) == (403, "PERMISSION_DENIED")
+    assert "which dessie is not" in by_key.body["detail"]
+    assert refused(publish(dessie, (place, etag))) == NOT_YET
+    put_forward(two.make_key(connie), place, etag)
+    assert publish(paul, (place, etag)).status == 200
+
+
+def test_what_a_key_of_two_people_wrote_it_puts_forward_for_a_third(two: TwoPeople, connie: Client) -> None:
+    dessie, paul = two.hire("dessie"), two.people["paul"]
+    shared = two.share_key(dessie, connie)
+    draft = put_forward(shared, *sketch(shared))
+    for author in (dessie, connie):
+        assert refused(publish(author, draft)) == (403, "FOUR_EYES_REQUIRED")
+    assert publish(paul, draft).status == 200
+
+
 def test_a_publisher_who_saves_the_text_is_its_author(two: TwoPeople, connie: Client) -> None:
     """The lawful way where the first author has left: two other people act."""
     place, etag = sketch(connie)

@@ -3,7 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
-from tests.support.core.valid_workflow import CONTRACT, compile_patch, read_envelope
+from signet.core.compiler.compiler import compile_effective
+from tests.support.core.valid_workflow import CONTRACT, SETTINGS, compile_patch, read_envelope
 from tests.unit.core.compiler.test_free_ways import ASK, QUICK, SCRIPT
 
 CODE = "EDITABLE_BEHIND_APPROVAL"
@@ -35,6 +36,36 @@ def test_an_approval_for_some_documents_alone_counts_too() -> None:
     patch = {"patch": "own", "base": base, "slots": {"checks": some, "approval": ASK}}
     compilation = compile_patch(patch, read_envelope(document))
     assert [each.place for each in compilation.findings if each.code == CODE] == ["sys:state:submitted"]
+
+
+def test_a_status_behind_a_request_that_decides_is_named_with_its_contract() -> None:
+    """No patch is needed to know it. Lawful contracts lock the status, accept edits, or decide nothing."""
+    requested = {"from": ["submitted"], "to": "active", "kind": "requested"}
+    for changes, deciding, places in (
+        ({"edit": "editable"}, ["release"], ["sys:state:active"]),
+        ({"edit": "editable"}, [], []),
+        ({"edit": "locked"}, ["release"], []),
+        ({"edit": "editable", "after_approval": "editable"}, ["release"], []),
+    ):
+        document = deepcopy(CONTRACT)
+        document["states"]["active"] = {**document["states"]["active"], **changes}
+        document["transitions"] |= {"release": requested}
+        del document["transitions"]["approve"], document["slots"]["approval"], document["slots"]["posting"]
+        document["separation_of_duties"] = {"deciding": deciding}
+        compilation = compile_effective(read_envelope(document), None, SETTINGS)
+        assert [each.place for each in compilation.findings if each.code == CODE] == places
+
+
+def test_an_approval_beside_a_request_that_decides_leaves_no_free_way() -> None:
+    both = deepcopy(CONTRACT)
+    both["transitions"] |= {"release": {"from": ["submitted"], "to": "active", "kind": "requested"}}
+    both["separation_of_duties"] = {"deciding": ["release"]}
+    both["states"]["active"] = {**both["states"]["active"], "edit": "editable"}
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    compilation = compile_patch(
+        {"patch": "own", "base": base, "slots": {"approval": ASK}}, read_envelope(both)
+    )
+    assert [each.place for each in compilation.findings if each.code == CODE] == ["sys:state:active"]
 
 
 def test_the_contract_accepts_it_by_name() -> None:

@@ -66,6 +66,20 @@ def test_a_state_that_a_document_comes_to_unasked_may_be_edited() -> None:
     )
 
 
+RELEASE = {"from": ["submitted"], "to": "active", "kind": "requested"}
+DECIDED = {"transitions/release": RELEASE, "separation_of_duties/deciding": ["release"]}
+
+
+def test_a_request_that_decides_is_no_free_way_beside_required_approvals() -> None:
+    """Elsewhere the publication warns: there the contract requires no approval."""
+    refused, editable = ("EDITABLE_BEHIND_REQUIRED", "/states/active/edit"), {"states/active": EDITABLE}
+    assert find({**DECIDED, **editable}) == [refused]
+    assert find({**editable, "transitions/release": RELEASE}) == []
+    assert find({**DECIDED, "states/active": {**EDITABLE, "after_approval": "editable"}}) == []
+    assert find({**DECIDED, **editable}, requires=False) == []
+    assert find({"states/declined": EDITABLE, "separation_of_duties/deciding": ["decline"]}) == []
+
+
 def test_what_is_not_editable_accepts_no_edit() -> None:
     found = [("AFTER_APPROVAL_UNUSED", "/states/active/after_approval")]
     assert find({"states/active": {**BILL["states"]["active"], "after_approval": "editable"}}) == found
@@ -117,3 +131,9 @@ def test_the_states_behind_an_approval_that_people_may_edit_are_listed() -> None
     assert contract is not None, findings
     assert list_editable_behind(contract, "approval") == ["active", "paid"]
     assert list_editable_behind(contract, "unknown") == []
+    document["transitions"]["release"] = RELEASE
+    for deciding, listed in (([], []), (["release"], ["active", "paid"])):
+        document["separation_of_duties"] = {"deciding": deciding}
+        contract, findings = parse_contract(document)
+        assert contract is not None, findings
+        assert list_editable_behind(contract, "approval") == listed

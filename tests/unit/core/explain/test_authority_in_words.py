@@ -1,6 +1,7 @@
 """An explanation says who decides by what right, what the contract requires, and what may be lost."""
 
 import json
+from copy import deepcopy
 
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.explain.node_sentences import describe_step
@@ -92,3 +93,17 @@ def test_an_edit_behind_approvals_is_said_to_change_what_people_approved() -> No
         states = {**CONTRACT_BODY["states"], "active": {**CONTRACT_BODY["states"]["active"], "edit": window}}
         contract = make_contract(states=states)
         assert read(compile_patch({**PATCH, "slots": ask}, contract), contract=contract).count(said) == count
+
+
+def test_an_edit_behind_a_request_that_decides_is_said_to_change_it_too() -> None:
+    """The contract alone says it, without a patch."""
+    said = "IT CHANGES WHAT PEOPLE HAVE APPROVED, and nobody is asked again."
+    states = {**CONTRACT_BODY["states"], "active": {**CONTRACT_BODY["states"]["active"], "edit": "editable"}}
+    transitions = deepcopy(CONTRACT_BODY["transitions"])
+    release = {name for name, transition in transitions.items() if transition["to"] == "active"}
+    for deciding, count in ((release, 1), ((), 0)):
+        for name in release:
+            transitions[name] = {"from": transitions[name]["from"], "to": "active", "kind": "requested"}
+        duties = {"deciding": sorted(deciding)}
+        contract = make_contract(states=states, transitions=transitions, separation_of_duties=duties)
+        assert read(compile_patch(None, contract), contract=contract).count(said) == count

@@ -100,8 +100,8 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     ),
     "EDITABLE_BEHIND_APPROVAL": (
         "warning",
-        "There are approvals on each way to '{state}', and an edit there changes what was approved without"
-        " asking anybody.",
+        "People approve on each way to '{state}', or decide by their request. An edit there changes that"
+        " without asking anybody.",
         "Declare it amend_only or locked. To accept such edits, say after_approval: editable in that state.",
     ),
     "EDITABLE_WHEN_MADE": (
