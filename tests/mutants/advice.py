@@ -24,7 +24,7 @@ ADVICE: Sequence[Mutation] = (
         "documents under definitions with other approvals are not counted",
         3,
         f"{ENGINE}/definitions/older_definitions.py",
-        "if number >= MAX_COMPARED or not _asks_alike(connection, tenant_id, count, new)",
+        "if number >= MAX_COMPARED or not _asks_alike(compiled, connection, tenant_id, count, new)",
         "if number >= MAX_COMPARED",
         (f"{OLDER}a_publication_counts_the_documents_that_go_on_without_its_approvals",),
     ),

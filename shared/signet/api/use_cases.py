@@ -127,7 +127,7 @@ class UseCases:
         parts=["database", "documents.caches.contracts"],
     )
     definitions: "UseCase[Definitions]" = UseCase(
-        "signet.engine.definitions.definitions:Definitions", parts=["database", "heavy_calls"]
+        "signet.engine.definitions.definitions:Definitions", parts=["database", "heavy_calls", "_compiled"]
     )
     definitions_read: "UseCase[DefinitionsRead]" = UseCase(
         "signet.engine.definitions.queries:DefinitionsRead"

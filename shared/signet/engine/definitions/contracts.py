@@ -17,9 +17,11 @@ from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
 from signet.core.previews.placed_findings import PlacedFinding, place_findings, reject_findings
+from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import has_errors
 from signet.engine.access.admin import AdminTransaction, require_revision
 from signet.engine.access.named_things import check_contract_names
+from signet.engine.cache import CompiledCache
 from signet.engine.control.drafts import (
     PutForward,
     WrittenDraft,
@@ -114,14 +116,14 @@ def _list_scales(act: AdminTransaction, contract: Contract) -> tuple[PlacedFindi
 
 
 def _list_editable_when_made(
-    act: AdminTransaction, contract: Contract, artifact: Artifact
+    act: AdminTransaction, contract: Contract, artifact: Artifact, compiled: CompiledCache
 ) -> tuple[PlacedFinding, ...]:
     """List who makes such documents behind approvals, where new ones run the bare envelope."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if find_patch_in_force(connection, tenant_id, contract.contract) is not None:
         return ()
-    compiled = CompiledContract(contract, hash_bytes(canonical_bytes(contract.to_json())))
-    return place_findings(find_editable_when_made(connection, tenant_id, artifact, compiled))
+    new = Workflow(artifact), CompiledContract(contract, hash_bytes(canonical_bytes(contract.to_json())))
+    return place_findings(find_editable_when_made(compiled, connection, tenant_id, new))
 
 
 def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> ContractRow | None:
@@ -168,7 +170,11 @@ def _name_drafts(entity_type: str) -> DraftName:
 
 
 def freeze_contract(
-    act: AdminTransaction, entity_type: str, version: int, calls: HeavyCalls = IN_PLACE
+    act: AdminTransaction,
+    entity_type: str,
+    version: int,
+    compiled: CompiledCache,
+    calls: HeavyCalls = IN_PLACE,
 ) -> tuple[NewDefinition, tuple[PlacedFinding, ...]]:
     """Publish a contract, and store its compiled envelope."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
@@ -200,7 +206,7 @@ def freeze_contract(
         *list_weakened(act, contract),
         *_list_unasked(act, contract),
         *_list_scales(act, contract),
-        *_list_editable_when_made(act, contract, compilation.artifact),
+        *_list_editable_when_made(act, contract, compilation.artifact, compiled),
         *place_findings(find_actions_of_one_type(contract)),
     )
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)

@@ -11,6 +11,7 @@ from signet.core.previews.compile_report import MODELS
 from signet.core.previews.placed_findings import parse_body
 from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering, require_revision
+from signet.engine.cache import CompiledCache
 from signet.engine.control.drafts import PutForward, put_forward, take_back
 from signet.engine.control.four_eyes import join_authors, wants_two_people
 from signet.engine.control.proposals import ControlChange
@@ -56,9 +57,12 @@ READ, EDIT = "definition:read", "definition:edit"
 class Definitions:
     """Drafts and published versions of patches and automations. One in each process."""
 
-    def __init__(self, database: Database, calls: HeavyCalls = IN_PLACE) -> None:
+    def __init__(
+        self, database: Database, calls: HeavyCalls = IN_PLACE, compiled: CompiledCache | None = None
+    ) -> None:
         self._database = database
         self._calls = calls
+        self._compiled = CompiledCache() if compiled is None else compiled
 
     @contextmanager
     def _acting(self, caller: Caller, *permissions: str) -> Iterator[AdminTransaction]:
@@ -119,7 +123,7 @@ class Definitions:
         with self._acting(caller, PUBLISH_CONTRACT) as act:
             if expected_revision is not None:
                 require_contract_draft(act, entity_type, version, expected_revision)
-            new, findings = freeze_contract(act, entity_type, version, self._calls)
+            new, findings = freeze_contract(act, entity_type, version, self._compiled, self._calls)
             authors = new.authorship
         control = make_control(authors, authors, {})
         return Published(new.id, version, new.compiled_hash or "", findings, control)
@@ -205,7 +209,7 @@ class Definitions:
             if expected_revision is not None:
                 require_revision(draft.revision, expected_revision)
             return publication.publish_draft(
-                act, draft, calls=self._calls, replaces=replaces, accepted=accepted
+                act, draft, compiled=self._compiled, calls=self._calls, replaces=replaces, accepted=accepted
             )
 
     def archive(
@@ -239,7 +243,7 @@ class Definitions:
             older = _require(act, definition_id)
             if wants_two_people(act):
                 return publication.propose_roll_back(act, older)
-            return publication.roll_back(act, older, calls=self._calls)
+            return publication.roll_back(act, older, compiled=self._compiled, calls=self._calls)
 
     def recompile(self, caller: Caller, definition_id: UUID) -> Published | ControlChange:
         """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
@@ -247,7 +251,7 @@ class Definitions:
             effective = _require(act, definition_id)
             if wants_two_people(act):
                 return publication.propose_recompile(act, effective, self._calls)
-            return publication.recompile(act, effective, calls=self._calls)
+            return publication.recompile(act, effective, compiled=self._compiled, calls=self._calls)
 
     # --- changes that wait for another person ---
 
@@ -258,7 +262,7 @@ class Definitions:
 
     def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
         act.require(PUBLISH)
-        publication.apply_change(act, change, self._calls)
+        publication.apply_change(act, change, self._compiled, self._calls)
 
 
 def _require(act: AdminTransaction, definition_id: UUID) -> DefinitionRow:

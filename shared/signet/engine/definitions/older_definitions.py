@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from signet.core.approvals.unpinned_reads import list_unpinned_fields
-from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
-from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.approval_control import asks_alike
@@ -14,32 +12,32 @@ from signet.core.runtime.done_before import does_alike
 from signet.core.runtime.go_to_targets import has_lasting_effect, list_renamed
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Finding, make_finding
-from signet.engine.cache import load_contract
+from signet.engine.cache import CompiledCache, load_contract
 from signet.store.database import Connection
 from signet.store.definitions.older import LiveCount, count_live_under_others, find_published_before
-from signet.store.definitions.write import read_compiled, read_contract_row
+from signet.store.definitions.write import read_contract_row
 
 MAX_COUNTED = 10_000
 MAX_COMPARED = 20
 
 
+# A workflow that runs here, with its contract.
+Known = tuple[Workflow, CompiledContract]
+
+
 def find_older_running(
-    connection: Connection, tenant_id: UUID, definition_id: UUID, artifact: Artifact
+    compiled: CompiledCache, connection: Connection, tenant_id: UUID, definition_id: UUID, new: Known
 ) -> Iterator[Finding]:
     """Yield a finding that counts the documents which the new definition will not ask about."""
-    content = artifact.content
-    if content["kind"] == "automation":
-        return
-    entity_type = content["entity_type"]
+    entity_type = new[1].contract.contract
     counts = count_live_under_others(
         connection, tenant_id, definition_id, entity_type, at_most=MAX_COUNTED + 1, limit=MAX_COMPARED + 1
     )
-    new = Workflow(artifact), _read_contract(connection, tenant_id, artifact)
     # More definitions than are compared count as asking otherwise: a warning too many does no harm.
     others = [
         count
         for number, count in enumerate(counts)
-        if number >= MAX_COMPARED or not _asks_alike(connection, tenant_id, count, new)
+        if number >= MAX_COMPARED or not _asks_alike(compiled, connection, tenant_id, count, new)
     ]
     if others:
         total, is_whole = sum(count.live_count for count in others), len(counts) <= MAX_COMPARED
@@ -54,26 +52,22 @@ def find_older_running(
 
 
 def find_differences(
-    connection: Connection, tenant_id: UUID, definition_id: UUID, new: Artifact
+    compiled: CompiledCache, connection: Connection, tenant_id: UUID, definition_id: UUID, new: Known
 ) -> Iterator[Finding]:
     """Yield what holds documents that were approved under the definition before this one."""
-    content = new.content
-    if content["kind"] == "automation":
-        return
-    before = find_published_before(connection, tenant_id, definition_id, content["entity_type"])
-    old = before and read_runnable(connection, tenant_id, before.id, before.version)
+    before = find_published_before(connection, tenant_id, definition_id, new[1].contract.contract)
+    old = before and read_runnable(compiled, connection, tenant_id, before.id, before.version)
     if before is None or not old:
         return
     named = f"'{before.name}' version {before.version}"
-    workflows = Workflow(old), Workflow(new)
-    yield from _find_used_again(*workflows, named)
-    yield from _find_renamed(*workflows, named)
+    yield from _find_used_again(old, new[0], named)
+    yield from _find_renamed(old, new[0], named)
     old_contract = read_contract_of(connection, tenant_id, old)
-    new_contract = read_contract_of(connection, tenant_id, new)
-    if old_contract is None or new_contract is None:
+    if old_contract is None:
         return
-    known = workflows[0], old_contract, workflows[1], new_contract
-    by_state = (list_unpinned_fields(*known, state) for state in old_contract.contract.states)
+    by_state = (
+        list_unpinned_fields(old, old_contract, *new, state) for state in old_contract.contract.states
+    )
     unpinned = frozenset[FollowedField]().union(*by_state)
     if unpinned:
         read = ", ".join(sorted(map(".".join, unpinned))[:MAX_COMPARED])
@@ -102,33 +96,28 @@ def _find_renamed(old: Workflow, new: Workflow, named: str) -> Iterator[Finding]
 
 
 def _asks_alike(
-    connection: Connection, tenant_id: UUID, count: LiveCount, new: tuple[Workflow, Contract | None]
+    compiled: CompiledCache, connection: Connection, tenant_id: UUID, count: LiveCount, new: Known
 ) -> bool:
-    old = read_runnable(connection, tenant_id, count.id, count.version)
-    return old is not None and asks_alike(Workflow(old), _read_contract(connection, tenant_id, old), *new)
+    old = read_runnable(compiled, connection, tenant_id, count.id, count.version)
+    if old is None:
+        return False
+    contract = read_contract_of(connection, tenant_id, old)
+    return asks_alike(old, None if contract is None else contract.contract, new[0], new[1].contract)
 
 
 def read_runnable(
-    connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
-) -> Artifact | None:
+    compiled: CompiledCache, connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
+) -> Workflow | None:
     """Read a definition; None where it was compiled by a compiler whose workflows do not run here."""
-    stored = read_compiled(connection, tenant_id, definition_id, version)
-    if stored is None:
-        return None
     try:
-        return parse_artifact(*stored)
+        return compiled.read(connection, tenant_id, definition_id, version)
     except Rejected as rejected:
-        if rejected.code != "WORKFLOW_COMPILER_STALE":
+        if rejected.code not in ("WORKFLOW_COMPILER_STALE", "DEFINITION_NOT_FOUND"):
             raise
         return None
 
 
-def _read_contract(connection: Connection, tenant_id: UUID, artifact: Artifact) -> Contract | None:
-    compiled = read_contract_of(connection, tenant_id, artifact)
-    return None if compiled is None else compiled.contract
-
-
-def read_contract_of(connection: Connection, tenant_id: UUID, artifact: Artifact) -> CompiledContract | None:
-    content = artifact.content
+def read_contract_of(connection: Connection, tenant_id: UUID, workflow: Workflow) -> CompiledContract | None:
+    content = workflow.content
     row = read_contract_row(connection, tenant_id, content["entity_type"], content["contract"]["version"])
     return None if row is None else load_contract(row.body, row.hash)

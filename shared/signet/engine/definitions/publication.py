@@ -17,9 +17,11 @@ from signet.core.control.authorship import Authorship, ControlAuthors
 from signet.core.errors import Rejected
 from signet.core.previews.compile_report import MODELS
 from signet.core.previews.placed_findings import PlacedFinding, parse_body, place_findings
+from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
+from signet.engine.cache import CompiledCache
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.drafts import WrittenDraft, require_another_publisher, require_other_person
@@ -124,6 +126,7 @@ def publish_draft(
     act: AdminTransaction,
     draft: DefinitionRow,
     *,
+    compiled: CompiledCache,
     calls: HeavyCalls = IN_PLACE,
     barred: Sequence[str] | None = None,
     replaces: str | None = None,
@@ -147,13 +150,13 @@ def publish_draft(
     subject = read_subject(connection, tenant_id, draft, calls)
     artifact, findings = subject.require_artifact(subject.compile_for(connection, tenant_id))
     require_run_as(act, artifact)
-    compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
+    text = (artifact.text, artifact.hash, COMPILER_VERSION)
     is_patch = draft.definition_kind == "org_patch"
     replaced = require_replaced(act, draft, replaces) if is_patch else None
     dropped = place_findings(_find_dropped(connection, tenant_id, draft, artifact))
     if accepted is not None:
         require_accepted([*_list_unclear(findings), *dropped], accepted)
-    store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else compiled))
+    store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else text))
     effective_id, version = draft.id, draft.version
     if is_patch:
         effective_id, version = _insert_effective(act, draft, artifact, authorship)
@@ -162,7 +165,7 @@ def publish_draft(
         detail = {"replaces": replaced.name, "replaced_version": replaced.version}
         put_out_of_force(act, replaced, draft, artifact.content["contract"]["version"])
     note(act, draft.id, "publish", compiled_hash=artifact.hash, **detail)
-    return _show(act, effective_id, version, artifact, (*findings, *dropped))
+    return _show(act, effective_id, version, artifact, (*findings, *dropped), compiled)
 
 
 def roll_back(
@@ -170,6 +173,7 @@ def roll_back(
     older: DefinitionRow,
     proposal: ControlChange | None = None,
     *,
+    compiled: CompiledCache,
     calls: HeavyCalls = IN_PLACE,
 ) -> Published:
     """Publish an older body again as a new version, so that history only grows.
@@ -180,7 +184,8 @@ def roll_back(
     wrote = older.list_known_authors()
     draft = insert_draft(act, older.definition_kind, body, older.canvas_json, proposal, wrote=wrote)
     row = require_definition(act.connection, act.caller.principal.tenant_id, draft.id)
-    return publish_draft(act, row, calls=calls, barred=() if proposal is None else proposal.responsible)
+    barred = () if proposal is None else proposal.responsible
+    return publish_draft(act, row, compiled=compiled, calls=calls, barred=barred)
 
 
 def recompile(
@@ -188,6 +193,7 @@ def recompile(
     effective: DefinitionRow,
     proposal: ControlChange | None = None,
     *,
+    compiled: CompiledCache,
     calls: HeavyCalls = IN_PLACE,
 ) -> Published:
     """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
@@ -201,7 +207,7 @@ def recompile(
     new_id, version = _insert_effective(act, patch, artifact, make_authorship(act, authors))
     store.archive_definition(connection, tenant_id, effective.id)
     note(act, effective.id, "recompile", compiled_hash=artifact.hash)
-    return _show(act, new_id, version, artifact, findings)
+    return _show(act, new_id, version, artifact, findings, compiled)
 
 
 # --- changes that wait for another person ---
@@ -236,7 +242,9 @@ def read_in_force(connection: Connection, tenant_id: UUID, change: ControlChange
     return {} if newest is None else {**describe(newest), "document": newest.parse_document()}
 
 
-def apply_change(act: AdminTransaction, change: ControlChange, calls: HeavyCalls = IN_PLACE) -> None:
+def apply_change(
+    act: AdminTransaction, change: ControlChange, compiled: CompiledCache, calls: HeavyCalls = IN_PLACE
+) -> None:
     definition = require_definition(act.connection, act.caller.principal.tenant_id, UUID(change.name))
     if change.act == "archive":
         apply_archive(act, definition, change)
@@ -245,9 +253,9 @@ def apply_change(act: AdminTransaction, change: ControlChange, calls: HeavyCalls
     if version != change.base_version:
         raise change_is_stale(change, version)
     if change.act == "roll_back":
-        roll_back(act, definition, change, calls=calls)
+        roll_back(act, definition, change, compiled=compiled, calls=calls)
     else:
-        recompile(act, definition, change, calls=calls)
+        recompile(act, definition, change, compiled=compiled, calls=calls)
 
 
 def _propose(
@@ -337,20 +345,28 @@ def _show(
     version: int,
     artifact: Artifact,
     findings: tuple[PlacedFinding, ...],
+    compiled: CompiledCache,
 ) -> Published:
     tenant_id = act.caller.principal.tenant_id
     control = read_control_of_artifact(act.connection, tenant_id, definition_id, artifact)
-    known = act.connection, tenant_id, definition_id, artifact
-    older = place_findings((*find_older_running(*known), *find_differences(*known)))
-    made = place_findings(_find_editable_when_made(act, artifact))
-    return Published(definition_id, version, artifact.hash, (*findings, *older, *made), control)
+    around = place_findings(_find_around(act, definition_id, artifact, compiled))
+    return Published(definition_id, version, artifact.hash, (*findings, *around), control)
 
 
-def _find_editable_when_made(act: AdminTransaction, artifact: Artifact) -> Iterator[Finding]:
+def _find_around(
+    act: AdminTransaction, definition_id: UUID, artifact: Artifact, compiled: CompiledCache
+) -> Iterator[Finding]:
+    """Find what the definition means beside the others of its tenant; an automation has none."""
     if artifact.content["kind"] == "automation":
         return
-    known = act.connection, act.caller.principal.tenant_id, artifact
-    yield from find_editable_when_made(*known, read_contract_of(*known))
+    connection, tenant_id, workflow = act.connection, act.caller.principal.tenant_id, Workflow(artifact)
+    contract = read_contract_of(connection, tenant_id, workflow)
+    if contract is None:
+        return
+    new = workflow, contract
+    yield from find_older_running(compiled, connection, tenant_id, definition_id, new)
+    yield from find_differences(compiled, connection, tenant_id, definition_id, new)
+    yield from find_editable_when_made(compiled, connection, tenant_id, new)
 
 
 def name_of(body: Patch | Automation) -> str:
