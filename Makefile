@@ -30,7 +30,7 @@ architecture: .venv/installed-dev
 	$(BIN)/lint-imports
 
 # A traced test takes twice as long: these alone must enter every branch of core, and all others run untraced.
-TRACED = tests/unit tests/scenarios/repair tests/scenarios/use_cases
+TRACED = tests/unit tests/scenarios/repair tests/scenarios/use_cases tests/functions/routes/definitions/test_preview.py
 check: lint types architecture e2e clients .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, generated clients, tests with coverage of core
 	@rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n auto --dist worksteal $(TRACED)

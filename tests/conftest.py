@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from hypothesis import settings
 
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import TenantFile
@@ -25,6 +26,10 @@ from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.support.database.catalogue import RUNTIME_ROLES
 from tests.support.database.runtime_roles import IS_POOLED, as_role, expect_clean_sessions, start_pooler
 from tests.support.database.server import drop_database, hang_up, make_database
+
+# A busy machine is no failure.
+settings.register_profile("signet", deadline=None)
+settings.load_profile("signet")
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
 _TEMPLATE = "SIGNET_TEST_TEMPLATE"
