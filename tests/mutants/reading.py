@@ -40,6 +40,17 @@ READING: Sequence[Mutation] = (
         ),
     ),
     Mutation(
+        "who wrote what a gate has read of others is not behind the status",
+        3,
+        "shared/signet/engine/execution/nodes/lifecycle_gate.py",
+        "        keep_deciders(context, node)\n",
+        "",
+        (
+            f"{READ}who_wrote_what_a_gate_read_of_others_stands_behind_the_status",
+            f"{READ}who_wrote_what_a_gate_read_does_not_decide_by_a_request",
+        ),
+    ),
+    Mutation(
         "who wrote what a rule let past is nobody",
         3,
         UNIT,

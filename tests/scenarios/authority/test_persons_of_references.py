@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.errors import Rejected
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.documents.commands import Delete, RunAction
@@ -119,6 +120,70 @@ def test_who_wrote_what_a_gate_asked_stands_behind_the_status(stage: WorkflowSta
     made = order_about(stage, supplier, order)
     submit(stage, made, "mia")
     check_votes(stage, made)
+
+
+def gated_by_group(stage: WorkflowStage, gate: str, **edited: Any) -> tuple[Made, str]:
+    """Make a vendor whose gate reads its group, which vlad has edited, and let it pass that gate last.
+
+    Return the vendor, and its type.
+    """
+    group = stage.publish()
+    transitions = {name: dict(one) for name, one in CONTRACT["transitions"].items()}
+    transitions[gate]["condition"] = "entity.group.number == 'B'"
+    ref = {"type": "ref", "entity_type": group, "reads": {"number": {"type": "string"}}}
+    contract = {**CONTRACT, "fields": {**CONTRACT["fields"], "group": ref}, "transitions": transitions}
+    waits: Mapping[str, Any] = {"approval": {"nodes": [LOOK]}} if gate == "submit" else {}
+    vendor = stage.publish(contract, **waits)
+    grouped = stage.create(group, "mia", number="A" if "number" in edited else "B")
+    edit(stage, grouped, "vlad", **edited)
+    supplier = stage.create(vendor, "mia", number="A", group=str(grouped.id))
+    stage.ask(supplier.id, "cancel" if gate == "cancel" else "submit", "mia")
+    stage.drain()
+    assert stage.status_of(supplier.id) == PASSED[gate]
+    return supplier, vendor
+
+
+PASSED = {"submit": "submitted", "approve": "active", "cancel": "cancelled"}
+OF_STATUS = where("entity.vendor.status == 'draft'", PLAIN)
+
+
+@pytest.mark.parametrize("gate", PASSED)
+def test_who_wrote_what_a_gate_read_of_others_stands_behind_the_status(
+    stage: WorkflowStage, gate: str
+) -> None:
+    """The gate is requested, automatic or interrupting."""
+    supplier, vendor = gated_by_group(stage, gate, number="B")
+    order = stage.publish(contract_of(vendor), checks=OF_STATUS, approval={"nodes": [LOOK]})
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "mia")
+    check_votes(stage, made)
+
+
+@pytest.mark.parametrize("gate", PASSED)
+def test_who_wrote_what_no_gate_read_does_not_stand_behind_the_status(
+    stage: WorkflowStage, gate: str
+) -> None:
+    """The lawful way: vlad has changed another field of the group."""
+    supplier, vendor = gated_by_group(stage, gate, amount=7)
+    order = stage.publish(contract_of(vendor), checks=OF_STATUS, approval={"nodes": [LOOK]})
+    made = order_about(stage, supplier, order)
+    submit(stage, made, "mia")
+    assert vote(stage, made.id, "vlad") == APPROVED
+
+
+def test_who_wrote_what_a_gate_read_does_not_decide_by_a_request(stage: WorkflowStage) -> None:
+    """The request that decides may lead to the status of the vendor."""
+    supplier, vendor = gated_by_group(stage, "approve", number="B")
+    duties = {"deciding": ["submit"]}
+    made = order_about(
+        stage, supplier, stage.publish(contract_of(vendor, separation_of_duties=duties), checks=OF_STATUS)
+    )
+    with pytest.raises(Rejected) as caught:
+        stage.ask(made.id, "submit", "vlad")
+    assert caught.value.code == DUTIES
+    stage.ask(made.id, "submit", "app2")
+    stage.drain()
+    assert stage.status_of(made.id) == "active"
 
 
 @pytest.mark.parametrize("on", ["create", "transition"])

@@ -26,6 +26,7 @@ from signet.engine.execution.nodes.decided_way import find_unasked_passage
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.request_pins import decide_by_request
 from signet.engine.execution.nodes.told_requester import tell_requester
+from signet.engine.execution.nodes.variable_sources import keep_deciders
 from signet.store.approvals.requests import LiveRequest
 
 INTERRUPTED = "workflow_interrupted"
@@ -133,6 +134,9 @@ class LifecycleGateHandler:
             change = decided
         for part in change.parts:
             part.caller = caller
+        # Who wrote what its condition has read stands behind the status, too.
+        keep_deciders(context, node)
+        change.before = context.document
         context.documents.apply(change)
         if passage.decision.outcome == "passed" and node.config["kind"] != "automatic":
             context.performed_for = context.execution.projection.actor
