@@ -166,7 +166,7 @@ POINTING: Sequence[Mutation] = (
         "a contract lets people edit behind the approvals that it requires",
         3,
         GUARDS,
-        "        if is_editable and name not in free:\n",
+        "        if is_editable and name in behind - free:\n",
         "        if False:\n",
         (f"{GUARDED}an_edit_behind_required_approvals_is_refused_unless_it_is_accepted_by_name",),
     ),
