@@ -214,20 +214,6 @@ def test_ways_that_leave_a_block_early() -> None:
     assert "All 3 branches" in text
 
 
-def test_texts_that_may_not_say_what_the_reader_sees_are_written_out() -> None:
-    artifact = compile_slot(
-        "approvals",
-        exit="join",
-        nodes=[{"id": "ask", **ASK}, {"id": "again", **ASK}],
-        edges=[
-            {"source": "ask", "target": "again", "condition": "entity.number == 'intern\u0430l'"},
-            {"source": "ask", "target": "out"},
-        ],
-    )
-    assert "ATTENTION. Some texts hold characters that nobody sees" in read(artifact, contract=CONTRACT)
-    assert "ATTENTION. Some texts" not in read(compile_patch(PATCH), contract=CONTRACT)
-
-
 def test_an_outcome_with_a_condition() -> None:
     artifact = compile_slot(
         "approvals",
