@@ -16,7 +16,7 @@ ADVICE: Sequence[Mutation] = (
         "a contract that asks nobody yet is published without a word",
         3,
         f"{ENGINE}/definitions/contracts.py",
-        "place_findings(find_unasked(contract)) if in_force is None else ()",
+        "place_findings(find_unasked_transitions(contract)) if in_force is None else ()",
         "()",
         (f"{OLDER}a_contract_says_that_nobody_is_asked_yet_while_no_patch_is_in_force",),
     ),

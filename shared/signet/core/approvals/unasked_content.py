@@ -18,7 +18,7 @@ EDIT_UNASKED = "EDIT_UNASKED"
 _REMEDY = "Have people decide about the document first. An edited value can be put back."
 
 
-def find_unasked(*, is_amendment: bool, is_decided: bool, typed_over: Collection[str]) -> str | None:
+def describe_unasked(*, is_amendment: bool, is_decided: bool, typed_over: Collection[str]) -> str | None:
     """Return what people were not asked about; `typed_over` are given values that a person has changed since.
 
     It concerns documents that come of an approved one. `is_decided` says that people have decided about this

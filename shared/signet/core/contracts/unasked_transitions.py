@@ -7,7 +7,7 @@ from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 
-def find_unasked(contract: Contract) -> Iterator[Finding]:
+def find_unasked_transitions(contract: Contract) -> Iterator[Finding]:
     """Yield a finding for each slot whose voters would need a permission, and which asks nobody by itself.
 
     A slot that requires approvals keeps its gate shut, so that nothing passes it.

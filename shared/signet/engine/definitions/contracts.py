@@ -12,7 +12,7 @@ from signet.core.contracts.compiled_contract import CompiledContract, check_cont
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.decimal_scales import find_scale_differences
 from signet.core.contracts.reader import parse_contract
-from signet.core.contracts.unasked_transitions import find_unasked
+from signet.core.contracts.unasked_transitions import find_unasked_transitions
 from signet.core.contracts.weaker_terms import find_weakened
 from signet.core.control.authorship import Authorship
 from signet.core.errors import Rejected
@@ -102,7 +102,7 @@ def list_weakened(act: AdminTransaction, contract: Contract) -> tuple[PlacedFind
 def _list_unasked(act: AdminTransaction, contract: Contract) -> tuple[PlacedFinding, ...]:
     """List where nobody is asked yet. A patch in force goes on for new documents, with its approvals."""
     in_force = find_patch_in_force(act.connection, act.caller.principal.tenant_id, contract.contract)
-    return place_findings(find_unasked(contract)) if in_force is None else ()
+    return place_findings(find_unasked_transitions(contract)) if in_force is None else ()
 
 
 def _list_scales(act: AdminTransaction, contract: Contract) -> tuple[PlacedFinding, ...]:

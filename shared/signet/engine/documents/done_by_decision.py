@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
-from signet.core.approvals import unasked_content
 from signet.core.approvals.decided_way import DecidedWay, StatusRun, read_way
-from signet.core.approvals.unasked_content import list_accepted, refuse_unasked
+from signet.core.approvals.unasked_content import describe_unasked, list_accepted, refuse_unasked
 from signet.core.contracts.alike_actions import list_alike_actions
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
@@ -45,7 +44,7 @@ def refuse_by_hand(
     if row is None or context.is_own_workflow or not isinstance(operation, RunAction):
         return None
     known = connection, context.refs, tenant_id, row, context.contract.contract
-    unasked = find_unasked(*known, partial(_read_way, connection, context, row))
+    unasked = read_unasked(*known, partial(_read_way, connection, context, row))
     if unasked is not None:
         return refuse_unasked(unasked)
     if context.contract.contract.actions[operation.action].repeats is not None:
@@ -67,7 +66,7 @@ def refuse_by_hand(
     return Rejected(DONE_BEFORE, sentence, remedy=_REMEDY)
 
 
-def find_unasked(
+def read_unasked(
     connection: Connection,
     refs: Refs,
     tenant_id: UUID,
@@ -92,9 +91,7 @@ def find_unasked(
     way = read_decided_way()
     if way.is_decided:
         typed_over = list_since(since=way.since)
-    return unasked_content.find_unasked(
-        is_amendment=is_amendment, is_decided=way.is_decided, typed_over=typed_over
-    )
+    return describe_unasked(is_amendment=is_amendment, is_decided=way.is_decided, typed_over=typed_over)
 
 
 def _read_way(connection: Connection, context: MutationContext, row: DocumentRow) -> DecidedWay:

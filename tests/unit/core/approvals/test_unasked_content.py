@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.approvals.unasked_content import (
-    find_unasked,
+    describe_unasked,
     list_accepted,
     list_made_behind,
     list_open_states,
@@ -75,13 +75,13 @@ def workflow(made: Contract, **slots: Any) -> Workflow:
 def test_a_document_says_what_nobody_was_asked_about(
     is_amendment: bool, is_decided: bool, typed_over: Sequence[str], code: str | None
 ) -> None:
-    problem = find_unasked(is_amendment=is_amendment, is_decided=is_decided, typed_over=typed_over)
+    problem = describe_unasked(is_amendment=is_amendment, is_decided=is_decided, typed_over=typed_over)
     assert (problem.partition(":")[0] if problem else None) == code
     assert problem is None or refuse_unasked(problem).code == code
 
 
 def test_the_fields_are_named() -> None:
-    problem = find_unasked(is_amendment=False, is_decided=False, typed_over=("iban", "amount"))
+    problem = describe_unasked(is_amendment=False, is_decided=False, typed_over=("iban", "amount"))
     assert problem is not None and "has changed amount, iban, and" in problem
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.unasked_transitions import find_unasked
+from signet.core.contracts.unasked_transitions import find_unasked_transitions
 from signet.core.validation.strict_model import parse_strictly
 
 
@@ -29,7 +29,7 @@ AUTOMATIC = {"kind": "automatic", "permission": "bill:approve"}
 
 
 def test_a_slot_before_an_automatic_transition_with_a_permission_asks_nobody_yet() -> None:
-    (finding,) = find_unasked(read(AUTOMATIC, {}))
+    (finding,) = find_unasked_transitions(read(AUTOMATIC, {}))
     assert (finding.code, finding.severity, finding.place) == (
         "NOBODY_ASKED_YET",
         "warning",
@@ -49,4 +49,4 @@ def test_a_slot_before_an_automatic_transition_with_a_permission_asks_nobody_yet
     ],
 )
 def test_other_slots_wait_or_expect_nobody(transition: dict[str, Any], slot: dict[str, Any]) -> None:
-    assert list(find_unasked(read(transition, slot))) == []
+    assert list(find_unasked_transitions(read(transition, slot))) == []

@@ -13,7 +13,7 @@ from signet.core.runtime.document_changes import DocumentState
 from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.documents.done_by_decision import find_unasked
+from signet.engine.documents.done_by_decision import read_unasked
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.decided_ways import list_status_runs
 
@@ -47,13 +47,18 @@ def find_document_state(context: InstanceContext) -> DocumentState | None:
 
 
 def find_unasked_act(context: InstanceContext, node: WorkflowNode) -> str | None:
-    """Return why a node neither calls nor makes a document, unless people are asked behind it in any case."""
+    """Return why a node neither calls nor makes a document, unless people are asked behind it in any case.
+
+    What a gate of this wave has used an approval for was asked about.
+    """
     document, workflow = context.document, context.execution.workflow
     if document is None or not has_lasting_effect(workflow, node.id):
         return None
+    if context.row.id in context.approvals.rows.applied.values():
+        return None
     if workflow.look_ahead(context.documents.contract_of(document), node.id).asks_in_any_case:
         return None
-    return _find_unasked(context)
+    return _read_unasked(context)
 
 
 def find_unasked_passage(context: InstanceContext, gate: WorkflowNode) -> str | None:
@@ -65,10 +70,10 @@ def find_unasked_passage(context: InstanceContext, gate: WorkflowNode) -> str | 
     may_ask = workflow.look_ahead(contract, gate.id).may_ask
     if not moves_on(contract.contract, gate.config["transition"], gate.config["to"], may_ask=may_ask):
         return None
-    return _find_unasked(context)
+    return _read_unasked(context)
 
 
-def _find_unasked(context: InstanceContext) -> str | None:
+def _read_unasked(context: InstanceContext) -> str | None:
     """Find what nobody was asked about. An approval that waits for its gate is an answer, too."""
     document = context.document
     assert document is not None
@@ -78,7 +83,7 @@ def _find_unasked(context: InstanceContext) -> str | None:
     documents = context.documents
     contract = documents.contract_of(document).contract
     read_way = partial(read_decided_way, context)
-    return find_unasked(documents.connection, documents.refs, context.tenant_id, document, contract, read_way)
+    return read_unasked(documents.connection, documents.refs, context.tenant_id, document, contract, read_way)
 
 
 def _list_new_gates(context: InstanceContext) -> Iterator[Step]:

@@ -34,8 +34,6 @@ HANDLERS: Mapping[str, NodeHandler] = {
 }
 
 _FOR_ANYBODY = frozenset(("approval", "lifecycle_gate"))
-# What such nodes do may be known elsewhere.
-_LASTING = frozenset(("action", "webhook_out"))
 
 
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
@@ -68,9 +66,9 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
     moved = _find_moved_original(context, node)
     if moved is not None:
         return moved
-    unasked = _find_unasked(context, node)
+    unasked = find_unasked_act(context, node)
     if unasked is not None:
-        return unasked
+        return Blocked(unasked)
     if reads_refs:
         keep_sources(context, node)
     return handler.prepare(context, node, token)
@@ -85,17 +83,6 @@ def _find_unread(
     if unread is None and not is_sent_back:
         unread = find_outdated_read(context, node)
     return unread or find_erased_read(context, node)
-
-
-def _find_unasked(context: InstanceContext, node: WorkflowNode) -> Blocked | None:
-    """Return why the node does nothing: nobody was asked about what it would say.
-
-    What a gate of this wave has used an approval for was asked about.
-    """
-    if node.type.name not in _LASTING or context.row.id in context.approvals.rows.applied.values():
-        return None
-    problem = find_unasked_act(context, node)
-    return None if problem is None else Blocked(problem)
 
 
 def _find_moved_original(context: InstanceContext, node: WorkflowNode) -> Blocked | None:
