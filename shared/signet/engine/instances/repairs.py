@@ -165,7 +165,15 @@ def _give_back(
     status = workflow.nodes[node].config.get("state")
     if document is None or status in (None, document.status):
         return None
-    gates = (workflow.nodes[token.node] for token in context.execution.projection.position.held())
-    transition = next(gate.config["transition"] for gate in gates if gate.type.name == "lifecycle_gate")
+    transition = workflow.nodes[_find_refused_gate(context)].config["transition"]
     operation = ConcludeTransition(document.id, transition, status, "refused", reason)
     return transaction.conclude(context.row.id, operation).version
+
+
+def _find_refused_gate(context: InstanceContext) -> str:
+    """Find the gate that is not passed: it holds a token itself, or lies behind the node that does."""
+    workflow = context.execution.workflow
+    held = [token.node for token in context.execution.projection.position.held()]
+    gates = [node for node in held if workflow.nodes[node].type.name == "lifecycle_gate"]
+    behind = [gate for node in held for gate in workflow.list_gates_of_slot(node)]
+    return [*gates, *behind][0]
