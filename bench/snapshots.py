@@ -1,6 +1,6 @@
-"""Claims and looks at queues while another transaction keeps an old snapshot, and 300,000 rows are done."""
+"""Claims and looks for tenants while another transaction keeps an old snapshot, and 300,000 rows are done."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,6 @@ from bench.company import durable_server
 from signet.engine.dispatch.claim_bounds import ClaimBounds
 from signet.engine.dispatch.due_looks import DueLooks
 from signet.ids import make_id
-from signet.store.instances.write import list_stuck
 from signet.store.outbox.queue import EVENTS, EVER, claim_due
 
 DEAD_ROWS = 300_000
@@ -44,7 +43,6 @@ def measure(dead_rows: int = DEAD_ROWS) -> Iterator[str]:
         looks = DueLooks(EVENTS)
         _look(admin, looks)  # The first one of a session reads the catalogue.
         yield _describe("a look for tenants, nothing done", *_look(admin, looks))
-        yield _describe("the list of what is stuck, nothing done", *_count(admin, lambda: _list_stuck(admin)))
         admin.execute(PUT, {"tenant": TENANT, "newest": 600, "oldest": 36_000, "count": dead_rows})
         with psycopg.connect(url) as other:
             other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -59,7 +57,6 @@ def measure(dead_rows: int = DEAD_ROWS) -> Iterator[str]:
             looks = DueLooks(EVENTS)
             yield _describe("a look for tenants at everything", *_look(admin, looks))
             yield _describe("a look for tenants after it", *_look(admin, looks))
-            yield _describe("the list of what is stuck", *_count(admin, lambda: _list_stuck(admin)))
 
 
 def _claim(
@@ -80,16 +77,7 @@ def _claim(
 
 
 def _look(admin: psycopg.Connection[Any], looks: DueLooks) -> tuple[int, float]:
-    return _count(admin, lambda: looks.list_tenants(admin, at_most=10))
-
-
-def _list_stuck(admin: psycopg.Connection[Any]) -> None:
-    with admin.transaction():
-        list_stuck(admin, TENANT, idle_seconds=600, limit=1_000)
-
-
-def _count(admin: psycopg.Connection[Any], act: Callable[[], object]) -> tuple[int, float]:
-    """Act, and return the buffers and the milliseconds of the statements."""
+    """Look for tenants with work, and return the buffers and the milliseconds of the statements."""
     counted: list[tuple[int, float]] = []
 
     class Explaining(psycopg.Cursor[Any]):
@@ -102,7 +90,7 @@ def _count(admin: psycopg.Connection[Any], act: Callable[[], object]) -> tuple[i
             return super().execute(query, params, **more)
 
     admin.cursor_factory = Explaining
-    act()
+    looks.list_tenants(admin, at_most=10)
     admin.cursor_factory = psycopg.Cursor
     return sum(buffers for buffers, _ in counted), sum(milliseconds for _, milliseconds in counted)
 
