@@ -9,7 +9,7 @@ OLDER = "tests/integration/engine/definitions/test_older_definitions.py::test_"
 WAVES = "tests/integration/engine/approvals/test_approvals_between_waves.py::test_"
 GLASS = "tests/functions/routes/tenants/test_break_glass.py::test_"
 EXPLAINED = "tests/scenarios/authority/test_explanations.py::test_"
-FOREIGN = "tests/unit/core/approvals/test_foreign_seats.py::test_"
+FOREIGN = "tests/unit/core/approvals/seats/test_foreign_seats.py::test_"
 
 ADVICE: Sequence[Mutation] = (
     Mutation(
@@ -117,7 +117,7 @@ ADVICE: Sequence[Mutation] = (
     Mutation(
         "a seat by name is asked again after an abstention",
         3,
-        f"{CORE}/approvals/foreign_seats.py",
+        f"{CORE}/approvals/seats/foreign_seats.py",
         'left = ("lapsed",) if seat.holder_role is None else ("lapsed", "abstained")',
         'left = ("lapsed", "abstained")',
         (f"{FOREIGN}a_seat_takes_the_place_of_the_abstention_of_a_role",),

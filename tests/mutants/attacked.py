@@ -186,7 +186,7 @@ ATTACKED: Sequence[Mutation] = (
     Mutation(
         "a seat of the wider circle counts before it is due",
         3,
-        f"{SIGNET}/core/approvals/foreign_seats.py",
+        f"{SIGNET}/core/approvals/seats/foreign_seats.py",
         "    if seat.asked_at >= due:\n",
         "    if seat.asked_at >= began:\n",
         (f"{FORGED}a_seat_that_was_added_gives_no_vote",),

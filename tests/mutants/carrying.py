@@ -8,7 +8,7 @@ SIGNET = "shared/signet"
 PERSONS = "tests/scenarios/authority/test_persons_of_variables.py::test_"
 NEWER = "tests/scenarios/authority/test_newer_definitions.py::test_"
 MOVED = "tests/integration/engine/instances/test_moves_and_approvals.py::test_"
-SLOTS = "tests/unit/core/runtime/test_deciding_slots.py::test_"
+SLOTS = "tests/unit/core/runtime/graph/test_deciding_slots.py::test_"
 MADE = "tests/scenarios/authority/test_derived_documents.py::test_"
 FREE = "tests/unit/core/compiler/test_free_ways.py::test_"
 
@@ -40,7 +40,7 @@ CARRYING: Sequence[Mutation] = (
     Mutation(
         "one person moves a document to where a variable leads past its approval",
         3,
-        f"{SIGNET}/core/runtime/deciding_slots.py",
+        f"{SIGNET}/core/runtime/graph/deciding_slots.py",
         "        if not new:\n",
         "        if True:\n",
         (

@@ -23,7 +23,7 @@ CORRECTING = (
     Mutation(
         "what people approved behind a gate is corrected",
         3,
-        f"{SIGNET}/core/approvals/decided_way.py",
+        f"{SIGNET}/core/approvals/given_decision.py",
         "(self.is_used or self.is_behind_gate)",
         "self.is_used",
         (f"{CORRECTED}what_was_approved_behind_the_gate_is_not_corrected",),

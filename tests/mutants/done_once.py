@@ -28,7 +28,7 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "a person makes by hand what a step makes behind the gate",
         3,
-        f"{SIGNET}/engine/documents/done_by_decision.py",
+        f"{SIGNET}/engine/documents/decisions/done_by_decision.py",
         "        is_drawn = not workflow.run_actions.isdisjoint(alike)\n",
         "        is_drawn = False\n",
         (f"{BY_HAND}a_payment_that_a_step_is_to_make_is_not_made_by_hand_before",),
@@ -36,7 +36,7 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "a person makes a payment behind the gate as often as they like",
         3,
-        f"{SIGNET}/engine/documents/done_by_decision.py",
+        f"{SIGNET}/engine/documents/decisions/done_by_decision.py",
         "(runs.last_version or 0) >= since",
         "False",
         (
@@ -55,8 +55,8 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "what was made of an approved document makes payments as often as people like",
         3,
-        f"{SIGNET}/engine/documents/references.py",
-        "        return 0 if since is None and self.comes_of_approved(document_id) else since\n",
+        f"{SIGNET}/engine/documents/decisions/record.py",
+        "        return 0 if since is None and self.comes_of_approved else since\n",
         "        return since\n",
         (f"{BY_HAND}a_document_that_was_made_of_an_approved_one_makes_a_payment_once",),
     ),

@@ -64,9 +64,28 @@ GIVING_BACK = (
         "the stuck list leaves out what is given back",
         1,
         "shared/signet/store/instances/write.sql",
-        "      AND (coming.instance_id IS NULL OR coming.is_given_back)\n",
-        "      AND coming.instance_id IS NULL\n",
+        "WHERE coming.coming_count = 0 OR coming.is_given_back\n",
+        "WHERE coming.coming_count = 0\n",
         (f"{GIVEN_BACK}the_stuck_list_and_the_explanation_say_it",),
+    ),
+    Mutation(
+        "the stuck list reads all triggers that an old snapshot keeps",
+        1,
+        "shared/signet/store/instances/write.sql",
+        "      AND w.due_at > now() - make_interval(secs => %(gap_seconds)s) AND w.given_back > 0\n",
+        "      AND w.given_back > 0\n",
+        ("tests/integration/store/plans/test_stuck_at_size.py::test_an_old_snapshot_does_not_make_it_grow",),
+    ),
+    Mutation(
+        "the stuck list leaves out what is given back and only waits",
+        1,
+        "shared/signet/store/instances/write.sql",
+        "    WHERE seen.why IS NOT NULL OR seen.id IN (SELECT given_back.instance_id FROM given_back)\n",
+        "    WHERE seen.why IS NOT NULL\n",
+        (
+            "tests/integration/engine/instances/test_lists.py"
+            "::test_what_is_given_back_is_found_though_it_only_waits",
+        ),
     ),
     Mutation(
         "an end of a claim that waits for a lock keeps a worker from all else",

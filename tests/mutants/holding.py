@@ -76,7 +76,7 @@ HOLDING = (
     Mutation(
         "a gate takes one approval for all that the contract requires",
         3,
-        "shared/signet/core/runtime/approval_control.py",
+        "shared/signet/core/runtime/required_approvals.py",
         "    return max(0, requires.approvals - proven)\n",
         "    return 0\n",
         (

@@ -59,19 +59,21 @@ LINES = (
     Mutation(
         "a seat tells only the line of the lowest",
         3,
-        f"{CORE}/seats.py",
+        f"{CORE}/seats/assignment.py",
         "            lines.append(approver_data.owners.get(manager, manager))\n",
         "            lines = [approver_data.owners.get(person, person)]\n",
-        ("tests/unit/core/approvals/test_seats.py::test_a_seat_tells_the_lines_that_were_climbed_to_it",),
+        (
+            "tests/unit/core/approvals/seats/test_assignment.py::test_a_seat_tells_the_lines_that_were_climbed_to_it",
+        ),
     ),
     Mutation(
         "a line that leads to nobody is told by no seat",
         3,
-        f"{CORE}/seats.py",
+        f"{CORE}/seats/assignment.py",
         "    in_vain += tuple(line for unseated in missing for line in unseated.lines)\n",
         "",
         (
-            "tests/unit/core/approvals/test_seats.py::test_each_seat_tells_the_lines_that_led_to_nobody_else",
+            "tests/unit/core/approvals/seats/test_assignment.py::test_each_seat_tells_the_lines_that_led_to_nobody_else",
             f"{ABOVE}a_line_that_leads_to_nobody_bars_those_who_are_asked_instead",
         ),
     ),

@@ -35,7 +35,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "only the newest rejection is remembered",
         3,
-        f"{SIGNET}/core/approvals/rejecters.py",
+        f"{SIGNET}/core/approvals/seats/rejecters.py",
         "    for request in rejected:\n",
         "    for request in list(rejected)[:1]:\n",
         (f"{AGAIN}each_rejecter_is_asked_again_in_their_stage",),
@@ -296,7 +296,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "a variable that is set again is pinned as it was",
         3,
-        f"{SIGNET}/core/runtime/live_variables.py",
+        f"{SIGNET}/core/runtime/graph/live_variables.py",
         'return (read | self._live[edge["target"]]) - saved',
         'return read | self._live[edge["target"]]',
         (f"{VARIABLES}a_variable_that_is_set_again_behind_the_approval_is_not_pinned",),

@@ -114,7 +114,7 @@ PROVING: Sequence[Mutation] = (
     Mutation(
         "asking again finds another approver",
         3,
-        f"{SIGNET}/core/approvals/rejecters.py",
+        f"{SIGNET}/core/approvals/seats/rejecters.py",
         " in again and is_drawn(stage, again[at]) else seat",
         " in again and False else seat",
         (f"{AGAIN}an_unchanged_document_goes_back_to_who_rejected_it",),

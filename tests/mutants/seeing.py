@@ -7,10 +7,10 @@ from tests.mutants.mutation import Mutation
 SIGNET = "shared/signet"
 NODES = f"{SIGNET}/engine/execution/nodes"
 OUTDATED = f"{SIGNET}/store/instances/outdated_variables.sql"
-PINS, LIVE = f"{NODES}/request_pins.py", f"{SIGNET}/core/runtime/live_variables.py"
+PINS, LIVE = f"{NODES}/request_pins.py", f"{SIGNET}/core/runtime/graph/live_variables.py"
 OLDER = "tests/scenarios/authority/test_older_variables.py::test_"
 SEEN = "tests/scenarios/authority/test_seen_references.py::test_"
-SOURCES = "tests/unit/core/runtime/test_live_variables.py::test_"
+SOURCES = "tests/unit/core/runtime/graph/test_live_variables.py::test_"
 COMPILED = "tests/unit/core/compiler/test_authority_checks.py::test_"
 
 SEEING: Sequence[Mutation] = (

@@ -12,8 +12,8 @@ TOLD = "tests/integration/engine/definitions/test_made_documents.py::test_"
 GATE = f"{SIGNET}/engine/execution/nodes/lifecycle_gate.py"
 CONTENT = f"{SIGNET}/core/approvals/unasked_content.py"
 NODES = f"{SIGNET}/engine/execution/nodes/decided_way.py"
-DECIDED = f"{SIGNET}/engine/documents/done_by_decision.py"
-GUARDED = f"{SIGNET}/core/runtime/guarded_gates.py"
+DECIDED = f"{SIGNET}/engine/documents/decisions/done_by_decision.py"
+GUARDED = f"{SIGNET}/core/runtime/graph/guarded_gates.py"
 VALUES = f"{SIGNET}/store/approvals/typed_values.sql"
 
 UNASKED: Sequence[Mutation] = (

@@ -40,7 +40,7 @@ SEATS = (
     Mutation(
         "a creator takes their document from the one who rejected it",
         3,
-        f"{CORE}/approvals/rejecters.py",
+        f"{CORE}/approvals/seats/rejecters.py",
         " and not _was_touched(r, standing)",
         "",
         (f"{AGAIN}no_gift_of_the_creator_takes_it_from_who_rejected",),
@@ -74,7 +74,7 @@ SEATS = (
     Mutation(
         "a person that a field names needs no role for a seat",
         3,
-        f"{CORE}/approvals/seats.py",
+        f"{CORE}/approvals/seats/assignment.py",
         "elif approver.who is None or approver.who in approver_data.roles.get(person, ()):",
         "elif True:",
         (f"{NAMED}a_person_without_the_role_gets_no_seat",),
@@ -101,7 +101,7 @@ ASKED_AGAIN = (
     Mutation(
         "a delegate who rejected is asked again themselves",
         3,
-        f"{CORE}/approvals/rejecters.py",
+        f"{CORE}/approvals/seats/rejecters.py",
         "person = seat.on_behalf_of or seat.decided_by",
         "person = seat.decided_by",
         (f"{AGAIN}a_delegate_who_rejected_gets_no_seat_of_their_own",),
@@ -109,10 +109,10 @@ ASKED_AGAIN = (
     Mutation(
         "a seat that is asked again forgets its role",
         3,
-        f"{CORE}/approvals/rejecters.py",
+        f"{CORE}/approvals/seats/rejecters.py",
         "return Rejecter(person, seat.holder_role or seat.needed_role)",
         "return Rejecter(person, None)",
-        ("tests/unit/core/approvals/test_rejecters.py::test_who_rejected_is_asked_again",),
+        ("tests/unit/core/approvals/seats/test_rejecters.py::test_who_rejected_is_asked_again",),
     ),
 )
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
@@ -14,6 +14,31 @@ from signet.store.database import Connection
 from tests.support.database.queue_rows import BY_NAME, put
 
 DEAD_ROWS = 10_000
+# What ends of other instances: a step of each, and what was asked of its document.
+_BEGIN_STEPS: LiteralString = """
+    INSERT INTO workflow_step_executions (
+        tenant_id, created_at, id, instance_id, seq, node_id, node_type, token_id, entity_version,
+        version_after, status, idempotency_key, started_at, actor_user_id)
+    SELECT %(tenant)s, now(), gen_random_uuid(), gen_random_uuid(), 1, 'ended', 'approval', 'T', 1, 1,
+           'running', sha256('a'), now(), 'carl'
+    FROM generate_series(1, %(count)s)"""
+_END_STEPS: LiteralString = (
+    "UPDATE workflow_step_executions SET status = 'completed', end_seq = 1, completed_at = now()"
+    " WHERE tenant_id = %(tenant)s AND node_id = 'ended'"
+)
+_BEGIN_REQUESTS: LiteralString = """
+    INSERT INTO transition_requests (
+        tenant_id, id, document_id, transition, document_version, actor_id, created_at)
+    SELECT %(tenant)s, gen_random_uuid(), gen_random_uuid(), 'ended', 1, 'carl', now()
+    FROM generate_series(1, %(count)s)"""
+_END_REQUESTS: LiteralString = (
+    "UPDATE transition_requests SET status = 'performed', ended_at = now()"
+    " WHERE tenant_id = %(tenant)s AND transition = 'ended'"
+)
+_WHAT_ENDS: dict[str, tuple[LiteralString, LiteralString]] = {
+    "steps": (_BEGIN_STEPS, _END_STEPS),
+    "requests": (_BEGIN_REQUESTS, _END_REQUESTS),
+}
 
 
 @contextmanager
@@ -39,6 +64,14 @@ def leave_dead_rows(admin: psycopg.Connection[Any], queue: str, tenant_id: UUID)
             " AND status IN ('pending', 'processing')"
         )
         admin.execute(statement.format(table), (tenant_id,))
+
+
+def leave_ended(superuser: psycopg.Connection[Any], what: str, tenant_id: UUID) -> None:
+    """Begin and end steps or requests of instances that are not there any more."""
+    superuser.execute("SET session_replication_role = replica")
+    for statement in _WHAT_ENDS[what]:
+        superuser.execute(statement, {"tenant": tenant_id, "count": DEAD_ROWS})
+    superuser.execute("SET session_replication_role = origin")
 
 
 class _ExplainingCursor(psycopg.Cursor[Any]):

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from signet.core.approvals.seats import Deadlock
+from signet.core.approvals.seats.assignment import Deadlock
 from signet.core.tenants.eligibility_changes import COMMAND_LINE
 from signet.core.tenants.tenant_file import Member
 from signet.engine.approvals.inbox import Approvals

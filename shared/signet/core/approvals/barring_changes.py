@@ -17,12 +17,12 @@ themselves. So does what a role gained, until such a person takes it away. To ta
 document gave meanwhile bars nothing: by that giving nobody could vote.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from signet.core.approvals.eligibility import Delegation, Seat
-from signet.core.contracts.compiled_contract import CompiledContract, Denial
+from signet.core.approvals.eligibility import Delegation
+from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
 
 CODE = "VOTE_BARRED_BY_GRANT"
@@ -55,33 +55,6 @@ _GIVE_BACK = "a person without a part in the document gives it back, and takes i
 _TAKE_AWAY = "a person without a part in the document takes it away, and gives it again if they agree with it"
 _SET_LINE = "a person without a part in the document sets the manager again"
 _GIVE_OWN_VOICE = "{user} votes themselves, or gives their voice by a delegation of their own"
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """The people that a stage asks, and what their votes need. Who takes either from them clears it."""
-
-    holder_ids: Collection[str] = ()
-    seat_roles: Collection[str] = ()
-    needed: Collection[str] = ()
-    # The permissions whose condition reads the roles of the voter.
-    by_roles: Collection[str] = ()
-    # The people whose manager was asked for, and the named holders of seats that do not tell it.
-    lines: Collection[str] = ()
-    line_holders: Collection[str] = ()
-
-
-NO_BENCH = Bench()
-
-
-def find_bench(
-    contract: CompiledContract, needed: Collection[str], seats: Sequence[Seat], seat_roles: Collection[str]
-) -> Bench:
-    """Return the bench of a stage that asks these roles and has these seats."""
-    holders = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-    lines = {line for seat in seats for line in seat.lines or ()}
-    untold = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None and seat.lines is None}
-    return Bench(holders, seat_roles, needed, contract.permissions_by_roles, lines, untold)
 
 
 @dataclass(frozen=True, slots=True)

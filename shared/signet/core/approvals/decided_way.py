@@ -1,14 +1,11 @@
 """The way of a document through its statuses, and where people have decided on it.
 
 The graph of a definition says what asks everybody. The record says what people have decided about this
-document. Behind an approval is what stands behind by either of them. Of the decisions that they have given,
-some would be used again without asking them.
+document. Behind an approval is what stands behind by either of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
-from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,44 +62,3 @@ def read_way(runs: Iterable[StatusRun], is_behind: Callable[[str], bool]) -> Dec
 def find_decision(runs: Iterable[StatusRun]) -> int | None:
     """Return from which version on acts count for the last decision, by the record alone."""
     return read_way(runs, lambda status: False).decided_since
-
-
-@dataclass(frozen=True, slots=True)
-class GivenDecision:
-    """An approval by votes, or a request that decides.
-
-    Of an origin it is what was decided before an action made the document of it.
-    """
-
-    kind: Literal["approval", "request", "origin"]
-    # The node of the approval, or the transition of the request.
-    name: str
-    # A gate has used it.
-    is_used: bool
-    # It stands in a slot behind a gate, where no gate uses it.
-    is_behind_gate: bool
-    # The document has been since where that gate is: who leads it on asks these people again.
-    has_returned: bool
-    origin_id: UUID | None = None
-
-    @property
-    def stands(self) -> bool:
-        """Return whether it would be used for what the document says after a correction.
-
-        What waits for a gate does not: a correction in front of the gate has these people asked again.
-        """
-        if self.origin_id is not None:
-            return True
-        return (self.is_used or self.is_behind_gate) and not self.has_returned
-
-    def describe(self) -> str:
-        if self.origin_id is not None:
-            return f"an action made the document of {self.origin_id}, about which people had decided"
-        if self.kind == "request":
-            return f"people approved what the document says by their request for '{self.name}'"
-        return f"people approved what the document says at {self.name}"
-
-
-def find_standing(given: Iterable[GivenDecision]) -> GivenDecision | None:
-    """Find a decision that would be used without asking its people again."""
-    return next((decision for decision in given if decision.stands), None)

@@ -27,7 +27,6 @@ from signet.core.approvals.eligibility import (
     find_people_behind,
     separation_conflict,
 )
-from signet.core.approvals.foreign_seats import comes_by_line, find_foreign_seat, is_handed
 from signet.core.approvals.pins import Pins, list_changed_by, read_pinned
 from signet.core.approvals.policy import (
     Policy,
@@ -36,6 +35,7 @@ from signet.core.approvals.policy import (
     policy_of_chain,
     policy_of_node,
 )
+from signet.core.approvals.seats.foreign_seats import comes_by_line, find_foreign_seat, is_handed
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial

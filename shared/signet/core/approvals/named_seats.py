@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.policy import Stage
-from signet.core.approvals.seats import UnseatedApprover, UnseatedReason
+from signet.core.approvals.seats.assignment import UnseatedApprover, UnseatedReason
 from signet.core.compiler.node_configurations import ByExpression
 
 

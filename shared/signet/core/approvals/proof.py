@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
 from signet.core.approvals.eligibility import Delegation, Seat
-from signet.core.approvals.foreign_seats import find_other_bench, is_drawn
 from signet.core.approvals.policy import Policy
+from signet.core.approvals.seats.foreign_seats import find_other_bench, is_drawn
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial

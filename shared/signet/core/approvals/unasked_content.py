@@ -10,7 +10,7 @@ from signet.core.compiler.envelope import state_node
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract, EditWindow
 from signet.core.errors import Rejected
-from signet.core.runtime.guarded_gates import list_nodes_behind
+from signet.core.runtime.graph.guarded_gates import list_nodes_behind
 from signet.core.runtime.workflow import Workflow
 
 AMENDMENT_UNASKED = "AMENDMENT_UNASKED"

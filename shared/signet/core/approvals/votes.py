@@ -21,7 +21,7 @@ from typing import Literal
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Policy, Stage
-from signet.core.approvals.seats import Deadlock
+from signet.core.approvals.seats.assignment import Deadlock
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Defect
 

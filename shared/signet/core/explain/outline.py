@@ -9,7 +9,7 @@ from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.contracts.contract import Contract
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.vocabulary import Vocabulary, describe_name, escape
-from signet.core.runtime.guarded_gates import list_states_behind
+from signet.core.runtime.graph.guarded_gates import list_states_behind
 
 WINDOWS = {
     "editable": "An edit changes the document itself.",

@@ -10,7 +10,7 @@ from signet.core.compiler.slot_requirements import describe_requirement
 from signet.core.explain.node_sentences import describe_kind, describe_step
 from signet.core.explain.outline import WINDOWS, Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
-from signet.core.runtime.guarded_gates import may_be_decided
+from signet.core.runtime.graph.guarded_gates import may_be_decided
 
 
 def write_slots(outline: Outline) -> list[Chapter]:

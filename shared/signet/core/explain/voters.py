@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from signet.core.approvals.abstentions import has_only_abstentions
 from signet.core.approvals.eligibility import Origin, Seat
-from signet.core.approvals.rejecters import find_rejecter
+from signet.core.approvals.seats.abstentions import has_only_abstentions
+from signet.core.approvals.seats.rejecters import find_rejecter
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import ApprovalRecord, InstanceRecords, VoterRecord
 from signet.core.explain.outline import Outline

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from signet.core.approvals.decided_way import GivenDecision, find_standing
+from signet.core.approvals.given_decision import GivenDecision, find_standing
 from signet.core.errors import Rejected
 from signet.core.runtime.workflow import Workflow
 

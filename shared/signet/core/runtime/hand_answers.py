@@ -15,8 +15,8 @@ from signet.core.contracts.fields import Fields, IntField, StringField
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import expression_from_json, list_variables
-from signet.core.runtime.deciding_slots import list_expressions
-from signet.core.runtime.live_variables import list_readers
+from signet.core.runtime.graph.deciding_slots import list_expressions
+from signet.core.runtime.graph.live_variables import list_readers
 from signet.core.runtime.workflow import WorkflowNode
 
 # An action's answer of up to so many bytes stands in the audit row itself; a longer one has its hash there.

@@ -19,7 +19,7 @@ from signet.core.expressions import (
     template_from_json,
 )
 from signet.core.expressions.render import Render
-from signet.core.runtime.guarded_gates import (
+from signet.core.runtime.graph.guarded_gates import (
     WayAhead,
     list_guarded_gates,
     list_states_behind,
@@ -27,7 +27,7 @@ from signet.core.runtime.guarded_gates import (
     look_ahead,
     may_be_decided,
 )
-from signet.core.runtime.live_variables import (
+from signet.core.runtime.graph.live_variables import (
     list_fields_of_variables,
     list_live_variables,
     list_unasked_variables,

@@ -1,6 +1,7 @@
 """The run of a compiled workflow over one document in memory, with scripted people, events and effects.
 
 This is no second engine: decisions, tokens and projection are those of the runtime, applied to plain objects.
+No person edits the document on the way, so no variable is ever outdated.
 """
 
 from collections.abc import Mapping, Sequence

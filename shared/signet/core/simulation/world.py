@@ -9,7 +9,7 @@ from signet.core.approvals.decided_way import StatusRun
 from signet.core.contracts.contract import Contract
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
-from signet.core.runtime.guarded_gates import may_be_decided
+from signet.core.runtime.graph.guarded_gates import may_be_decided
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Projection, Step
 from signet.core.runtime.workflow import Workflow, WorkflowNode

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import MAX_CHANGES, Bench, find_bench
+from signet.core.approvals.barring_changes import MAX_CHANGES
 from signet.core.approvals.eligibility import (
     Seat,
     can_anyone_vote,
@@ -25,13 +25,14 @@ from signet.core.approvals.policy import (
     policy_of_chain,
     policy_of_node,
 )
-from signet.core.approvals.seats import (
+from signet.core.approvals.seats.assignment import (
     MAX_SEATS,
     ApproverData,
     ApproverQueries,
     list_named_people,
     list_needs,
 )
+from signet.core.approvals.seats.bench import Bench, find_bench
 from signet.core.compiler.node_configurations import Approver
 from signet.core.errors import Defect
 from signet.core.expressions import (

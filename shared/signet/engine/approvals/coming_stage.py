@@ -3,18 +3,18 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from signet.core.approvals.barring_changes import find_bench
 from signet.core.approvals.eligibility import Seat, find_people_behind
 from signet.core.approvals.entitlement import VoteCheck, list_voter_permissions
 from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy, Stage, list_asked_roles, parse_policy
-from signet.core.approvals.rejecters import ask_rejecters_again
-from signet.core.approvals.seats import (
+from signet.core.approvals.seats.assignment import (
     ApproverData,
     SeatAssignment,
     list_needs,
     seat_stage,
 )
+from signet.core.approvals.seats.bench import find_bench
+from signet.core.approvals.seats.rejecters import ask_rejecters_again
 from signet.core.approvals.votes import (
     NextAction,
     count_votes,

@@ -28,7 +28,7 @@ from signet.core.approvals.entitlement import (
     find_foreign_request,
 )
 from signet.core.approvals.policy import Policy, Stage, parse_policy
-from signet.core.approvals.seats import MAX_SEATS
+from signet.core.approvals.seats.assignment import MAX_SEATS
 from signet.core.approvals.votes import (
     NextAction,
     count_votes,

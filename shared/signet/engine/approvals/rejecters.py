@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import Bench
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_content
 from signet.core.approvals.policy import Stage
-from signet.core.approvals.rejecters import (
+from signet.core.approvals.seats.bench import Bench
+from signet.core.approvals.seats.rejecters import (
     RejectedRequest,
     RejecterStanding,
     ask_rejecters_again,

@@ -9,7 +9,7 @@ from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_content, hash_likeness
 from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.proof import RecordedVote
-from signet.core.approvals.rejecters import RejectedRequest
+from signet.core.approvals.seats.rejecters import RejectedRequest
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.approvals.subject import ApprovalSubject

@@ -10,8 +10,8 @@ from signet.core.approvals.eligibility import Seat, list_approving_voices
 from signet.core.approvals.pins import hash_content, hash_pins, list_changed_variables
 from signet.core.approvals.policy import Policy, Stage, hash_policy
 from signet.core.approvals.proof import LapsedVote
-from signet.core.approvals.rejecters import RejectedRequest
-from signet.core.approvals.seats import Deadlock, Lines, seat_escalation, seat_stage
+from signet.core.approvals.seats.assignment import Deadlock, Lines, seat_escalation, seat_stage
+from signet.core.approvals.seats.rejecters import RejectedRequest
 from signet.core.approvals.votes import count_votes
 from signet.core.runtime.document_changes import SendingBack
 from signet.core.runtime.execution import InstanceExecution

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.barring_changes import NO_BENCH, find_bench
 from signet.core.approvals.deciding_roles import list_roles_of_approval
 from signet.core.approvals.eligibility import Allowed, Seat, find_people_behind, list_approving_voices
 from signet.core.approvals.entitlement import MakeVoterEnvironment, VoteCheck
 from signet.core.approvals.policy import parse_policy
+from signet.core.approvals.seats.bench import NO_BENCH, find_bench
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.errors import SignetError

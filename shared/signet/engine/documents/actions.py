@@ -47,7 +47,7 @@ from signet.engine.documents.change import (
     window_of,
 )
 from signet.engine.documents.commands import Create, RunAction
-from signet.engine.documents.done_by_decision import refuse_erased
+from signet.engine.documents.decisions.done_by_decision import refuse_erased
 from signet.store.documents.write import DocumentRow
 
 MAX_REASON_CHARACTERS = 500

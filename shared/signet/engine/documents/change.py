@@ -20,6 +20,7 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.documents.commands import Applied, Create
+from signet.engine.documents.decisions.record import DocumentDecisions
 from signet.engine.documents.references import RefQuery, Refs
 from signet.store.documents.write import DocumentRow, TransactionContext, WorkflowOfType
 
@@ -92,11 +93,9 @@ class MutationContext:
     transaction: TransactionContext
     contract: CompiledContract
     row: DocumentRow | None
-    # The data with personal values in place of their references.
-    data: Mapping[str, Any]
+    data: Mapping[str, Any]  # with personal values in place of their references
     permissions: Sequence[str]
-    # The values of `org` in expressions.
-    org: Mapping[str, Any]
+    org: Mapping[str, Any]  # in expressions
     refs: Refs
     # What the expressions of this decision read behind refs.
     followed: frozenset[FollowedField] = frozenset()
@@ -106,6 +105,7 @@ class MutationContext:
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
     open_amendment: UUID | None = None  # where the decision depends on it
+    decisions: DocumentDecisions | None = None  # about a document that is there
 
     @property
     def is_own_workflow(self) -> bool:

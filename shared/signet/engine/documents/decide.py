@@ -51,7 +51,7 @@ from signet.engine.documents.commands import (
     Update,
     WithdrawRequest,
 )
-from signet.engine.documents.done_by_decision import refuse_erased
+from signet.engine.documents.decisions.done_by_decision import refuse_erased
 from signet.engine.documents.paused_requests import withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow

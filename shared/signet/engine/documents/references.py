@@ -5,12 +5,11 @@ They are read in one statement for all documents of a batch or a wave, and only 
 ref. Changes of the transaction itself are seen.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.approvals.decided_way import find_decision
 from signet.core.approvals.pins import Pins, point_refs
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
@@ -20,10 +19,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
-from signet.store.approvals.decided_ways import list_status_runs
-from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
-from signet.store.documents.personal_values import list_erased_since
 from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
 
 STATUS = "status"
@@ -121,33 +117,6 @@ class Refs:
             for field, document in wanted.items()
             if (values := self._find(document)) is not None
         }
-
-    def has_decisions(self, document_id: UUID) -> bool:
-        """Return whether people have decided about the document, or about what an action made it of."""
-        return bool(list_given_decisions(self._connection, self._tenant_id, [document_id]).get(document_id))
-
-    def comes_of_approved(self, document_id: UUID) -> bool:
-        """Return whether an action made the document of one about which people had decided."""
-        given = list_given_decisions(self._connection, self._tenant_id, [document_id])
-        return any(decision.origin_id is not None for decision in given.get(document_id, ()))
-
-    def find_decision(self, document_id: UUID) -> int | None:
-        """Find from which version on acts count for one decision; None where nobody has decided."""
-        runs = list_status_runs(self._connection, self._tenant_id, [document_id]).get(document_id, ())
-        since = find_decision(runs)
-        return 0 if since is None and self.comes_of_approved(document_id) else since
-
-    def find_erased_since(
-        self, document_id: UUID, fields: Collection[str], find_decided: Callable[[UUID], int | None]
-    ) -> frozenset[str]:
-        """Find which fields of a document were erased since people decided about it or its origin."""
-        key = self._connection, self._tenant_id, document_id, fields
-        if not list_erased_since(*key, 1):
-            return frozenset()
-        since = find_decided(document_id)
-        if since is None and not self.comes_of_approved(document_id):
-            return frozenset()
-        return list_erased_since(*key, since or 1)
 
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         found, values = self._find_document(wanted), self._find(wanted)

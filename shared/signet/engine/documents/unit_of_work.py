@@ -54,7 +54,8 @@ from signet.engine.documents.command_checks import (
 )
 from signet.engine.documents.commands import Applied, ConcludeTransition, Create, Mode, Operation, Outcome
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
-from signet.engine.documents.done_by_decision import refuse_by_hand
+from signet.engine.documents.decisions.done_by_decision import refuse_by_hand
+from signet.engine.documents.decisions.record import DocumentDecisions
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
@@ -164,6 +165,7 @@ class DocumentUnitOfWork:
             self.pins.of(row.id) if row else {},
             self.persons.behind(principal.behind) if principal.is_key else None,
             self._open_amendments.get(row.id) if row else None,
+            DocumentDecisions(self.connection, self._tenant_id, row.id) if row else None,
         )
 
     def run(
@@ -259,10 +261,8 @@ class DocumentUnitOfWork:
         self._take(advance(self._add(change), self.transaction.now))
         for part in change.parts:
             if part.before is None:
-                after = part.after
-                self.refs.add_made(
-                    part.contract, part.document_id, after.status, after.data, part.responsible
-                )
+                after, made = part.after, (part.contract, part.document_id)
+                self.refs.add_made(*made, after.status, after.data, part.responsible)
         return to_applied(change)
 
     def _add(self, change: DocumentChange) -> list[AddedChange]:

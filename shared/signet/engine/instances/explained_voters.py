@@ -19,8 +19,8 @@ from signet.core.approvals.eligibility import NOT_ASKED, Allowed, Seat, list_app
 from signet.core.approvals.entitlement import VoteCheck
 from signet.core.approvals.named_seats import list_gap_remedies, list_named_remedies
 from signet.core.approvals.policy import Policy, Stage, parse_policy
-from signet.core.approvals.rejecters import ask_rejecters_again, join_rejected_seats
-from signet.core.approvals.seats import Deadlock, UnseatedApprover
+from signet.core.approvals.seats.assignment import Deadlock, UnseatedApprover
+from signet.core.approvals.seats.rejecters import ask_rejecters_again, join_rejected_seats
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.explain.instance_record import (

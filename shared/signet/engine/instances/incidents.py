@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.decided_way import GivenDecision, StatusRun, find_decision, read_way
+from signet.core.approvals.decided_way import StatusRun, find_decision, read_way
+from signet.core.approvals.given_decision import GivenDecision
 from signet.core.documents.amendments import ORIGINAL_GONE
 from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import AcceptedAct, IncidentRecord

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from psycopg.rows import scalar_row
 
-from signet.core.approvals.decided_way import GivenDecision
+from signet.core.approvals.given_decision import GivenDecision
 from signet.store.database import Connection
 from signet.store.statements import Statements
 

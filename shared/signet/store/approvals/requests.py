@@ -11,7 +11,7 @@ from psycopg.rows import class_row, scalar_row
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import Pins
-from signet.core.approvals.rejecters import RejectedRequest
+from signet.core.approvals.seats.rejecters import RejectedRequest
 from signet.core.compiler.node_configurations import Vote
 from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.core.tenants.responsible import ResponsiblePersons

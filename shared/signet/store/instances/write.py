@@ -14,6 +14,7 @@ from signet.ids import created_at_of
 from signet.store.database import Connection
 from signet.store.instances.waves import InstanceRow, OpenStepRow
 from signet.store.json_values import to_json
+from signet.store.outbox.given_back import GAP_SECONDS
 from signet.store.pipeline import DeferredStatement
 from signet.store.statements import Statements
 
@@ -193,11 +194,12 @@ def list_stuck(
     limit: int,
     after: tuple[datetime, UUID] | None = None,
 ) -> list[StuckRow]:
-    connection.execute(_SQL.plan_for_many)
+    connection.execute(_SQL.plan_by_instance)
     after_at, after_id = after or (None, None)
     values = {
         "tenant_id": tenant_id,
         "idle_seconds": idle_seconds,
+        "gap_seconds": GAP_SECONDS,
         "limit": limit,
         "after_at": after_at,
         "after_id": after_id,

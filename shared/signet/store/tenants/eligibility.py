@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
 
-from signet.core.approvals.barring_changes import NO_BENCH, Bench
+from signet.core.approvals.seats.bench import NO_BENCH, Bench
 from signet.core.tenants.eligibility_changes import ChangeAuthor, EligibilityChange
 from signet.core.tenants.permissions import OWN_RESOURCES
 from signet.ids import make_id

@@ -172,6 +172,34 @@ def test_the_remedies_are_named_the_likeliest_first(
     assert set(stuck.remedies) == set(REMEDIES)
 
 
+@pytest.mark.parametrize(
+    ("assignment", "is_found"),
+    [
+        ("due_at = now() + interval '1 minute'", True),
+        ("status = 'processing', claim_id = id, lease_until = now() + interval '1 minute'", True),
+        ("due_at = now() - interval '16 minutes'", False),
+    ],
+)
+def test_what_is_given_back_is_found_though_it_only_waits(
+    company: Company,
+    worker: Worker,
+    instances: Instances,
+    admin: Admin,
+    assignment: LiteralString,
+    is_found: bool,
+) -> None:
+    """Leave out what nobody has tried for long: a worker that is away gives nothing back."""
+    instance_id = instance_of(create(company, worker))
+    instances.wake(operator(company), instance_id)
+    assert found(company, instances, admin) == []
+    admin.execute(
+        "UPDATE workflow_events_outbox SET given_back = 3, given_back_since = now() - interval '1 hour',"
+        " given_back_code = 'DATABASE_CONTENDED' WHERE status = 'pending'"
+    )
+    admin.execute(f"UPDATE workflow_events_outbox SET {assignment} WHERE status = 'pending'".encode())
+    assert found(company, instances, admin) == ([(instance_id, "given_back")] if is_found else [])
+
+
 # --- not stuck ---
 
 

@@ -155,7 +155,7 @@ def instance_probes() -> Iterator[Probe]:
     yield Probe(
         f"{table}_by_status",
         INSTANCES["list_stuck"],
-        {"idle_seconds": 60, "limit": 50, "after_at": None, "after_id": None},
+        {"idle_seconds": 60, "gap_seconds": 900, "limit": 50, "after_at": None, "after_id": None},
     )
     yield from instance_list_probes(table)
     for name in ("find_instance", "read_compiled_of_instance"):

@@ -1,4 +1,4 @@
-"""The search for stuck instances: it reads open rows once and no ended ones, also without statistics."""
+"""The search for stuck instances: it reads what is open once, and what ended not, also without statistics."""
 
 from collections.abc import Iterator
 from typing import Any, LiteralString
@@ -11,10 +11,12 @@ from signet.store.database import Database
 from signet.store.instances import write as instances
 from signet.store.instances.write import list_stuck
 from signet.store.statements import Statements
+from tests.support.database.queue_rows import BY_NAME
+from tests.support.dead_rows import DEAD_ROWS, count_buffers, leave_dead_rows, leave_ended, old_snapshot
 
 TENANT = UUID(int=7)
-WAITING, LIVE_TRIGGERS, STUCK = 2_000, 20, 3
-# Ended steps and completed triggers; none of them may be read.
+WAITING, LIVE_TRIGGERS, STUCK, FEW = 2_000, 20, 3, 50
+# Ended steps and completed triggers. Of them, triggers of what may be stuck are read, and nothing else.
 ENDED_EACH = 5
 FILL: tuple[LiteralString, ...] = (
     "SET session_replication_role = replica",
@@ -49,18 +51,16 @@ FILL: tuple[LiteralString, ...] = (
 )
 
 
-@pytest.fixture
-def filled(superuser: psycopg.Connection[tuple[object, ...]]) -> psycopg.Connection[tuple[object, ...]]:
+def fill(superuser: psycopg.Connection[tuple[object, ...]], waiting: int) -> None:
     values = {
         "tenant": TENANT,
-        "waiting": WAITING,
+        "waiting": waiting,
         "live": LIVE_TRIGGERS,
         "stuck": STUCK,
         "ended": ENDED_EACH,
     }
     for statement in FILL:
         superuser.execute(statement, values)
-    return superuser
 
 
 def walk(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -80,13 +80,21 @@ def count_read(plan: dict[str, Any], table: str) -> int:
 
 @pytest.mark.parametrize("is_analysed", [False, True])
 def test_only_what_is_open_is_read_and_only_once(
-    database: Database, filled: psycopg.Connection[tuple[object, ...]], is_analysed: bool
+    database: Database, superuser: psycopg.Connection[tuple[object, ...]], is_analysed: bool
 ) -> None:
+    fill(superuser, WAITING)
     if is_analysed:
-        filled.execute("ANALYZE")
+        superuser.execute("ANALYZE")
     statements, values = (
         Statements(instances.__file__),
-        {"tenant_id": TENANT, "idle_seconds": 600, "limit": 100, "after_at": None, "after_id": None},
+        {
+            "tenant_id": TENANT,
+            "idle_seconds": 600,
+            "gap_seconds": 900,
+            "limit": 100,
+            "after_at": None,
+            "after_id": None,
+        },
     )
     with database.transaction(TENANT) as connection:
         assert len(list_stuck(connection, TENANT, idle_seconds=600, limit=100)) == STUCK
@@ -97,5 +105,26 @@ def test_only_what_is_open_is_read_and_only_once(
     plan = explained[0][0]["Plan"]  # type: ignore[index]
     assert count_read(plan, "workflow_instances") == WAITING
     assert count_read(plan, "workflow_step_executions") == WAITING
-    assert count_read(plan, "workflow_events_outbox") <= 2 * LIVE_TRIGGERS
-    assert not any(node["Node Type"] == "Nested Loop" for node in walk(plan))
+    assert count_read(plan, "workflow_events_outbox") <= LIVE_TRIGGERS + (LIVE_TRIGGERS + STUCK) * ENDED_EACH
+
+
+@pytest.mark.parametrize("what", ["events", "effects", "steps", "requests"])
+def test_an_old_snapshot_does_not_make_it_grow(
+    database: Database, superuser: psycopg.Connection[tuple[object, ...]], owner_url: str, what: str
+) -> None:
+    def count() -> int:
+        with database.transaction(TENANT) as connection:
+            return count_buffers(
+                connection, lambda: list_stuck(connection, TENANT, idle_seconds=600, limit=100)
+            )
+
+    fill(superuser, FEW)
+    superuser.execute("SET session_replication_role = origin")
+    count()  # The first one of a session reads the catalogue too.
+    without = count()
+    with old_snapshot(owner_url):
+        if what in BY_NAME:
+            leave_dead_rows(superuser, what, TENANT)
+        else:
+            leave_ended(superuser, what, TENANT)
+        assert count() <= 3 * without < DEAD_ROWS

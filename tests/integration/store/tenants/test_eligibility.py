@@ -8,7 +8,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from signet.core.approvals.barring_changes import Bench
+from signet.core.approvals.seats.bench import Bench
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import COMMAND_LINE, ELIGIBILITY_KINDS, EligibilityChange
 from signet.core.tenants.principal import Principal

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.approvals.barring_changes import Bench
+from signet.core.approvals.seats.bench import Bench
 from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.core.tenants.tenant_file import Member
 from signet.engine.tenants.members import Members

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.named_seats import list_gap_remedies, list_named_remedies
-from signet.core.approvals.seats import UnseatedApprover, UnseatedReason
+from signet.core.approvals.seats.assignment import UnseatedApprover, UnseatedReason
 from tests.support.core.approval_policies import expression, make_stage, role
 from tests.unit.core.approvals.test_entitlement import CHECK
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.core.approvals.eligibility import Seat, SeatStatus
-from signet.core.approvals.seats import Deadlock
+from signet.core.approvals.seats.assignment import Deadlock
 from signet.core.approvals.votes import (
     OPEN,
     Next,

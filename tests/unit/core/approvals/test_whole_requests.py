@@ -18,7 +18,7 @@ from signet.core.approvals.eligibility import (
     choose_seat,
 )
 from signet.core.approvals.policy import Policy
-from signet.core.approvals.seats import ApproverData, Deadlock, seat_escalation, seat_stage
+from signet.core.approvals.seats.assignment import ApproverData, Deadlock, seat_escalation, seat_stage
 from signet.core.approvals.votes import (
     Next,
     NextAction,

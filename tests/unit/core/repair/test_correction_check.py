@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.approvals.decided_way import GivenDecision
+from signet.core.approvals.given_decision import GivenDecision
 from signet.core.repair.correction_check import check_correction
 from tests.unit.core.runtime.test_execution import approval, load
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from signet.core.runtime.approval_control import count_missing
+from signet.core.runtime.required_approvals import count_missing
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 GATE = cast(WorkflowNode, SimpleNamespace(id="g"))

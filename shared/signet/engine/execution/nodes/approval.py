@@ -6,7 +6,7 @@ The request is the authority; the step waits for it.
 from collections.abc import Mapping
 from typing import Any
 
-from signet.core.approvals.seats import Deadlock
+from signet.core.approvals.seats.assignment import Deadlock
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import conclude
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from signet.core.approvals.abstentions import list_seats_for_others
 from signet.core.approvals.policy import Stage
-from signet.core.approvals.seats import Deadlock
+from signet.core.approvals.seats.abstentions import list_seats_for_others
+from signet.core.approvals.seats.assignment import Deadlock
 from signet.core.approvals.votes import (
     NextAction,
     count_votes,

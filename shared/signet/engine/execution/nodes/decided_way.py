@@ -13,7 +13,7 @@ from signet.core.runtime.document_changes import DocumentState
 from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.documents.done_by_decision import read_unasked
+from signet.engine.documents.decisions.done_by_decision import read_unasked
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.decided_ways import list_status_runs
 
@@ -83,7 +83,7 @@ def _read_unasked(context: InstanceContext) -> str | None:
     documents = context.documents
     contract = documents.contract_of(document).contract
     read_way = partial(read_decided_way, context)
-    return read_unasked(documents.connection, documents.refs, context.tenant_id, document, contract, read_way)
+    return read_unasked(documents.connection, context.tenant_id, document, contract, read_way)
 
 
 def _list_new_gates(context: InstanceContext) -> Iterator[Step]:

@@ -10,12 +10,13 @@ from signet.core.documents.rules import CompiledRule, RejectAction
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment, FollowedField
 from signet.core.expressions.actors import PersonsBehind, find_person_against
-from signet.core.runtime.guarded_gates import may_be_decided
+from signet.core.runtime.graph.guarded_gates import may_be_decided
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.workflow import Workflow
 from signet.core.runtime.workflow_reads import deciding_fields_of, followed_fields, sources_of
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.change import format_moment
+from signet.engine.documents.decisions.record import DocumentDecisions
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.store.documents.write import DocumentRow
@@ -51,8 +52,10 @@ class ExpressionEnvironment:
         """Return whether people decide about it by requests, or have decided about it or its origin."""
         if document is None:
             return False
-        contract = self.documents.contract_of(document).contract
-        return may_be_decided(workflow.content, contract) or self.documents.refs.has_decisions(document.id)
+        if may_be_decided(workflow.content, self.documents.contract_of(document).contract):
+            return True
+        record = DocumentDecisions(self.documents.connection, self.caller.principal.tenant_id, document.id)
+        return bool(record.given)
 
     def list_ref_queries(self, workflow: Workflow, document: DocumentRow | None) -> Iterator[RefQuery]:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""

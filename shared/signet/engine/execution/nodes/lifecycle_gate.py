@@ -10,11 +10,11 @@ from signet.core.approvals.pins import Pins, carry_pins
 from signet.core.approvals.proof import LapsedVote
 from signet.core.documents.amendments import MOVEMENTS
 from signet.core.errors import Defect, Rejected
-from signet.core.runtime.approval_control import count_missing
 from signet.core.runtime.decisions import Decision, decide, refuse_gate
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
+from signet.core.runtime.required_approvals import count_missing
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.tenants.principal import describe_absence
 from signet.engine.documents.change import DocumentChange

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from signet.core.repair.kept_items import is_kept
-from signet.core.runtime.deciding_slots import EVERY
+from signet.core.runtime.graph.deciding_slots import EVERY
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.documents.write import DocumentRow

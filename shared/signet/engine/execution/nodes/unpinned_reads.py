@@ -16,6 +16,7 @@ from signet.core.documents.personal_data import (
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.runtime.workflow_reads import TELLING, read_by, read_by_conditions, read_to_choose
+from signet.engine.documents.decisions.record import DocumentDecisions
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way
 from signet.store.approvals.requests import find_approving_instance
@@ -51,9 +52,8 @@ def find_erased_read(context: InstanceContext, node: WorkflowNode) -> str | None
     gaps = list_gaps(read, personal, resolve_personal(document.data, document.personal or {}))
     if not gaps:
         return None
-    erased = documents.refs.find_erased_since(
-        document.id, gaps, lambda _: read_decided_way(context).decided_since
-    )
+    record = DocumentDecisions(documents.connection, context.tenant_id, document.id)
+    erased = record.find_erased_since(gaps, lambda: read_decided_way(context).decided_since)
     return f"{READS_ERASED}: {describe_erased(node.id, erased)}" if erased else None
 
 

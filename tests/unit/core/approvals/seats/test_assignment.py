@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.foreign_seats import comes_by_line, is_drawn, is_handed
-from signet.core.approvals.seats import (
+from signet.core.approvals.seats.assignment import (
     MAX_SEATS,
     ApproverData,
     Deadlock,
@@ -22,6 +21,7 @@ from signet.core.approvals.seats import (
     seat_escalation,
     seat_stage,
 )
+from signet.core.approvals.seats.foreign_seats import comes_by_line, is_drawn, is_handed
 from signet.core.compiler.node_configurations import Escalation, Quorum
 from tests.support.core.approval_policies import expression, make_stage, manager, role, sit, user
 

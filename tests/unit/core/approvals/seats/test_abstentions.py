@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from signet.core.approvals.abstentions import has_only_abstentions, list_seats_for_others
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.seats import MAX_SEATS
+from signet.core.approvals.seats.abstentions import has_only_abstentions, list_seats_for_others
+from signet.core.approvals.seats.assignment import MAX_SEATS
 from tests.support.core.approval_policies import make_stage, role
 
 STAGE = make_stage(role("finance"))

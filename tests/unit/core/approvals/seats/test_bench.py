@@ -1,7 +1,7 @@
 """The bench of a stage: the people that it asks, and what their votes need."""
 
-from signet.core.approvals.barring_changes import Bench, find_bench
 from signet.core.approvals.eligibility import Seat
+from signet.core.approvals.seats.bench import Bench, find_bench
 from tests.unit.core.contracts.test_compiled_contract import load
 
 SEATS = (Seat(1, 0, holder_user_id="dina", status="approved"), Seat(1, 1, holder_role="finance"))

@@ -9,7 +9,7 @@ import pytest
 from signet.core.approvals.barring_changes import MAX_CHANGES
 from signet.core.approvals.eligibility import Seat, SeatStatus
 from signet.core.approvals.pins import hash_content
-from signet.core.approvals.rejecters import (
+from signet.core.approvals.seats.rejecters import (
     RejectedRequest,
     RejecterStanding,
     ask_rejecters_again,

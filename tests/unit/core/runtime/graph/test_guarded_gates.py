@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from signet.core.runtime.guarded_gates import list_guarded_gates, list_states_behind, list_windows_behind
+from signet.core.runtime.graph.guarded_gates import (
+    list_guarded_gates,
+    list_states_behind,
+    list_windows_behind,
+)
 
 KINDS = {
     "s": "state",

@@ -6,7 +6,7 @@ import pytest
 
 from signet.core.expressions import expression_to_json
 from signet.core.expressions.syntax_tree import Name
-from signet.core.runtime.deciding_slots import list_deciding_slots
+from signet.core.runtime.graph.deciding_slots import list_deciding_slots
 from tests.support.core.valid_workflow import CONTRACT, edge
 from tests.unit.core.repair.test_move_check import Change, load
 

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from signet.core.approvals.barring_changes import MAX_CHANGES
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.foreign_seats import is_drawn
 from signet.core.approvals.policy import Stage
+from signet.core.approvals.seats.foreign_seats import is_drawn
 from signet.core.tenants.eligibility_changes import EligibilityChange
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
-from signet.core.approvals.decided_way import DecidedWay, StatusRun, read_way
+from signet.core.approvals.decided_way import DecidedWay, read_way
 from signet.core.approvals.unasked_content import describe_unasked, list_accepted, refuse_unasked
 from signet.core.contracts.alike_actions import list_alike_actions
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -20,8 +20,7 @@ from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.change import MutationContext
 from signet.engine.documents.commands import Operation, RequestTransition, RunAction
-from signet.engine.documents.references import Refs
-from signet.store.approvals.decided_ways import list_status_runs
+from signet.engine.documents.decisions.record import DocumentDecisions
 from signet.store.approvals.typed_values import find_first_original, list_typed_over
 from signet.store.database import Connection
 from signet.store.documents.action_runs import read_action_runs
@@ -41,10 +40,11 @@ def refuse_by_hand(
     It is asked of an action that makes documents. Actions that make the same are one.
     """
     row, tenant_id = context.row, context.caller.principal.tenant_id
-    if row is None or context.is_own_workflow or not isinstance(operation, RunAction):
+    record = context.decisions
+    if row is None or record is None or context.is_own_workflow or not isinstance(operation, RunAction):
         return None
-    known = connection, context.refs, tenant_id, row, context.contract.contract
-    unasked = read_unasked(*known, partial(_read_way, connection, context, row))
+    known = connection, tenant_id, row, context.contract.contract
+    unasked = read_unasked(*known, lambda: read_way(record.runs, lambda status: False))
     if unasked is not None:
         return refuse_unasked(unasked)
     if context.contract.contract.actions[operation.action].repeats is not None:
@@ -58,7 +58,7 @@ def refuse_by_hand(
         is_drawn = not workflow.run_actions.isdisjoint(alike)
     if runs.last_version is None and not is_drawn:
         return None
-    since = context.refs.find_decision(row.id)
+    since = record.find_decision()
     if since is None or not (is_drawn or (runs.last_version or 0) >= since):
         return None
     why = "a step of the workflow runs it" if is_drawn else "it has made documents since people decided"
@@ -68,7 +68,6 @@ def refuse_by_hand(
 
 def read_unasked(
     connection: Connection,
-    refs: Refs,
     tenant_id: UUID,
     row: DocumentRow,
     contract: Contract,
@@ -86,7 +85,7 @@ def read_unasked(
     if not is_amendment and not typed_over:
         return None
     origin = find_first_original(connection, tenant_id, row.id) if is_amendment else row.id
-    if not refs.comes_of_approved(origin):
+    if not DocumentDecisions(connection, tenant_id, origin).comes_of_approved:
         return None
     way = read_decided_way()
     if way.is_decided:
@@ -94,24 +93,16 @@ def read_unasked(
     return describe_unasked(is_amendment=is_amendment, is_decided=way.is_decided, typed_over=typed_over)
 
 
-def _read_way(connection: Connection, context: MutationContext, row: DocumentRow) -> DecidedWay:
-    return read_way(_list_runs(connection, context, row), lambda status: False)
-
-
-def _list_runs(connection: Connection, context: MutationContext, row: DocumentRow) -> Sequence[StatusRun]:
-    return list_status_runs(connection, context.caller.principal.tenant_id, [row.id]).get(row.id, ())
-
-
 def refuse_erased(operation: RequestTransition | RunAction, context: MutationContext) -> Rejected | None:
     """Refuse a request or an action whose conditions would read a value that was erased since people decided.
 
     Only a personal field that holds nothing costs a statement. Of a step, its node has looked.
     """
-    row, personal = context.row, context.contract.personal_fields
-    if row is None or context.is_own_workflow or not personal:
+    record, personal = context.decisions, context.contract.personal_fields
+    if record is None or context.is_own_workflow or not personal:
         return None
     gaps = list_gaps(list_own_fields(_list_conditions(operation, context.contract)), personal, context.data)
-    erased = context.refs.find_erased_since(row.id, gaps, context.refs.find_decision) if gaps else None
+    erased = record.find_erased_since(gaps, record.find_decision) if gaps else None
     if not erased:
         return None
     remedy = "Amend the document, so that people decide without the value. Or publish a condition without it."

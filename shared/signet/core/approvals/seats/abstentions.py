@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Stage
-from signet.core.approvals.seats import MAX_SEATS
+from signet.core.approvals.seats.assignment import MAX_SEATS
 
 
 def has_only_abstentions(seats: Sequence[Seat]) -> bool:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from signet.core.approvals.eligibility import Seat
-from signet.core.approvals.foreign_seats import find_foreign_seat, find_other_bench
+from signet.core.approvals.seats.foreign_seats import find_foreign_seat, find_other_bench
 from tests.support.core.approval_policies import make_stage, role, user
 
 BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)

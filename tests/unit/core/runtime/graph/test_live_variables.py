@@ -11,7 +11,7 @@ from signet.core.expressions.syntax import parse_expression
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.expressions.template import parse_template
 from signet.core.expressions.types import ANY
-from signet.core.runtime.live_variables import (
+from signet.core.runtime.graph.live_variables import (
     list_fields_of_variables,
     list_live_variables,
     list_unasked_variables,

@@ -17,7 +17,7 @@ from signet.core.expressions import (
     list_variables,
     template_from_json,
 )
-from signet.core.runtime.deciding_slots import EVERY, list_expressions, list_names, list_read
+from signet.core.runtime.graph.deciding_slots import EVERY, list_expressions, list_names, list_read
 
 # What they decide may depend on each field of the document.
 _DECIDING_BY_ALL = ("approval", "rule")
