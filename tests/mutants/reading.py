@@ -9,6 +9,9 @@ UNIT = "shared/signet/engine/documents/unit_of_work.py"
 READ = "tests/scenarios/authority/test_persons_of_references.py::test_"
 FAILURES = "tests/scenarios/authority/test_failures_choose_no_way.py::test_"
 ENVIRONMENT = "shared/signet/engine/execution/nodes/expression_environment.py"
+LEFT = "tests/scenarios/authority/test_left_as_it_was.py::test_"
+LED_PAST = f"{LEFT}who_leads_past_the_step_does_not_approve_what_reads_its_field"
+REFERENCED = "shared/signet/store/documents/referenced.sql"
 HANDLER = "shared/signet/engine/execution/nodes/handler.py"
 
 READING: Sequence[Mutation] = (
@@ -23,7 +26,7 @@ READING: Sequence[Mutation] = (
     Mutation(
         "a deleted document has no authors",
         3,
-        "shared/signet/store/documents/write.sql",
+        REFERENCED,
         "WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[])\n",
         "WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL\n",
         (f"{READ}who_deletes_what_a_condition_reads_does_not_approve_what_it_let_past",),
@@ -106,9 +109,68 @@ READING: Sequence[Mutation] = (
         "who has a step refused chooses the way of what was approved",
         3,
         ENVIRONMENT,
-        " or self.documents.refs.has_decisions(document.id)",
+        " or refs.has_decisions(document.id)",
         "",
         (f"{FAILURES}who_makes_a_step_fail_chooses_no_way_though_its_workflow_asks_nobody",),
+    ),
+    Mutation(
+        "who has a step refused chooses what others read",
+        3,
+        ENVIRONMENT,
+        "return is_decided or refs.is_read(document.entity_type)",
+        "return is_decided",
+        (f"{LEFT}who_makes_the_step_of_what_is_read_fail_leaves_nobody_out",),
+    ),
+    Mutation(
+        "what a step has left as it was has who typed it alone",
+        3,
+        "shared/signet/store/documents/referenced.py",
+        "self.wrote.union(persons) if field in self.left_to_steps else frozenset(persons)",
+        "frozenset(persons)",
+        (
+            LED_PAST,
+            f"{LEFT}who_kept_the_status_does_not_approve_what_reads_it",
+        ),
+    ),
+    Mutation(
+        "what a node's action may write is not known",
+        3,
+        REFERENCED,
+        "->> 'kind' = 'update'\n",
+        "->> 'kind' = 'nothing'\n",
+        (f"{LED_PAST}[a condition before the gate]",),
+    ),
+    Mutation(
+        "what a function in Python may write is not known",
+        3,
+        REFERENCED,
+        "->> 'kind' = 'python'\n",
+        "->> 'kind' = 'nothing'\n",
+        (f"{LED_PAST}[a function in Python]",),
+    ),
+    Mutation(
+        "what a rule may set is not known",
+        3,
+        REFERENCED,
+        "action -> 'values' ? field",
+        "false",
+        (f"{LED_PAST}[a rule that sets]",),
+    ),
+    Mutation(
+        "a status is who changed it last's own",
+        3,
+        REFERENCED,
+        "WHERE field = 'status'\n",
+        "WHERE false\n",
+        (f"{LEFT}who_kept_the_status_does_not_approve_what_reads_it",),
+    ),
+    Mutation(
+        "who has become an editor in this wave is not behind what it reads",
+        3,
+        "shared/signet/engine/documents/references.py",
+        "referenced = replace(stored, wrote=stored.wrote | _list_authors(held))",
+        "referenced = stored",
+        (f"{LEFT}who_leads_past_the_step_in_the_same_wave_does_not_approve",),
     ),
     Mutation(
         "who takes the secret of an endpoint chooses the way",

@@ -6,7 +6,7 @@ ref. Changes of the transaction itself are seen.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
@@ -23,8 +23,10 @@ from signet.engine.documents.commands import Operation, RunAction
 from signet.store.approvals.decided_ways import list_status_runs
 from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
+from signet.store.definitions.read import list_readers
 from signet.store.documents.personal_values import list_erased_since
-from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
+from signet.store.documents.referenced import ReferencedDocument, read_referenced
+from signet.store.documents.write import DocumentRow, read_last_pins
 
 STATUS = "status"
 FindContract = Callable[[Operation, DocumentRow], CompiledContract | None]
@@ -97,7 +99,7 @@ class Refs:
         self._made = dict(before)
 
     def persons_of(self, query: RefQuery) -> ResponsiblePersons:
-        """Return who last changed what the query reads."""
+        """Return who stands behind what the query reads."""
         self.load([query])
         return frozenset().union(*(self._find_persons(wanted) for wanted in _list_wanted(query).values()))
 
@@ -125,6 +127,10 @@ class Refs:
     def has_decisions(self, document_id: UUID) -> bool:
         """Return whether people have decided about the document, or about what an action made it of."""
         return bool(list_given_decisions(self._connection, self._tenant_id, [document_id]).get(document_id))
+
+    def is_read(self, entity_type: str) -> bool:
+        """Return whether a contract lets documents read those of this type."""
+        return bool(list_readers(self._connection, self._tenant_id, entity_type, 1))
 
     def comes_of_approved(self, document_id: UUID) -> bool:
         """Return whether an action made the document of one about which people had decided."""
@@ -173,9 +179,10 @@ class Refs:
         return row if row is not None and row.status != AMENDED else None
 
     def _find_persons(self, wanted: _Wanted) -> ResponsiblePersons:
-        """Return who last changed these fields; of a document that this transaction changes, its authors.
+        """Return who stands behind these fields; of a document that this transaction changes, its authors.
 
-        Who deletes a document changes what is read of it too.
+        Everybody who wrote it is behind what its steps may write. Who deletes a document changes what is read
+        of it too.
         """
         referenced, held = self._find_document(wanted), self._hold(wanted.document_id)
         if held is not None and wanted not in self._read:
@@ -183,7 +190,7 @@ class Refs:
             self._read[wanted] = read.get(wanted.document_id)
         stored = self._read.get(wanted)
         if held is not None and stored is not None and stored.version == held.version:
-            referenced = stored
+            referenced = replace(stored, wrote=stored.wrote | _list_authors(held))
         return (
             frozenset(person for name in wanted.reads for person in referenced.persons_of(name))
             if referenced is not None
@@ -284,5 +291,9 @@ def _make_referenced(row: DocumentRow) -> ReferencedDocument:
         row.snapshot_hash,
         row.data,
         {},
-        row.creator_responsible | row.editor_responsible,
+        _list_authors(row),
     )
+
+
+def _list_authors(row: DocumentRow) -> ResponsiblePersons:
+    return row.creator_responsible | row.editor_responsible

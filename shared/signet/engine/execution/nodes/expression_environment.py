@@ -48,11 +48,15 @@ class ExpressionEnvironment:
         self._shared = None
 
     def has_deciders(self, workflow: Workflow, document: DocumentRow | None) -> bool:
-        """Return whether people decide about it by requests, or have decided about it or its origin."""
+        """Return whether people decide about it by requests, have decided about it or its origin, or read it.
+
+        What they decide about another document may rest on what the workflow here has left as it was.
+        """
         if document is None:
             return False
-        contract = self.documents.contract_of(document).contract
-        return may_be_decided(workflow.content, contract) or self.documents.refs.has_decisions(document.id)
+        contract, refs = self.documents.contract_of(document).contract, self.documents.refs
+        is_decided = may_be_decided(workflow.content, contract) or refs.has_decisions(document.id)
+        return is_decided or refs.is_read(document.entity_type)
 
     def list_ref_queries(self, workflow: Workflow, document: DocumentRow | None) -> Iterator[RefQuery]:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""
