@@ -1,4 +1,4 @@
-"""What another document's workflow has left as it was: who kept its step from acting stands behind that."""
+"""Values that another document's workflow has left as they were: who kept its step back is behind them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -211,7 +211,7 @@ def test_where_the_step_acts_the_boss_is_asked(stage: WorkflowStage) -> None:
 
 
 def test_what_no_step_may_write_has_who_typed_it(stage: WorkflowStage) -> None:
-    """The lawful way: nobody's workflow would have set the tier, whatever vlad has written of the vendor."""
+    """The lawful way: no step would have set the tier and vlad has written of the vendor."""
     group = stage.publish()
     vendor = stage.publish(contract_of(group), checks=where(OF_GROUP, PLAIN))
     grouped, supplier = supply(stage, vendor, group)
@@ -273,7 +273,7 @@ FAILURES = {"KEY_TAKEN": fail_by_key, "RULE_REJECTED": fail_by_rule, "PERMISSION
 def test_who_makes_the_step_of_what_is_read_fail_leaves_nobody_out(
     stage: WorkflowStage, code: str, who: str
 ) -> None:
-    """Nobody is asked about the vendor. Carl is the clerk, whose order the boss is to see."""
+    """The vendor's own workflow asks no people. Carl is the clerk, whose order the boss is to see."""
     vendor, supplier, mend = FAILURES[code](stage, who)
     order = publish_order(stage, vendor)
     submit(stage, supplier, "mia")
