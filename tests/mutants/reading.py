@@ -165,12 +165,15 @@ READING: Sequence[Mutation] = (
         (f"{LEFT}who_kept_the_status_does_not_approve_what_reads_it",),
     ),
     Mutation(
-        "who has become an editor in this wave is not behind what it reads",
+        "who has become an editor in this transaction is not behind what is read",
         3,
         "shared/signet/engine/documents/references.py",
         "referenced = replace(stored, wrote=stored.wrote | _list_authors(held))",
         "referenced = stored",
-        (f"{LEFT}who_leads_past_the_step_in_the_same_wave_does_not_approve",),
+        (
+            "tests/integration/engine/documents/test_references.py::test_"
+            "who_becomes_an_editor_in_the_transaction_is_behind_what_steps_may_write",
+        ),
     ),
     Mutation(
         "who takes the secret of an endpoint chooses the way",
