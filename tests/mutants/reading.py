@@ -12,6 +12,7 @@ ENVIRONMENT = "shared/signet/engine/execution/nodes/expression_environment.py"
 LEFT = "tests/scenarios/authority/test_left_as_it_was.py::test_"
 LED_PAST = f"{LEFT}who_leads_past_the_step_does_not_approve_what_reads_its_field"
 REFERENCED = "shared/signet/store/documents/referenced.sql"
+MIGRATION = "migrations/0074_list_fields_of_steps.sql"
 HANDLER = "shared/signet/engine/execution/nodes/handler.py"
 
 READING: Sequence[Mutation] = (
@@ -125,7 +126,7 @@ READING: Sequence[Mutation] = (
         "what a step has left as it was has who typed it alone",
         3,
         "shared/signet/store/documents/referenced.py",
-        "self.wrote.union(persons) if field in self.left_to_steps else frozenset(persons)",
+        "self.wrote.union(persons) if self._is_left_to_steps(field) else frozenset(persons)",
         "frozenset(persons)",
         (
             LED_PAST,
@@ -135,7 +136,7 @@ READING: Sequence[Mutation] = (
     Mutation(
         "what a node's action may write is not known",
         3,
-        REFERENCED,
+        MIGRATION,
         "->> 'kind' = 'update'\n",
         "->> 'kind' = 'nothing'\n",
         (f"{LED_PAST}[a condition before the gate]",),
@@ -143,7 +144,7 @@ READING: Sequence[Mutation] = (
     Mutation(
         "what a function in Python may write is not known",
         3,
-        REFERENCED,
+        MIGRATION,
         "->> 'kind' = 'python'\n",
         "->> 'kind' = 'nothing'\n",
         (f"{LED_PAST}[a function in Python]",),
@@ -151,17 +152,17 @@ READING: Sequence[Mutation] = (
     Mutation(
         "what a rule may set is not known",
         3,
-        REFERENCED,
-        "action -> 'values' ? field",
-        "false",
+        MIGRATION,
+        "->> 'kind' = 'set')",
+        "->> 'kind' = 'nothing')",
         (f"{LED_PAST}[a rule that sets]",),
     ),
     Mutation(
         "a status is who changed it last's own",
         3,
-        REFERENCED,
-        "WHERE field = 'status'\n",
-        "WHERE false\n",
+        "shared/signet/store/documents/referenced.py",
+        "return field == STATUS or ",
+        "return ",
         (f"{LEFT}who_kept_the_status_does_not_approve_what_reads_it",),
     ),
     Mutation(

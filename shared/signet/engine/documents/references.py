@@ -25,10 +25,9 @@ from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
 from signet.store.definitions.read import list_readers
 from signet.store.documents.personal_values import list_erased_since
-from signet.store.documents.referenced import ReferencedDocument, read_referenced
+from signet.store.documents.referenced import STATUS, ReferencedDocument, read_referenced
 from signet.store.documents.write import DocumentRow, read_last_pins
 
-STATUS = "status"
 FindContract = Callable[[Operation, DocumentRow], CompiledContract | None]
 
 

@@ -10,8 +10,9 @@ from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
-# The newest instances of a document whose definitions are looked at.
-MAX_INSTANCES = 20
+STATUS = "status"
+# The name that stands for each field: a function in Python may write any.
+_EVERY_FIELD = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ReferencedDocument:
     # By field, who changed it last. Where that is not known, everyone who wrote the document: so if deleted.
     changed_by: Mapping[str, Sequence[str] | None]
     wrote: ResponsiblePersons
-    # The fields that steps or rules may write: what they say may have been left so because of another value.
+    # The fields that steps or rules may write: they may have left them so because of another value.
     left_to_steps: Collection[str] = ()
     # The document in force that was read, where an amendment has taken the place of the named one.
     read_from: UUID | None = None
@@ -38,18 +39,17 @@ class ReferencedDocument:
         persons = self.changed_by.get(field)
         if persons is None:
             return self.wrote
-        return self.wrote.union(persons) if field in self.left_to_steps else frozenset(persons)
+        return self.wrote.union(persons) if self._is_left_to_steps(field) else frozenset(persons)
+
+    def _is_left_to_steps(self, field: str) -> bool:
+        """Return whether steps, gates or rules may write the field; a status is given by gates."""
+        return field == STATUS or field in self.left_to_steps or _EVERY_FIELD in self.left_to_steps
 
 
 def read_referenced(
     connection: Connection, tenant_id: UUID, ids: Collection[UUID], fields: Collection[str]
 ) -> dict[UUID, ReferencedDocument]:
     """Read these fields of the documents as they are now, without a lock."""
-    wanted = {
-        "tenant_id": tenant_id,
-        "ids": sorted(ids),
-        "fields": sorted(fields),
-        "instances": MAX_INSTANCES,
-    }
+    wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
     return {row[0]: ReferencedDocument(*(*row[1:8], frozenset(row[8]), *row[9:])) for row in rows}
