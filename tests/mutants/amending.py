@@ -176,7 +176,7 @@ AMENDING: Sequence[Mutation] = (
     Mutation(
         "a bill is paid to the vendor that was replaced",
         3,
-        f"{SIGNET}/store/documents/write.sql",
+        f"{SIGNET}/store/documents/referenced.sql",
         "d.id = coalesce(line.in_force, o.id)",
         "d.id = o.id",
         (

@@ -9,6 +9,10 @@ UNIT = "shared/signet/engine/documents/unit_of_work.py"
 READ = "tests/scenarios/authority/test_persons_of_references.py::test_"
 FAILURES = "tests/scenarios/authority/test_failures_choose_no_way.py::test_"
 ENVIRONMENT = "shared/signet/engine/execution/nodes/expression_environment.py"
+LEFT = "tests/scenarios/authority/test_left_as_it_was.py::test_"
+LED_PAST = f"{LEFT}who_leads_past_the_step_does_not_approve_what_reads_its_field"
+REFERENCED = "shared/signet/store/documents/referenced.sql"
+MIGRATION = "migrations/0074_list_fields_of_steps.sql"
 HANDLER = "shared/signet/engine/execution/nodes/handler.py"
 
 READING: Sequence[Mutation] = (
@@ -23,7 +27,7 @@ READING: Sequence[Mutation] = (
     Mutation(
         "a deleted document has no authors",
         3,
-        "shared/signet/store/documents/write.sql",
+        REFERENCED,
         "WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[])\n",
         "WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL\n",
         (f"{READ}who_deletes_what_a_condition_reads_does_not_approve_what_it_let_past",),
@@ -106,9 +110,71 @@ READING: Sequence[Mutation] = (
         "who has a step refused chooses the way of what was approved",
         3,
         ENVIRONMENT,
-        "        return bool(record.given)\n",
-        "        return False\n",
+        "return bool(record.given) or ",
+        "return ",
         (f"{FAILURES}who_makes_a_step_fail_chooses_no_way_though_its_workflow_asks_nobody",),
+    ),
+    Mutation(
+        "who has a step refused chooses what others read",
+        3,
+        ENVIRONMENT,
+        " or self.documents.refs.is_read(document.entity_type)",
+        "",
+        (f"{LEFT}who_makes_the_step_of_what_is_read_fail_leaves_nobody_out",),
+    ),
+    Mutation(
+        "what a step has left as it was has who typed it alone",
+        3,
+        "shared/signet/store/documents/referenced.py",
+        "self.wrote.union(persons) if self._is_left_to_steps(field) else frozenset(persons)",
+        "frozenset(persons)",
+        (
+            LED_PAST,
+            f"{LEFT}who_kept_the_status_does_not_approve_what_reads_it",
+        ),
+    ),
+    Mutation(
+        "what a node's action may write is not known",
+        3,
+        MIGRATION,
+        "->> 'kind' = 'update'\n",
+        "->> 'kind' = 'nothing'\n",
+        (f"{LED_PAST}[a condition before the gate]",),
+    ),
+    Mutation(
+        "what a function in Python may write is not known",
+        3,
+        MIGRATION,
+        "->> 'kind' = 'python'\n",
+        "->> 'kind' = 'nothing'\n",
+        (f"{LED_PAST}[a function in Python]",),
+    ),
+    Mutation(
+        "what a rule may set is not known",
+        3,
+        MIGRATION,
+        "->> 'kind' = 'set')",
+        "->> 'kind' = 'nothing')",
+        (f"{LED_PAST}[a rule that sets]",),
+    ),
+    Mutation(
+        "a status is who changed it last's own",
+        3,
+        "shared/signet/store/documents/referenced.py",
+        "return field == STATUS or ",
+        "return ",
+        (f"{LEFT}who_kept_the_status_does_not_approve_what_reads_it",),
+    ),
+    Mutation(
+        "who has become an editor in this transaction is not behind what is read",
+        3,
+        "shared/signet/engine/documents/references.py",
+        "referenced = replace(stored, wrote=stored.wrote | _list_authors(held))",
+        "referenced = stored",
+        (
+            "tests/integration/engine/documents/test_references.py::test_"
+            "who_becomes_an_editor_in_the_transaction_is_behind_what_steps_may_write",
+        ),
     ),
     Mutation(
         "who takes the secret of an endpoint chooses the way",

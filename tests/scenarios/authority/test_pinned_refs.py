@@ -99,7 +99,7 @@ def test_a_vendor_that_appears_while_people_are_asked_is_asked_about_again(stage
     approvals = Approvals(company.database, stage.caches())
     why_not = approvals.read_request(company.caller("app1"), newest(stage, made.id)).standing.why_not
     assert why_not is not None and why_not.sentence == (
-        f"app1 last changed what this document reads of others ({vendor}: vendor.number)"
+        f"app1 stands behind what this document reads of others ({vendor}: vendor.number)"
         " and may not decide about it"
     )
     assert vote(stage, made.id, "app2") == APPROVED

@@ -93,8 +93,10 @@ def test_an_artifact_is_sent_as_its_text() -> None:
 
 def test_to_explain() -> None:
     artifact = compiled(read(Patch, PATCH))
-    here = explain_in_text(artifact, read_contract(), CONTROL, {}, is_draft=True)
-    there = call_elsewhere(explain_in_text, artifact, read_contract(), CONTROL, {}, is_draft=True)
+    here = explain_in_text(artifact, read_contract(), CONTROL, {}, is_draft=True, is_read=False)
+    there = call_elsewhere(
+        explain_in_text, artifact, read_contract(), CONTROL, {}, is_draft=True, is_read=False
+    )
     assert there == here and "draft" in here
 
 

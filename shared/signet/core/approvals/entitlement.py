@@ -291,7 +291,7 @@ class VoteCheck:
             if denial is None or find_own(person) is not None:
                 return denial
             read = ", ".join(list_changed_by(self.pins, person))
-            sentence = f"{person} last changed what this document reads of others ({read})"
+            sentence = f"{person} stands behind what this document reads of others ({read})"
             return replace(denial, sentence=f"{sentence} and may not decide about it")
 
         return find_named

@@ -21,6 +21,8 @@ from signet.core.validation.strict_model import point
 # A caller sets every declared field when they create a document, and chooses what a ref names. So of the
 # document only these are locked. Settings, and the person who asked, no caller of a document can set.
 _LOCKED_FIELDS = frozenset({"id", "creator", "created_at"})
+# Where nothing outside fails.
+FAILING_WITHIN = ("action", "script")
 _LOCKED_ROOTS = frozenset({"org", "actor", "now"})
 _FILTER = "Add 'who' with the role whose holders may decide, or take the people from the tenant's settings."
 _LOCKED_PERSON = "Name actor.user_id or entity.creator, or ask a role."
@@ -137,8 +139,7 @@ def check_error_edges(graph: Graph, contract: Contract) -> Iterator[Finding]:
     if not is_left_to_people({node.type for node in graph.nodes.values()}, kinds, contract):
         return
     for node in graph.nodes.values():
-        is_inside = node.type in ("action", "script")
-        if is_inside and any(edge.on == "error" for edge in graph.outgoing[node.id]):
+        if node.type in FAILING_WITHIN and any(edge.on == "error" for edge in graph.outgoing[node.id]):
             yield make_finding("ERROR_EDGE_NOT_TAKEN", node.id)
 
 

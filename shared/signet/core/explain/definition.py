@@ -59,17 +59,19 @@ def explain(
     machines: Mapping[str, MachineLabel] = MappingProxyType({}),
     *,
     is_draft: bool = False,
+    is_read: bool = False,
 ) -> tuple[Section, ...]:
     """Explain a workflow. The contract must be the one that it was compiled from.
 
     `control` says who wrote and published it, where that is on record. `machines` are labels of the service
-    accounts that it names, by their subjects.
+    accounts that it names, by their subjects. `is_read` says that other documents may read those of its type.
     """
     pinned = artifact.content.get("contract")
     if contract is not None and pinned is not None and content_hash(contract.to_json()) != pinned["hash"]:
         raise ValueError("the workflow was compiled from another contract")
     workflow = WorkflowReading(artifact.content)
-    outline = Outline(workflow, contract, Vocabulary(artifact.content["entity_type"], contract, machines))
+    words = Vocabulary(artifact.content["entity_type"], contract, machines)
+    outline = Outline(workflow, contract, words, is_read=is_read)
     made_by = None if control is None else describe_control(control, is_draft=is_draft)
     chapters = _list_chapters(outline, artifact, made_by)
     for number, chapter in enumerate(chapters, 1):
@@ -86,8 +88,10 @@ def explain_in_text(
     machines: Mapping[str, MachineLabel],
     *,
     is_draft: bool,
+    is_read: bool,
 ) -> str:
-    return "\n".join(write_explanation(explain(artifact, contract, control, machines, is_draft=is_draft)))
+    sections = explain(artifact, contract, control, machines, is_draft=is_draft, is_read=is_read)
+    return "\n".join(write_explanation(sections))
 
 
 def write_explanation(sections: tuple[Section, ...]) -> list[str]:

@@ -59,6 +59,8 @@ class Outline:
     contract: Contract | None
     words: Vocabulary
     numbers: dict[str, str] = field(default_factory=dict)
+    # A contract of the tenant lets other documents read these.
+    is_read: bool = False
 
     def name(self, node_id: str) -> str:
         """Return the name of a node: its label, or its purpose."""

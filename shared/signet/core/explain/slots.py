@@ -151,5 +151,5 @@ def _describe_unhandled_error(outline: Outline, node_id: str) -> Iterator[str]:
         return
     if not outline.workflow.edges_from(node_id, "error"):
         yield "If it fails, it is held there until a person brings it on."
-    elif may_be_decided(outline.workflow.content, outline.contract):
+    elif outline.is_read or may_be_decided(outline.workflow.content, outline.contract):
         yield "Only what fails outside goes that way. Else it is held there until a person brings it on."

@@ -16,6 +16,7 @@ from signet.core.compiler.compiler import Compilation, compile_body
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.previews.placed_findings import PlacedFinding, parse_body, place_findings
+from signet.core.runtime.graph.guarded_gates import list_error_edges_within
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.tenants.tenant_names import Mention, list_mentions
 from signet.core.validation.finding import Finding, has_errors, sort_findings
@@ -47,6 +48,8 @@ class ArtifactNames:
     # By node: the service account that it runs as, and the action that it runs.
     accounts: Mapping[str, str]
     actions: Mapping[str, str]
+    # The nodes whose edge for errors is taken only where no other contract reads such documents.
+    error_edges: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ def list_names(artifact: Artifact) -> ArtifactNames:
         tuple(list_mentions(nodes)),
         {node: config["service_account"] for node, config in passed_on if "service_account" in config},
         {node_id: node["config"]["action"] for node_id, node in nodes.items() if node["type"] == "action"},
+        list_error_edges_within(content),
     )
 
 

@@ -47,7 +47,7 @@ class DecisionInput:
     problem: str | None = None
     # How a condition is asked of the persons behind a key; None where the actor is none.
     list_behind: PersonsBehind | None = None
-    # Asks the record whether people decide about the document, though its definition asks nobody.
+    # Asks the record whether people decide about the document or read it, though its definition asks nobody.
     has_deciders: Callable[[], bool] = lambda: False
 
     @property
@@ -77,7 +77,9 @@ class Decision:
 
 
 WAITS = Decision(None)
-EDGE_NOT_TAKEN = "the edge for errors is not taken: people decide here, and may have brought this about"
+EDGE_NOT_TAKEN = (
+    "the edge for errors is not taken: people decide here or by this, and may have brought it about"
+)
 NOT_APPROVED = "what leads here was rejected or cancelled, and the gate has no way for that"
 
 
@@ -140,7 +142,8 @@ def conclude_inside(
 ) -> Decision:
     """Conclude with an error that no other system has made: people may have brought it about.
 
-    Where people decide, its edge is not taken. Who makes a step fail would choose the way, and who is asked.
+    Where people decide, or may read what the step leaves as it was, its edge is not taken. Who makes a step
+    fail would choose the way, and who is asked.
     """
     if node.edges.get(outcome) and (workflow.may_be_decided or decision_input.has_deciders()):
         return Decision(outcome, (), evidence, reason=f"{reason} ({EDGE_NOT_TAKEN})")

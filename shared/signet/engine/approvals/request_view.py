@@ -72,7 +72,7 @@ class PinnedReference:
     """The values that the definition reads of another document, as people are asked about them.
 
     The version is null where there is no such document. `read_from` is the document in force that was read,
-    where an amendment has taken the place of the named one. `changed_by` last changed these values and
+    where an amendment has taken the place of the named one. `changed_by` stands behind these values, and
     counts as an editor. `is_changed` says that the other document says something else now: then nobody can
     vote, and people are asked again.
     """

@@ -1,7 +1,7 @@
 """Contracts and definitions read from their rows and compiled; nothing is written."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from signet.engine.definitions.heavy_calls import (
 from signet.store.database import Connection
 from signet.store.definitions import write as store
 from signet.store.definitions.names import find_patch_in_force
+from signet.store.definitions.read import list_readers
 from signet.store.definitions.write import DefinitionRow
 from signet.store.tenants.tenants import find_tenant
 
@@ -99,6 +100,7 @@ class Subject:
             found += check_accounts(connection, tenant_id, names.accounts)
         if not has_errors(found):
             found += self._check_loaded(names.actions)
+            found += self._check_read(connection, tenant_id, names.error_edges)
         return tuple(found)
 
     def _check_loaded(self, actions: Mapping[str, str]) -> Iterator[Finding]:
@@ -109,6 +111,15 @@ class Subject:
                 continue
             if REGISTRY.find(self.entity_type, name) is None:
                 yield make_finding("ACTION_NOT_LOADED_HERE", node_id, name=name)
+
+    def _check_read(
+        self, connection: Connection, tenant_id: UUID, error_edges: Sequence[str]
+    ) -> Iterator[Finding]:
+        """Name the edges for errors that are not taken because other documents may read those of the type."""
+        if not error_edges or self.contract is None or self.contract.separation_of_duties.deciding:
+            return
+        if list_readers(connection, tenant_id, self.entity_type, 1):
+            yield from (make_finding("ERROR_EDGE_NOT_TAKEN", node_id) for node_id in error_edges)
 
     def _check_replaced(self, connection: Connection, tenant_id: UUID) -> Iterator[Finding]:
         """Name the other patch that goes out of force: new documents of a type run one."""

@@ -39,6 +39,7 @@ from signet.engine.definitions.compilation import (
 )
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
 from signet.engine.definitions.made_documents import find_editable_when_made
+from signet.engine.definitions.read_documents import find_error_edges_read
 from signet.ids import make_id
 from signet.store.control.authorship import DraftName
 from signet.store.definitions import write as store
@@ -208,6 +209,7 @@ def freeze_contract(
         *_list_scales(act, contract),
         *_list_editable_when_made(act, contract, compilation.artifact, compiled),
         *place_findings(find_actions_of_one_type(contract)),
+        *place_findings(find_error_edges_read(compiled, connection, tenant_id, contract)),
     )
     store.publish_contract(connection, tenant_id, entity_type, version, authorship)
     new = _describe_envelope(envelope, compilation.artifact, authorship)

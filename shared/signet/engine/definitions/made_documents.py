@@ -23,11 +23,11 @@ def find_editable_when_made(
     """
     own_type = own[1].contract.contract
     for action, made in list_made_behind(own[0], own[1].contract):
-        target = own if made == own_type else _read_newest(compiled, connection, tenant_id, made)
+        target = own if made == own_type else read_newest(compiled, connection, tenant_id, made)
         if target is not None:
             yield from _find(action, own_type, made, target)
     for maker in list_makers(connection, tenant_id, own_type, MAX_MAKERS):
-        source = _read_newest(compiled, connection, tenant_id, maker) if maker != own_type else None
+        source = read_newest(compiled, connection, tenant_id, maker) if maker != own_type else None
         if source is not None:
             for action, made in list_made_behind(source[0], source[1].contract):
                 if made == own_type:
@@ -40,7 +40,7 @@ def _find(action: str, maker: str, made: str, target: Known) -> Iterator[Finding
         yield make_finding("EDITABLE_WHEN_MADE", "/", action=action, maker=maker, made=made, states=states)
 
 
-def _read_newest(
+def read_newest(
     compiled: CompiledCache, connection: Connection, tenant_id: UUID, entity_type: str
 ) -> Known | None:
     """Read what new documents of a type run; None where there is none that runs here."""

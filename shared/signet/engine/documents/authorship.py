@@ -14,8 +14,9 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons, find_overflow, join_responsible
 from signet.engine.documents.change import DocumentChange, MutationContext
 from signet.engine.documents.commands import Operation, RunAction
-from signet.engine.documents.references import STATUS, RefQuery
+from signet.engine.documents.references import RefQuery
 from signet.store.database import Connection
+from signet.store.documents.referenced import STATUS
 from signet.store.documents.write import read_editors, write_editors
 
 # The name in `field_versions` that stands for each field without an entry of its own. A document of an

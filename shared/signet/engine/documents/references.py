@@ -6,7 +6,7 @@ ref. Changes of the transaction itself are seen.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
@@ -20,9 +20,10 @@ from signet.core.expressions import FollowedField
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
 from signet.store.database import Connection
-from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
+from signet.store.definitions.read import list_readers
+from signet.store.documents.referenced import STATUS, ReferencedDocument, read_referenced
+from signet.store.documents.write import DocumentRow, read_last_pins
 
-STATUS = "status"
 FindContract = Callable[[Operation, DocumentRow], CompiledContract | None]
 
 
@@ -93,7 +94,7 @@ class Refs:
         self._made = dict(before)
 
     def persons_of(self, query: RefQuery) -> ResponsiblePersons:
-        """Return who last changed what the query reads."""
+        """Return who stands behind what the query reads."""
         self.load([query])
         return frozenset().union(*(self._find_persons(wanted) for wanted in _list_wanted(query).values()))
 
@@ -117,6 +118,10 @@ class Refs:
             for field, document in wanted.items()
             if (values := self._find(document)) is not None
         }
+
+    def is_read(self, entity_type: str) -> bool:
+        """Return whether a contract lets documents read those of this type."""
+        return bool(list_readers(self._connection, self._tenant_id, entity_type, 1))
 
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         found, values = self._find_document(wanted), self._find(wanted)
@@ -142,9 +147,10 @@ class Refs:
         return row if row is not None and row.status != AMENDED else None
 
     def _find_persons(self, wanted: _Wanted) -> ResponsiblePersons:
-        """Return who last changed these fields; of a document that this transaction changes, its authors.
+        """Return who stands behind these fields; of a document that this transaction changes, its authors.
 
-        Who deletes a document changes what is read of it too.
+        Everybody who wrote it is behind what its steps may write. Who deletes a document changes what is read
+        of it too.
         """
         referenced, held = self._find_document(wanted), self._hold(wanted.document_id)
         if held is not None and wanted not in self._read:
@@ -152,7 +158,7 @@ class Refs:
             self._read[wanted] = read.get(wanted.document_id)
         stored = self._read.get(wanted)
         if held is not None and stored is not None and stored.version == held.version:
-            referenced = stored
+            referenced = replace(stored, wrote=stored.wrote | _list_authors(held))
         return (
             frozenset(person for name in wanted.reads for person in referenced.persons_of(name))
             if referenced is not None
@@ -253,5 +259,9 @@ def _make_referenced(row: DocumentRow) -> ReferencedDocument:
         row.snapshot_hash,
         row.data,
         {},
-        row.creator_responsible | row.editor_responsible,
+        _list_authors(row),
     )
+
+
+def _list_authors(row: DocumentRow) -> ResponsiblePersons:
+    return row.creator_responsible | row.editor_responsible

@@ -76,6 +76,13 @@ def list_makers(connection: Connection, tenant_id: UUID, entity_type: str, limit
         return list(cursor.execute(_SQL.list_makers, values).fetchall())
 
 
+def list_readers(connection: Connection, tenant_id: UUID, entity_type: str, limit: int) -> list[str]:
+    """List the types whose documents may read those of this type, at most so many."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": limit}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return list(cursor.execute(_SQL.list_readers, values).fetchall())
+
+
 def list_contracts(
     connection: Connection,
     tenant_id: UUID,

@@ -25,6 +25,19 @@ WHERE c.tenant_id = %(tenant_id)s AND c.status = 'published'
 ORDER BY c.entity_type
 LIMIT %(limit)s
 
+-- name: list_readers
+-- List the types of which a published contract has a ref that reads documents of this type. Documents go on under older
+-- contracts. A body without the name is not parsed.
+SELECT DISTINCT c.entity_type
+FROM contracts c
+WHERE c.tenant_id = %(tenant_id)s AND c.status = 'published'
+  AND strpos(c.body, '"' || %(entity_type)s::text || '"') > 0
+  AND EXISTS (SELECT FROM jsonb_each(c.body::jsonb -> 'fields') AS field
+              WHERE field.value ->> 'type' = 'ref' AND field.value ->> 'entity_type' = %(entity_type)s
+                AND field.value -> 'reads' <> '{}')
+ORDER BY c.entity_type
+LIMIT %(limit)s
+
 -- name: list_contract_versions
 -- List the versions of one contract, the newest first.
 SELECT c.entity_type, c.version, c.status, c.body::jsonb ->> 'label' AS label, c.hash, c.revision, c.created_by,

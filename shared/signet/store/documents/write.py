@@ -1,6 +1,6 @@
 """Documents and all rows that are written with them. Only `engine/documents` writes here."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from operator import itemgetter
@@ -103,29 +103,6 @@ class WorkflowOfType:
     definition_kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReferencedDocument:
-    """The values that a ref reads from another document; personal values are references here too."""
-
-    entity_type: str
-    status: str
-    version: int
-    is_deleted: bool
-    snapshot_hash: str | None
-    values: Mapping[str, Any]
-    # By field, who changed it last. Where that is not known, everyone who wrote the document: so if deleted.
-    changed_by: Mapping[str, Sequence[str] | None]
-    wrote: ResponsiblePersons
-    # The document in force that was read, where an amendment has taken the place of the named one.
-    read_from: UUID | None = None
-    # So many amendments have taken its place that nobody knows which document is in force.
-    is_past_bound: bool = False
-
-    def persons_of(self, field: str) -> ResponsiblePersons:
-        persons = self.changed_by.get(field)
-        return self.wrote if persons is None else frozenset(persons)
-
-
 @dataclass(slots=True)
 class WriteBatch:
     """Rows by statement, as JSON objects; empty lists are not sent."""
@@ -224,15 +201,6 @@ def find_workflow(
             "other_than": list(other_than),
         }
         return cursor.execute(_SQL.find_workflow, values).fetchone()
-
-
-def read_referenced(
-    connection: Connection, tenant_id: UUID, ids: Collection[UUID], fields: Collection[str]
-) -> dict[UUID, ReferencedDocument]:
-    """Read these fields of the documents as they are now, without a lock."""
-    wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
-    rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {row[0]: ReferencedDocument(*(*row[1:-3], frozenset(row[-3]), *row[-2:])) for row in rows}
 
 
 def read_last_pins(

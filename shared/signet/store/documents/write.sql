@@ -14,30 +14,6 @@ WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = '
 ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_at DESC, id DESC
 LIMIT 1
 
--- name: read_referenced
--- Read fields of the documents that are referred to, and who changed each last. They are not locked. Of one that was
--- replaced, the document in force is read; of a line that is too long it is not known, and the named one is marked. Of a
--- deleted one nobody reads a value, and everybody who wrote or deleted it counts.
-SELECT o.id, d.entity_type, d.status, d.version, o.deleted_at IS NOT NULL OR d.deleted_at IS NOT NULL,
-       (SELECT v.hash FROM document_versions v
-        WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version),
-       coalesce((SELECT jsonb_object_agg(field, d.data -> field)
-                 FROM unnest(%(fields)s::text[]) AS field WHERE d.data ? field), '{}'),
-       coalesce((SELECT jsonb_object_agg(field, to_jsonb(s.persons))
-                 FROM unnest(%(fields)s::text[]) AS field
-                 JOIN document_versions v
-                   ON v.tenant_id = d.tenant_id AND v.document_id = d.id
-                  AND v.version = coalesce(d.field_versions ->> field, d.field_versions ->> '*')::bigint
-                 JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = v.responsible
-                 WHERE d.deleted_at IS NULL), '{}'),
-       ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
-             WHERE s.tenant_id = d.tenant_id AND s.hash IN (d.creator_responsible, d.editor_responsible)),
-       nullif(d.id, o.id), line.in_force IS NULL
-FROM documents o
-CROSS JOIN LATERAL (SELECT document_in_force(o.id, o.status) AS in_force OFFSET 0) AS line
-JOIN documents d ON d.tenant_id = o.tenant_id AND d.id = coalesce(line.in_force, o.id)
-WHERE o.tenant_id = %(tenant_id)s AND o.id = ANY (%(ids)s::uuid[])
-
 -- name: read_last_pins
 -- Read what the newest instance of each document holds of other documents.
 SELECT d.id, i.pins

@@ -247,6 +247,17 @@ def test_a_transaction_sees_what_it_has_made_itself(company: Company) -> None:
     assert isinstance(refused, Rejected) and refused.code == "RULE_REJECTED"
 
 
+def test_who_becomes_an_editor_in_the_transaction_is_behind_what_steps_may_write(company: Company) -> None:
+    ann = customer(company)
+    document_id = invoice(company, ann)
+    with opened(company, ann, document_id) as documents:
+        row = documents.row(document_id)
+        query = RefQuery(documents.contract_of(row), frozenset({("customer", "status")}), row.data)
+        before = documents.refs.persons_of(query)
+        documents.widen_editors(ann, frozenset({"zoe"}))
+        assert documents.refs.persons_of(query) - before == {"zoe"}
+
+
 def test_a_workflows_own_step_asks_for_no_refs_of_conditions(company: Company) -> None:
     publish(company, 3, note="entity.payer.name == 'nobody'")
     made = do(company, Create("invoice", {**INVOICE, "number": "R-9", "customer": str(customer(company))}))

@@ -105,7 +105,7 @@ def test_who_changed_what_the_document_reads_of_others_is_told_where() -> None:
     check = replace(CHECK, pins={"vendor": {**pin, "responsible": ["dora"]}, "payer": pin})
     denied = check.make_conflict_check()("dora")
     assert denied is not None and denied.sentence == (
-        "dora last changed what this document reads of others (vendor: vendor.city, vendor.iban)"
+        "dora stands behind what this document reads of others (vendor: vendor.city, vendor.iban)"
         " and may not decide about it"
     )
     assert check.make_conflict_check()("ben") is None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from signet.core.explain.definition import explain, write_explanation
 from tests.support.core.small_workflows import CONTRACT as SMALL
 from tests.support.core.small_workflows import PATCH, compile_patch, compile_slot, make_contract
 from tests.unit.core.explain.test_definition import CONTRACT, read
@@ -43,3 +44,11 @@ def test_where_people_decide_only_what_fails_outside_goes_another_way() -> None:
     ]
     text = read(compile_slot("approvals", exit="join", nodes=[CALL, ask], edges=edges), contract=CONTRACT)
     assert SENTENCE in text
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_where_other_documents_read_it_only_what_fails_outside_goes_another_way(*, is_read: bool) -> None:
+    edges = [{"source": "call", "target": "out"}, {"source": "call", "target": "out", "on": "error"}]
+    artifact = compile_slot("approvals", exit="join", nodes=[CALL], edges=edges)
+    sections = explain(artifact, CONTRACT, is_read=is_read)
+    assert (SENTENCE in " ".join(line for line in write_explanation(sections))) == is_read

@@ -7,7 +7,7 @@ other means passes nothing. What stands behind approvals was approved before.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from signet.core.compiler.authority_checks import is_left_to_people
+from signet.core.compiler.authority_checks import FAILING_WITHIN, is_left_to_people
 from signet.core.contracts.contract import Contract
 
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
@@ -61,6 +61,18 @@ def may_be_decided(content: Mapping[str, Any], contract: Contract | None = None)
     """Return whether people may decide by this definition; with the contract, also by their requests."""
     types = {node["type"] for node in content["nodes"].values()}
     return is_left_to_people(types, {action["kind"] for action in content["actions"].values()}, contract)
+
+
+def list_error_edges_within(content: Mapping[str, Any]) -> list[str]:
+    """List the nodes with an edge for errors where nothing outside fails; none where all are held anyway."""
+    if may_be_decided(content):
+        return []
+    edges, adjacency = content["edges"], content["adjacency"]
+    return [
+        name
+        for name, node in content["nodes"].items()
+        if node["type"] in FAILING_WITHIN and any(edges[edge]["on"] == "error" for edge in adjacency[name])
+    ]
 
 
 def _list_free_nodes(content: Mapping[str, Any]) -> set[str]:

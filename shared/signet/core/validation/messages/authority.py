@@ -58,9 +58,16 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
     "ERROR_EDGE_NOT_TAKEN": (
         "warning",
         "The edge for errors of '{place}' is not taken: nothing outside fails there, and people decide about"
-        " the document or about what it makes.",
+        " the document, about what it makes, or about what may read it.",
         "Remove the edge: what fails there is held until a person brings it on. To lead a case to people,"
         " draw a condition before it.",
+    ),
+    "ERROR_EDGE_READ": (
+        "warning",
+        "The edges for errors of {nodes} in the workflow of '{entity_type}' are not taken any more: this"
+        " contract reads such documents, and nothing outside fails there.",
+        "Remove the edges: what fails there is held until a person brings it on. Take `reads` out of the ref"
+        " where nobody needs it.",
     ),
     "NODE_ID_USED_AGAIN": (
         "warning",

@@ -39,6 +39,7 @@ from signet.engine.definitions.heavy_calls import (
     require_turn,
 )
 from signet.store.database import Database
+from signet.store.definitions.read import list_readers
 from signet.store.definitions.write import DefinitionRow, list_effective_of_patch, read_compiled
 from signet.store.definitions.write import find_definition as find_row
 from signet.store.tenants.machine_labels import read_machine_labels
@@ -183,7 +184,9 @@ class DefinitionPreview:
             machines = read_machine_labels(read.connection, principal.tenant_id, subjects)
             contract, is_draft = read_contract_of(read, artifact), definition.status == "draft"
             place = self._choose_place(read, artifact)
-            text = place.call(explain_in_text, artifact, contract, control, machines, is_draft=is_draft)
+            is_read = bool(list_readers(read.connection, principal.tenant_id, definition.entity_type, 1))
+            explained = artifact, contract, control, machines
+            text = place.call(explain_in_text, *explained, is_draft=is_draft, is_read=is_read)
         return Explanation(text, control)
 
     def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> str:

@@ -49,13 +49,16 @@ class ExpressionEnvironment:
         self._shared = None
 
     def has_deciders(self, workflow: Workflow, document: DocumentRow | None) -> bool:
-        """Return whether people decide about it by requests, or have decided about it or its origin."""
+        """Return whether people decide about it by requests, have decided about it or its origin, or read it.
+
+        What they decide about another document may rest on what the workflow here has left as it was.
+        """
         if document is None:
             return False
         if may_be_decided(workflow.content, self.documents.contract_of(document).contract):
             return True
         record = DocumentDecisions(self.documents.connection, self.caller.principal.tenant_id, document.id)
-        return bool(record.given)
+        return bool(record.given) or self.documents.refs.is_read(document.entity_type)
 
     def list_ref_queries(self, workflow: Workflow, document: DocumentRow | None) -> Iterator[RefQuery]:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""

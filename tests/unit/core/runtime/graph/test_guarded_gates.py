@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from signet.core.runtime.graph.guarded_gates import (
+    list_error_edges_within,
     list_guarded_gates,
     list_states_behind,
     list_windows_behind,
 )
+from tests.support.core.small_workflows import compile_slot
 
 KINDS = {
     "s": "state",
@@ -141,3 +143,29 @@ def test_without_an_approval_nothing_is_behind() -> None:
     content = make_way("draft>go:requested", "go>active:passed")
     assert list_states_behind(content) == frozenset()
     assert list_windows_behind(content) == frozenset()
+
+
+SCRIPT: Mapping[str, Any] = {"id": "one", "type": "script", "config": {"set": {"x": "1"}}}
+CALL: Mapping[str, Any] = {"id": "one", "type": "webhook_out", "config": {"endpoint": "erp"}}
+ASK = {"id": "two", "type": "approval", "config": {"approvers": [{"by": "role", "role": "cfo"}]}}
+
+
+@pytest.mark.parametrize(
+    ("node", "other", "has_edge", "is_listed"),
+    [
+        (SCRIPT, {**SCRIPT, "id": "two"}, True, True),
+        (SCRIPT, {**SCRIPT, "id": "two"}, False, False),
+        # Something outside fails there.
+        (CALL, {**SCRIPT, "id": "two"}, True, False),
+        # Where people are asked, it is held anyway.
+        (SCRIPT, ASK, True, False),
+    ],
+)
+def test_edges_for_errors_within(
+    node: Mapping[str, Any], other: Mapping[str, Any], has_edge: bool, is_listed: bool
+) -> None:
+    edges = [{"source": "one", "target": "two"}, {"source": "two", "target": "out"}]
+    errors = [{"source": "one", "target": "two", "on": "error"}] if has_edge else []
+    artifact = compile_slot("approvals", exit="join", nodes=[node, other], edges=[*edges, *errors])
+    listed = list_error_edges_within(artifact.content)
+    assert listed == (["usr:approvals:one"] if is_listed else [])
