@@ -10,6 +10,7 @@ from signet.core.compiler.approval_paths import Weight, follow_paths
 from signet.core.compiler.envelope import START, EnvelopeSlot, state_node
 from signet.core.compiler.graph import Graph, Node
 from signet.core.compiler.parallel_blocks import Blocks
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.compiler.slot_graph import slot_in, slot_out
 from signet.core.contracts.contract import MAKING, Contract, EditWindow
 from signet.core.contracts.expression_scope import reads_actor
@@ -131,15 +132,56 @@ def check_open_actions(
 
 
 def check_error_edges(graph: Graph, contract: Contract) -> Iterator[Finding]:
-    """Check that no edge takes an error that is held: nothing outside fails there, and people decide."""
+    """Check that no edge takes an error that is held: nothing outside fails there, and people decide.
+
+    An edge that is taken is named, where an approval is left out by it.
+    """
     actions = {str(node.config["action"]) for node in graph.nodes.values() if node.type == "action"}
     kinds = {contract.actions[name].kind for name in actions & contract.actions.keys()}
     if not is_left_to_people({node.type for node in graph.nodes.values()}, kinds, contract):
         return
     for node in graph.nodes.values():
-        is_inside = node.type in ("action", "script")
-        if is_inside and any(edge.on == "error" for edge in graph.outgoing[node.id]):
+        failing = [edge.target for edge in graph.outgoing[node.id] if edge.on == "error"]
+        if failing and node.type in ("action", "script"):
             yield make_finding("ERROR_EDGE_NOT_TAKEN", node.id)
+        elif failing and (passed := _list_passed(graph, node, failing)):
+            yield make_finding("ERROR_EDGE_PASSES_APPROVAL", node.id, passed=", ".join(passed))
+
+
+def _list_passed(graph: Graph, node: Node, failing: Sequence[str]) -> list[str]:
+    """List the approvals of the slot that are asked behind the node, and less where it fails."""
+    end = slot_out(node.provenance)
+    if end not in _go_on(graph, failing, None):
+        return []
+    others = [edge.target for edge in graph.outgoing[node.id] if edge.on != "error"]
+    asking = [name for name in _go_on(graph, others, None) if graph.nodes[name].type == "approval"]
+    return sorted(
+        name
+        for name in asking
+        if _rate_asking(graph, others, name, end) > _rate_asking(graph, failing, name, end)
+    )
+
+
+def _rate_asking(graph: Graph, begin: Collection[str], approval: str, end: str) -> int:
+    """Return 0 where no way through the slot asks the approval, 1 where some do, and 2 where all do."""
+    if approval not in _go_on(graph, begin, None):
+        return 0
+    return 1 if end in _go_on(graph, begin, approval) else 2
+
+
+def _go_on(graph: Graph, begin: Collection[str], shut: str | None) -> set[str]:
+    """Return these nodes and all of their slot behind them. No way goes through the shut node, or rejects."""
+    seen: set[str] = set()
+    ahead = list(begin)
+    while ahead:
+        node_id = ahead.pop()
+        if node_id in seen or node_id == shut:
+            continue
+        seen.add(node_id)
+        slot = graph.nodes[node_id].provenance
+        on = (edge.target for edge in graph.outgoing[node_id] if edge.on not in REJECTING)
+        ahead += [target for target in on if graph.nodes[target].provenance == slot]
+    return seen
 
 
 def is_left_to_people(types: Collection[str], kinds: Collection[str], contract: Contract | None) -> bool:

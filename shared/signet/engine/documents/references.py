@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.approvals.decided_way import find_decision
+from signet.core.approvals.barring_changes import Bench, VoteBasis
+from signet.core.approvals.decided_way import DecidedWay, read_way
 from signet.core.approvals.pins import Pins, point_refs
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
@@ -18,13 +19,15 @@ from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
+from signet.core.tenants.eligibility_changes import EligibilityChange
 from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
 from signet.store.approvals.decided_ways import list_status_runs
 from signet.store.approvals.given_decisions import list_given_decisions
 from signet.store.database import Connection
-from signet.store.documents.personal_values import list_erased_since
+from signet.store.documents.personal_values import list_erased_since, list_erased_since_asked
 from signet.store.documents.write import DocumentRow, ReferencedDocument, read_last_pins, read_referenced
+from signet.store.tenants.eligibility import read_eligibility_changes
 
 STATUS = "status"
 FindContract = Callable[[Operation, DocumentRow], CompiledContract | None]
@@ -133,21 +136,40 @@ class Refs:
 
     def find_decision(self, document_id: UUID) -> int | None:
         """Find from which version on acts count for one decision; None where nobody has decided."""
-        runs = list_status_runs(self._connection, self._tenant_id, [document_id]).get(document_id, ())
-        since = find_decision(runs)
+        since = self.read_way(document_id).decided_since
         return 0 if since is None and self.comes_of_approved(document_id) else since
 
+    def read_way(self, document_id: UUID) -> DecidedWay:
+        """Read where people have decided on the way of a document, by the record alone."""
+        runs = list_status_runs(self._connection, self._tenant_id, [document_id]).get(document_id, ())
+        return read_way(runs, lambda status: False)
+
+    def read_changes(self, basis: VoteBasis) -> Sequence[EligibilityChange]:
+        """Read what may bar a request that decides: what the document's people have given to the person."""
+        return read_eligibility_changes(
+            self._connection,
+            self._tenant_id,
+            since=basis.asked_since,
+            user_ids=[basis.voter],
+            roles=basis.roles[basis.voter],
+            concerned=basis.concerned,
+            bench=Bench(needed=basis.needed_permissions),
+        )
+
     def find_erased_since(
-        self, document_id: UUID, fields: Collection[str], find_decided: Callable[[UUID], int | None]
+        self, document_id: UUID, fields: Collection[str], find_way: Callable[[], DecidedWay]
     ) -> frozenset[str]:
-        """Find which fields of a document were erased since people decided about it or its origin."""
+        """Find which fields of a document were erased since people decided about it or its origin.
+
+        Where they have not decided, since they were first asked about it in its status.
+        """
         key = self._connection, self._tenant_id, document_id, fields
         if not list_erased_since(*key, 1):
             return frozenset()
-        since = find_decided(document_id)
-        if since is None and not self.comes_of_approved(document_id):
-            return frozenset()
-        return list_erased_since(*key, since or 1)
+        way = find_way()
+        if way.is_decided or self.comes_of_approved(document_id):
+            return list_erased_since(*key, way.decided_since or 1)
+        return list_erased_since_asked(*key, way.in_status_since)
 
     def _make_pin(self, wanted: _Wanted) -> dict[str, Any]:
         found, values = self._find_document(wanted), self._find(wanted)
