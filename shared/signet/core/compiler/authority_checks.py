@@ -4,6 +4,7 @@ And of who goes around it: actions that people may run by hand before the approv
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from signet.core.compiler.approval_paths import Weight, follow_paths
@@ -140,48 +141,53 @@ def check_error_edges(graph: Graph, contract: Contract) -> Iterator[Finding]:
     kinds = {contract.actions[name].kind for name in actions & contract.actions.keys()}
     if not is_left_to_people({node.type for node in graph.nodes.values()}, kinds, contract):
         return
+    asking = [_Asking.find(graph, node) for node in graph.nodes.values() if node.type == "approval"]
     for node in graph.nodes.values():
-        failing = [edge.target for edge in graph.outgoing[node.id] if edge.on == "error"]
+        failing = {edge.target for edge in graph.outgoing[node.id] if edge.on == "error"}
+        others = {edge.target for edge in graph.outgoing[node.id] if edge.on != "error"}
+        passed = [approval.id for approval in asking if approval.rate(others) > approval.rate(failing)]
         if failing and node.type in ("action", "script"):
             yield make_finding("ERROR_EDGE_NOT_TAKEN", node.id)
-        elif failing and (passed := _list_passed(graph, node, failing)):
+        elif failing and passed:
             yield make_finding("ERROR_EDGE_PASSES_APPROVAL", node.id, passed=", ".join(passed))
 
 
-def _list_passed(graph: Graph, node: Node, failing: Sequence[str]) -> list[str]:
-    """List the approvals of the slot that are asked behind the node, and less where it fails."""
-    end = slot_out(node.provenance)
-    if end not in _go_on(graph, failing, None):
-        return []
-    others = [edge.target for edge in graph.outgoing[node.id] if edge.on != "error"]
-    asking = [name for name in _go_on(graph, others, None) if graph.nodes[name].type == "approval"]
-    return sorted(
-        name
-        for name in asking
-        if _rate_asking(graph, others, name, end) > _rate_asking(graph, failing, name, end)
-    )
+@dataclass(frozen=True)
+class _Asking:
+    """An approval, with the nodes of its slot that lead to it, and those that lead around it to the end.
+
+    A rejection is no way around it. The sets are made once: many calls before many approvals cost little.
+    """
+
+    id: str
+    leading: frozenset[str]
+    around: frozenset[str]
+
+    @staticmethod
+    def find(graph: Graph, approval: Node) -> "_Asking":
+        leading = _list_before(graph, approval.id, None)
+        around = _list_before(graph, slot_out(approval.provenance), approval.id)
+        return _Asking(approval.id, leading, around)
+
+    def rate(self, begin: Collection[str]) -> int:
+        """Return 0 where no way from these nodes asks the approval, 1 where some do, and 2 where all do."""
+        if self.leading.isdisjoint(begin):
+            return 0
+        return 2 if self.around.isdisjoint(begin) else 1
 
 
-def _rate_asking(graph: Graph, begin: Collection[str], approval: str, end: str) -> int:
-    """Return 0 where no way through the slot asks the approval, 1 where some do, and 2 where all do."""
-    if approval not in _go_on(graph, begin, None):
-        return 0
-    return 1 if end in _go_on(graph, begin, approval) else 2
-
-
-def _go_on(graph: Graph, begin: Collection[str], shut: str | None) -> set[str]:
-    """Return these nodes and all of their slot behind them. No way goes through the shut node, or rejects."""
+def _list_before(graph: Graph, node_id: str, shut: str | None) -> frozenset[str]:
+    """List a node and all of its slot before it; no way leads through the shut node, or by a rejection."""
+    slot = graph.nodes[node_id].provenance
     seen: set[str] = set()
-    ahead = list(begin)
-    while ahead:
-        node_id = ahead.pop()
-        if node_id in seen or node_id == shut:
+    waiting = [node_id]
+    while waiting:
+        found = waiting.pop()
+        if found in seen or found == shut or graph.nodes[found].provenance != slot:
             continue
-        seen.add(node_id)
-        slot = graph.nodes[node_id].provenance
-        on = (edge.target for edge in graph.outgoing[node_id] if edge.on not in REJECTING)
-        ahead += [target for target in on if graph.nodes[target].provenance == slot]
-    return seen
+        seen.add(found)
+        waiting += [edge.source for edge in graph.incoming[found] if edge.on not in REJECTING]
+    return frozenset(seen)
 
 
 def is_left_to_people(types: Collection[str], kinds: Collection[str], contract: Contract | None) -> bool:

@@ -340,6 +340,19 @@ def way(source: str, target: str, on: str | None = None, condition: str | None =
             ],
             "usr:approval:ask",
         ),
+        # A rejection of the first is no way around the second.
+        (
+            [ASK, LOOK, CHOOSE],
+            [
+                way("step", "look"),
+                way("look", "ask"),
+                way("step", "choose", "error"),
+                way("choose", "look", condition="entity.posted"),
+                way("choose", "out"),
+                way("ask", "out"),
+            ],
+            "usr:approval:ask, usr:approval:look",
+        ),
         # Both ways ask it, or the same condition chooses.
         ([ASK], [way("step", "ask"), way("step", "ask", "error"), way("ask", "out")], None),
         (
