@@ -63,8 +63,8 @@ POINTING: Sequence[Mutation] = (
         "a step takes the gap of an erasure for an answer",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    return unread or find_erased_read(context, node)\n",
-        "    return unread\n",
+        "find_outdated_read(context, node) or find_erased_read(context, node)",
+        "find_outdated_read(context, node)",
         (
             f"{ERASED}an_erased_field_skips_nobody_who_would_be_asked",
             f"{ERASED}an_erased_field_chooses_no_other_account",
@@ -115,6 +115,14 @@ POINTING: Sequence[Mutation] = (
             f"{ASKED}an_erasure_leaves_nobody_out_who_was_asked",
             f"{ASKED}an_erasure_opens_no_second_way",
         ),
+    ),
+    Mutation(
+        "what was rejected is held at a gate whose condition reads an erased value",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    if unread is not None or is_sent_back:\n",
+        "    if unread is not None:\n",
+        (f"{ASKED}a_gate_takes_no_gap_and_sends_back_what_was_rejected",),
     ),
     Mutation(
         "an erasure in an earlier status holds a document for good",

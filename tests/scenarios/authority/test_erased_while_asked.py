@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from signet.core.compiler.node_configurations import Vote
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.corrections import Corrections
@@ -168,6 +169,18 @@ def test_what_was_erased_before_a_decision_in_the_same_status_was_decided_about(
     assert vote(stage, document.id, "bea") == "approved"
     assert ask(stage, document, "approve") == "submitted"
     assert (held(stage, document), asking(stage, document)) == ([], ["look"])
+
+
+@pytest.mark.parametrize("verdict", ["approved", "rejected"])
+def test_a_gate_takes_no_gap_and_sends_back_what_was_rejected(stage: WorkflowStage, verdict: Vote) -> None:
+    approve = {**CONTRACT["transitions"]["approve"], "condition": "entity.contact != 'watch'"}
+    contract = {**LOCKED, "transitions": {**CONTRACT["transitions"], "approve": approve}}
+    document = stage.create(stage.publish(contract, approval={"nodes": [LOOK]}), "carl", contact="watch")
+    submit(stage, document, "carl")
+    erase(stage, document)
+    assert vote(stage, document.id, "bea", verdict) == verdict
+    expected = ("submitted", [HELD]) if verdict == "approved" else ("draft", [])
+    assert (stage.status_of(document.id), held(stage, document)) == expected
 
 
 def test_a_document_that_is_held_may_be_cancelled(stage: WorkflowStage) -> None:
