@@ -14,6 +14,41 @@ CONCURRENCY = "tests/concurrency/test_decisions.py::test_"
 
 REQUESTS = "tests/scenarios/authority/test_deciding_requests.py::test_"
 
+GIVEN = "tests/scenarios/authority/test_given_requests.py::test_"
+GIVEN_TO_ASKERS = (
+    Mutation(
+        "a person of the document gives who decides by a request the permission",
+        3,
+        f"{ENGINE}/documents/decide.py",
+        "_separated(context, behind) or refuse_given(operation, context, row, behind)\n",
+        "_separated(context, behind)\n",
+        (
+            f"{GIVEN}who_was_given_the_role_by_people_of_the_document_decides_nothing",
+            f"{GIVEN}who_has_the_role_by_a_wider_permission_decides_nothing",
+            f"{GIVEN}who_was_made_active_by_people_of_the_document_decides_nothing",
+        ),
+    ),
+    Mutation(
+        "what was given before the document was made bars a request",
+        3,
+        f"{ENGINE}/documents/done_by_decision.py",
+        "        made_at=row.created_at,\n",
+        "        made_at=row.created_at.replace(year=2000),\n",
+        (f"{GIVEN}who_had_the_role_before_the_document_was_made_accepts",),
+    ),
+    Mutation(
+        "who leaves bars a request that decides",
+        3,
+        f"{CORE}/approvals/barring_changes.py",
+        "        judges_takings=False,\n",
+        "        judges_takings=True,\n",
+        (
+            "tests/unit/core/approvals/test_barring_changes.py"
+            "::test_a_request_that_decides_rests_on_its_permission_alone",
+        ),
+    ),
+)
+
 WHO_IS_BARRED = (
     Mutation(
         "a key decides by a request",
@@ -295,4 +330,4 @@ WHAT_VOTES_COME_TO = (
     ),
 )
 
-DECIDING_MUTATIONS = (*WHO_IS_BARRED, *WHO_IS_ASKED, *WHAT_VOTES_COME_TO)
+DECIDING_MUTATIONS = (*WHO_IS_BARRED, *GIVEN_TO_ASKERS, *WHO_IS_ASKED, *WHAT_VOTES_COME_TO)

@@ -17,6 +17,8 @@ WINDOWS = "tests/unit/core/compiler/test_windows_behind.py::test_"
 GUARDS = f"{SIGNET}/core/contracts/guarded_states.py"
 
 ERASED = "tests/scenarios/authority/test_erased_behind_gates.py::test_"
+ASKED = "tests/scenarios/authority/test_erased_while_asked.py::test_"
+COMPILED = "tests/unit/core/compiler/test_authority_checks.py::test_"
 
 POINTING: Sequence[Mutation] = (
     Mutation(
@@ -61,8 +63,8 @@ POINTING: Sequence[Mutation] = (
         "a step takes the gap of an erasure for an answer",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        "    return unread or find_erased_read(context, node)\n",
-        "    return unread\n",
+        "find_outdated_read(context, node) or find_erased_read(context, node)",
+        "find_outdated_read(context, node)",
         (
             f"{ERASED}an_erased_field_skips_nobody_who_would_be_asked",
             f"{ERASED}an_erased_field_chooses_no_other_account",
@@ -91,17 +93,94 @@ POINTING: Sequence[Mutation] = (
         "an erasure that people knew of holds what they decided",
         3,
         f"{SIGNET}/engine/documents/decisions/record.py",
-        "        return list_erased_since(*document, fields, since or 1)\n",
-        "        return list_erased_since(*document, fields, 1)\n",
+        "            return list_erased_since(*document, fields, way.decided_since or 1)\n",
+        "            return list_erased_since(*document, fields, 1)\n",
         (f"{ERASED}what_was_erased_before_the_decision_was_decided_about",),
     ),
     Mutation(
         "an erasure in what a step made of an approved document chooses the way",
         3,
         f"{SIGNET}/engine/documents/decisions/record.py",
-        "        if since is None and not self.comes_of_approved:\n",
-        "        if since is None:\n",
+        "        if way.is_decided or self.comes_of_approved:\n",
+        "        if way.is_decided:\n",
         (f"{ERASED}an_erasure_in_what_a_step_made_of_it_chooses_no_way",),
+    ),
+    Mutation(
+        "an erasure leaves out who was asked",
+        3,
+        f"{SIGNET}/engine/documents/decisions/record.py",
+        "        return list_erased_since_asked(*document, fields, way.in_status_since)\n",
+        "        return frozenset()\n",
+        (
+            f"{ASKED}an_erasure_leaves_nobody_out_who_was_asked",
+            f"{ASKED}an_erasure_opens_no_second_way",
+        ),
+    ),
+    Mutation(
+        "what was rejected is held at a gate whose condition reads an erased value",
+        3,
+        f"{SIGNET}/engine/execution/nodes/registry.py",
+        "    if unread is not None or is_sent_back:\n",
+        "    if unread is not None:\n",
+        (f"{ASKED}a_gate_takes_no_gap_and_sends_back_what_was_rejected",),
+    ),
+    Mutation(
+        "an erasure in an earlier status holds a document for good",
+        3,
+        f"{SIGNET}/engine/documents/decisions/record.py",
+        "        return list_erased_since_asked(*document, fields, way.in_status_since)\n",
+        "        return list_erased_since_asked(*document, fields, 1)\n",
+        (f"{ASKED}who_comes_again_from_where_nobody_is_asked_is_asked_by_what_it_says",),
+    ),
+    Mutation(
+        "an erasure that people have decided about in the same status holds",
+        3,
+        f"{SIGNET}/store/documents/personal_values.sql",
+        "u.document_id = p.document_id AND u.applied)",
+        "u.document_id = p.document_id AND false)",
+        (f"{ASKED}what_was_erased_before_a_decision_in_the_same_status_was_decided_about",),
+    ),
+    Mutation(
+        "the approver is not told of an erasure before they were asked",
+        3,
+        f"{SIGNET}/engine/approvals/request_view.py",
+        "erased_fields=list_erased_fields(connection, tenant_id, record.document_id)",
+        "erased_fields=found.request.erased_fields",
+        (f"{ASKED}what_was_erased_before_anybody_was_asked_is_shown",),
+    ),
+    Mutation(
+        "the approver is not shown the call that failed",
+        3,
+        f"{SIGNET}/engine/approvals/request_view.py",
+        "failed_calls=list_failed_calls(connection, tenant_id, record.id)",
+        "failed_calls=[]",
+        ("tests/scenarios/authority/test_failed_calls.py::test_the_approver_sees_the_call_that_was_refused",),
+    ),
+    Mutation(
+        "a call that went well later is shown as failed",
+        3,
+        f"{SIGNET}/store/approvals/voters.sql",
+        "    ORDER BY s.node_id, s.seq DESC\n",
+        "    ORDER BY s.node_id, s.seq\n",
+        (
+            "tests/scenarios/authority/test_failed_calls.py::test_a_call_that_went_well_later_is_shown_no_more",
+        ),
+    ),
+    Mutation(
+        "an edge for errors past an approval is published without a word",
+        3,
+        f"{SIGNET}/core/compiler/authority_checks.py",
+        "        elif failing and passed:\n",
+        "        elif False:\n",
+        (f"{COMPILED}an_edge_for_errors_past_an_approval_is_named",),
+    ),
+    Mutation(
+        "an approval that a condition leaves out where a call fails is not named",
+        3,
+        f"{SIGNET}/core/compiler/authority_checks.py",
+        "        return 2 if self.around.isdisjoint(begin) else 1\n",
+        "        return 1\n",
+        (f"{COMPILED}an_edge_for_errors_past_an_approval_is_named",),
     ),
     Mutation(
         "a business key with a character that nobody sees is another one",

@@ -29,8 +29,8 @@ SEEING: Sequence[Mutation] = (
         "a call says a variable of before an edit",
         3,
         f"{NODES}/registry.py",
-        "        unread = find_outdated_read(context, node)\n",
-        "        unread = None\n",
+        "find_outdated_read(context, node) or find_erased_read(context, node)",
+        "find_erased_read(context, node)",
         (f"{OLDER}a_call_says_no_amount_of_before_an_edit",),
     ),
     Mutation(

@@ -171,6 +171,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "REFERENCES_CHANGED": ErrorKind.PRECONDITION,
         "REFERENCES_UNSEEN": ErrorKind.PRECONDITION_MISSING,
         "REPORTING_LINE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "REQUEST_BARRED_BY_GRANT": ErrorKind.FORBIDDEN,
         "REQUEST_ENDED": ErrorKind.CONFLICT,
         "REQUEST_INVALID": ErrorKind.INVALID,
         "REQUEST_MALFORMED": ErrorKind.MALFORMED,
@@ -276,6 +277,10 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "PERMISSION_DENIED": (
             "Ask a person who may do it, or an administrator for a role with the permission."
             " Nobody gives it to themselves."
+        ),
+        "REQUEST_BARRED_BY_GRANT": (
+            "Let another person ask for it, who may do it without that. Or a person without a part in the"
+            " document gives them another role with the permission."
         ),
         "SEPARATION_OF_DUTIES": (
             "Let a person do this who has no part in the document."

@@ -12,6 +12,9 @@ Two givings bar the whole stage like a taking, because they may take a vote. One
 on the voter reads roles. The other is a line that a seat of the stage came by. That is each one that was
 climbed to its holder, or that led to nobody.
 
+A request that decides has no bench, and nobody was asked before it. So it is barred by what was given since
+its document was made, and by no taking.
+
 What was given to a person stays given. What was taken bars until a person gives it back who is not concerned
 themselves. So does what a role gained, until such a person takes it away. To take back what a person of the
 document gave meanwhile bars nothing: by that giving nobody could vote.
@@ -26,6 +29,7 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.tenants.eligibility_changes import EligibilityChange, EligibilityKind
 
 CODE = "VOTE_BARRED_BY_GRANT"
+REQUEST_CODE = "REQUEST_BARRED_BY_GRANT"
 # With more of them nobody can tell if one bars the vote.
 MAX_CHANGES = 1_000
 _TAKING = frozenset({"role_taken", "member_disabled", "role_permissions_changed", "role_deleted"})
@@ -90,6 +94,9 @@ class VoteBasis:
     lines: Collection[str] = ()
     # The delegation that a delegate votes by.
     delegation: Delegation | None = None
+    # The code of the refusal, and what was done at the moment from which changes count.
+    code: str = CODE
+    asked: str = "this approval was asked for"
 
     @property
     def voting_people(self) -> frozenset[str]:
@@ -118,10 +125,42 @@ def find_barring_change(basis: VoteBasis, changes: Collection[EligibilityChange]
         if change.changed_at < basis.asked_since or not _bars(basis, change, changes):
             continue
         if not _is_undone(basis, change, changes) and not _takes_back(basis, change):
-            return Denial(CODE, _describe(change))
+            return Denial(basis.code, _describe(basis, change))
     if len(changes) > MAX_CHANGES:
-        return Denial(CODE, f"more than {MAX_CHANGES} changes to people and roles may bar this vote")
+        return Denial(
+            basis.code, f"more than {MAX_CHANGES} changes to people and roles may bar this decision"
+        )
     return None
+
+
+def make_request_basis(
+    person: str,
+    roles: Collection[str],
+    responsible: Collection[str],
+    *,
+    permission: str,
+    reads_roles: bool,
+    made_at: datetime,
+) -> VoteBasis:
+    """Return what a request that decides rests on: the permission of its transition, and no seat."""
+    return VoteBasis(
+        voter=person,
+        represented=None,
+        roles={person: roles},
+        own_seat_roles=(),
+        is_by_line=False,
+        is_seated=False,
+        holder_ids=(),
+        seat_roles=(),
+        line_holders=(),
+        responsible=responsible,
+        needed_permissions=(permission,),
+        reads_roles=reads_roles,
+        asked_since=made_at,
+        judges_takings=False,
+        code=REQUEST_CODE,
+        asked="the document was made",
+    )
 
 
 def _find_barring_delegation(basis: VoteBasis) -> Denial | None:
@@ -135,7 +174,9 @@ def _find_barring_delegation(basis: VoteBasis) -> Denial | None:
     if (basis.concerned - {basis.represented}).isdisjoint(given.given_by):
         return None
     act = f"{given.created_by} gave {given.delegate_id} a delegation of {given.user_id}"
-    return Denial(CODE, f"{_say_when(act, given.given_at)}: {_GIVE_OWN_VOICE.format(user=given.user_id)}")
+    return Denial(
+        CODE, f"{_say_when(basis, act, given.given_at)}: {_GIVE_OWN_VOICE.format(user=given.user_id)}"
+    )
 
 
 def _bars(basis: VoteBasis, change: EligibilityChange, changes: Collection[EligibilityChange]) -> bool:
@@ -262,11 +303,11 @@ def _takes_back(basis: VoteBasis, change: EligibilityChange) -> bool:
     return not frozenset(basis.responsible).isdisjoint(change.given_by)
 
 
-def _describe(change: EligibilityChange) -> str:
+def _describe(basis: VoteBasis, change: EligibilityChange) -> str:
     act = _SENTENCES[change.kind].format(
         actor=change.actor_id, user=change.user_id, role=change.role, other=change.other_user_id
     )
-    sentence = _say_when(act, change.changed_at)
+    sentence = _say_when(basis, act, change.changed_at)
     if change.kind == "manager_set":
         return f"{sentence}: {_SET_LINE}"
     if change.kind not in _UNDOING or (change.kind == "role_given" and not change.takes_permission):
@@ -274,5 +315,5 @@ def _describe(change: EligibilityChange) -> str:
     return f"{sentence}: {_GIVE_BACK if change.kind in _TAKING else _TAKE_AWAY}"
 
 
-def _say_when(act: str, moment: datetime) -> str:
-    return f"{act} at {moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, after this approval was asked for"
+def _say_when(basis: VoteBasis, act: str, moment: datetime) -> str:
+    return f"{act} at {moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, after {basis.asked}"

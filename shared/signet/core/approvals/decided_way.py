@@ -28,6 +28,8 @@ class DecidedWay:
     is_decided: bool = False
     # What was done from this version on was done for the last decision, or since the document came behind it.
     since: int = 0
+    # The version with which it came to the status that it has.
+    in_status_since: int = 0
 
     @property
     def decided_since(self) -> int | None:
@@ -42,8 +44,9 @@ def read_way(runs: Iterable[StatusRun], is_behind: Callable[[str], bool]) -> Dec
     """
     # The statuses since each decision that holds; those of the first set were before all of them.
     known: list[set[str]] = [set()]
-    since, is_decided, was_behind = 0, False, False
+    since, in_status_since, is_decided, was_behind = 0, 0, False, False
     for run in runs:
+        in_status_since = run.version
         before = next((index for index, statuses in enumerate(known) if run.status in statuses), None)
         if before is not None:
             del known[before + 1 :]
@@ -56,7 +59,7 @@ def read_way(runs: Iterable[StatusRun], is_behind: Callable[[str], bool]) -> Dec
         # A gate may lead back to the same status.
         since = max((since, *(version + 1 for version in run.decided_at)))
         is_decided, was_behind = bool(run.decided_at), len(known) > 1 or is_behind(run.status)
-    return DecidedWay(len(known) > 1, since)
+    return DecidedWay(len(known) > 1, since, in_status_since)
 
 
 def find_decision(runs: Iterable[StatusRun]) -> int | None:

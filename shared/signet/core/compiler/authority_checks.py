@@ -4,12 +4,14 @@ And of who goes around it: actions that people may run by hand before the approv
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from signet.core.compiler.approval_paths import Weight, follow_paths
 from signet.core.compiler.envelope import START, EnvelopeSlot, state_node
 from signet.core.compiler.graph import Graph, Node
 from signet.core.compiler.parallel_blocks import Blocks
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.compiler.slot_graph import slot_in, slot_out
 from signet.core.contracts.contract import MAKING, Contract, EditWindow
 from signet.core.contracts.expression_scope import reads_actor
@@ -133,14 +135,61 @@ def check_open_actions(
 
 
 def check_error_edges(graph: Graph, contract: Contract) -> Iterator[Finding]:
-    """Check that no edge takes an error that is held: nothing outside fails there, and people decide."""
+    """Check that no edge takes an error that is held: nothing outside fails there, and people decide.
+
+    An edge that is taken is named, where an approval is left out by it.
+    """
     actions = {str(node.config["action"]) for node in graph.nodes.values() if node.type == "action"}
     kinds = {contract.actions[name].kind for name in actions & contract.actions.keys()}
     if not is_left_to_people({node.type for node in graph.nodes.values()}, kinds, contract):
         return
+    asking = [_Asking.find(graph, node) for node in graph.nodes.values() if node.type == "approval"]
     for node in graph.nodes.values():
-        if node.type in FAILING_WITHIN and any(edge.on == "error" for edge in graph.outgoing[node.id]):
+        failing = {edge.target for edge in graph.outgoing[node.id] if edge.on == "error"}
+        others = {edge.target for edge in graph.outgoing[node.id] if edge.on != "error"}
+        passed = [approval.id for approval in asking if approval.rate(others) > approval.rate(failing)]
+        if failing and node.type in FAILING_WITHIN:
             yield make_finding("ERROR_EDGE_NOT_TAKEN", node.id)
+        elif failing and passed:
+            yield make_finding("ERROR_EDGE_PASSES_APPROVAL", node.id, passed=", ".join(passed))
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """An approval, with the nodes of its slot that lead to it, and those that lead around it to the end.
+
+    A rejection is no way around it. The sets are made once: many calls before many approvals cost little.
+    """
+
+    id: str
+    leading: frozenset[str]
+    around: frozenset[str]
+
+    @staticmethod
+    def find(graph: Graph, approval: Node) -> "_Asking":
+        leading = _list_before(graph, approval.id, None)
+        around = _list_before(graph, slot_out(approval.provenance), approval.id)
+        return _Asking(approval.id, leading, around)
+
+    def rate(self, begin: Collection[str]) -> int:
+        """Return 0 where no way from these nodes asks the approval, 1 where some do, and 2 where all do."""
+        if self.leading.isdisjoint(begin):
+            return 0
+        return 2 if self.around.isdisjoint(begin) else 1
+
+
+def _list_before(graph: Graph, node_id: str, shut: str | None) -> frozenset[str]:
+    """List a node and all of its slot before it; no way leads through the shut node, or by a rejection."""
+    slot = graph.nodes[node_id].provenance
+    seen: set[str] = set()
+    waiting = [node_id]
+    while waiting:
+        found = waiting.pop()
+        if found in seen or found == shut or graph.nodes[found].provenance != slot:
+            continue
+        seen.add(found)
+        waiting += [edge.source for edge in graph.incoming[found] if edge.on not in REJECTING]
+    return frozenset(seen)
 
 
 def is_left_to_people(types: Collection[str], kinds: Collection[str], contract: Contract | None) -> bool:

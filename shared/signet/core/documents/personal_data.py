@@ -94,11 +94,11 @@ def list_own_fields(expressions: Iterable[Expression]) -> frozenset[str]:
 def list_gaps(read: Collection[str], personal: Collection[str], data: Mapping[str, Any]) -> frozenset[str]:
     """List the personal fields among these that hold nothing.
 
-    People decided when a value was there. A condition that reads its gap would go another way than they saw.
+    People saw the document when a value was there. A condition that reads its gap would go another way.
     """
     return frozenset(name for name in personal if name in read and data.get(name) is None)
 
 
 def describe_erased(reader: str, fields: Collection[str]) -> str:
     erased = ", ".join(sorted(fields))
-    return f"{reader} reads {erased}, which was erased after people decided about the document"
+    return f"{reader} reads {erased}, which was erased after people were asked or decided about the document"

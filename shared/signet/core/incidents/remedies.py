@@ -137,9 +137,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " Or give it to a role of theirs (PUT /v1/roles/{role}, with role:edit). Then retry."
         ),
         "READS_ERASED": (
-            "People decided when the value was there. Publish a definition whose conditions do not read it,"
-            " and move the instance there. Or send the document back to where people are asked, or amend it:"
-            " they then decide without the value."
+            "People were asked, or decided, when the value was there. Fill it again: a person does where the"
+            " document may be edited, and an operator does by correcting it. Or publish a definition whose"
+            " conditions do not read it, and move the instance there. Behind an approval, send the document"
+            " back to where people are asked, or amend it: they then decide without the value."
         ),
         "READS_UNPINNED": (
             "Nobody has approved what it would read. Publish a definition that does not read it, and move the"

@@ -43,12 +43,15 @@ from signet.store.approvals.voters import (
     AnswerRow,
     RejectionRow,
     list_answers_by_hand,
+    list_failed_calls,
     list_pinned_variables,
     list_rejected_before,
 )
+from signet.store.approvals.voters import FailedCall as FailedCall
 from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
 from signet.store.definitions.older import RunDefinition, find_run_definition
+from signet.store.documents.personal_values import list_erased_fields
 from signet.store.tenants.people import list_absent
 
 NamePerson = Callable[[str], NamedPerson]
@@ -173,12 +176,14 @@ class ApprovalRequest:
     pins: Sequence[PinnedReference]
     # The variables of the workflow that steps behind the gate read.
     variables: Sequence[PinnedVariable]
-    # The fields of the document whose personal values were erased since people were asked: nobody can vote.
+    # The fields of the document that personal values were erased from, at any time.
     erased_fields: Sequence[str]
     # The votes that rejected the document before, or one that it amends; the newest first.
     rejected_before: Sequence[EarlierRejection]
     # The waits that operators ended by hand, with what they entered, the newest first.
     answered_by_hand: Sequence[AnswerByHand]
+    # The calls that failed, so that the document went on by an edge for errors; the newest first.
+    failed_calls: Sequence[FailedCall]
     # The permissions that a voter needs beside a seat.
     voters_need: Sequence[VoterNeed]
     # The states behind the approval where people may edit the document, and nobody is asked again.
@@ -277,9 +282,10 @@ def _read_view(
         responsible=_show_responsible(found, names.name, names.label_of(creator_id)),
         pins=_show_pins(found, names.name),
         variables=list_pinned_variables(connection, tenant_id, record.id),
-        erased_fields=found.request.erased_fields,
+        erased_fields=list_erased_fields(connection, tenant_id, record.document_id),
         rejected_before=[_show_rejection(row, names.name) for row in rejected],
         answered_by_hand=[_show_answer(row, names.name) for row in answers],
+        failed_calls=list_failed_calls(connection, tenant_id, record.id),
         voters_need=_list_needs(contract, found),
         editable_behind=list_editable_behind(contract, record.node_id.split(":")[1]) if contract else [],
         standing=found.stand(person),

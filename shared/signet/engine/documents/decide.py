@@ -6,7 +6,7 @@ from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
 from signet.core.approvals.decided_pins import check_seen
-from signet.core.approvals.eligibility import find_authors, separation_conflict
+from signet.core.approvals.eligibility import PeopleBehind, find_authors, separation_conflict
 from signet.core.approvals.pins import Pins, hash_pins
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.field_values import validate_fields
@@ -51,7 +51,7 @@ from signet.engine.documents.commands import (
     Update,
     WithdrawRequest,
 )
-from signet.engine.documents.decisions.done_by_decision import refuse_erased
+from signet.engine.documents.decisions.done_by_decision import refuse_erased, refuse_given
 from signet.engine.documents.paused_requests import withdraw_request
 from signet.engine.documents.references import RefQuery
 from signet.store.documents.write import DocumentRow
@@ -288,7 +288,9 @@ def _request(
         return _reason_required(operation.transition)
     pins = _read_pins(operation, context)
     if pins is not None:
-        refused = _separated(context, row, pins) or check_seen(pins, operation.seen)
+        behind = find_authors(row, pins)
+        refused = _separated(context, behind) or refuse_given(operation, context, row, behind)
+        refused = refused or check_seen(pins, operation.seen)
         if refused is not None:
             return refused
     detail = {"pins_hash": hash_pins(pins)} if pins else {}
@@ -352,12 +354,12 @@ def _read_pins(operation: RequestTransition, context: MutationContext) -> Pins |
     return context.refs.pins_of(RefQuery(context.contract, context.followed, context.data))
 
 
-def _separated(context: MutationContext, row: DocumentRow, pins: Pins) -> Rejected | None:
+def _separated(context: MutationContext, behind: PeopleBehind) -> Rejected | None:
     """Refuse a request that decides, by a person who took part or by a key: a key decides nothing.
 
     The person took part, too, who last changed a field that may be read of another document.
     """
-    find_conflict = separation_conflict(context.contract, find_authors(row, pins))
+    find_conflict = separation_conflict(context.contract, behind)
     denials = map(find_conflict, sorted(context.caller.principal.responsible))
     denial = next((denial for denial in denials if denial is not None), None)
     if denial is None and context.caller.principal.is_key:

@@ -63,6 +63,27 @@ def list_erased_since(
     return frozenset(row[0] for row in rows)
 
 
+def list_erased_since_asked(
+    connection: Connection, tenant_id: UUID, document_id: UUID, fields: Collection[str], version: int
+) -> frozenset[str]:
+    """List which of these fields have lost a value since people were asked about this version or later."""
+    values = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "fields": sorted(fields),
+        "version": version,
+    }
+    rows: list[Any] = connection.execute(_SQL.list_erased_since_asked, values).fetchall()
+    return frozenset(row[0] for row in rows)
+
+
+def list_erased_fields(connection: Connection, tenant_id: UUID, document_id: UUID) -> list[str]:
+    """List all fields of a document that have lost a value."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    rows: list[Any] = connection.execute(_SQL.list_erased_fields, values).fetchall()
+    return [row[0] for row in rows]
+
+
 def find_live_instance(connection: Connection, tenant_id: UUID, document_id: UUID) -> UUID | None:
     values = {"tenant_id": tenant_id, "document_id": document_id}
     row: Any = connection.execute(_SQL.find_live_instance, values).fetchone()

@@ -23,6 +23,24 @@ WHERE p.tenant_id = %(tenant_id)s AND p.document_id = %(document_id)s AND p.fiel
   AND p.erased_at >= (SELECT v.created_at FROM document_versions v
                       WHERE v.tenant_id = p.tenant_id AND v.document_id = p.document_id AND v.version = %(version)s)
 
+-- name: list_erased_since_asked
+-- List which of these fields of a document have lost a value since people were first asked about this version of it or a
+-- later one, and no gate has used their approval.
+SELECT DISTINCT p.field FROM personal_values p
+WHERE p.tenant_id = %(tenant_id)s AND p.document_id = %(document_id)s AND p.field = ANY (%(fields)s)
+  AND p.erased_at > (
+      SELECT min(q.created_at) FROM approval_requests q
+      WHERE q.tenant_id = p.tenant_id AND q.document_id = p.document_id AND q.document_version >= %(version)s
+        AND q.created_at > coalesce(
+            (SELECT max(u.ended_at) FROM approval_requests u
+             WHERE u.tenant_id = p.tenant_id AND u.document_id = p.document_id AND u.applied), '-infinity'))
+
+-- name: list_erased_fields
+-- List the fields of a document that have lost a value.
+SELECT DISTINCT p.field FROM personal_values p
+WHERE p.tenant_id = %(tenant_id)s AND p.document_id = %(document_id)s AND p.erased_at IS NOT NULL
+ORDER BY p.field
+
 -- name: find_live_instance
 -- Find the live workflow of a document, by its id alone.
 SELECT i.id FROM documents d

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from signet.core.approvals.barring_changes import CODE, MAX_CHANGES, VoteBasis, find_barring_change
+from signet.core.approvals.barring_changes import (
+    CODE,
+    MAX_CHANGES,
+    REQUEST_CODE,
+    VoteBasis,
+    find_barring_change,
+    make_request_basis,
+)
 from signet.core.tenants.eligibility_changes import ELIGIBILITY_KINDS, EligibilityChange, EligibilityKind
 
 OPENED = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -338,6 +345,23 @@ def test_the_refusal_says_what_undoes_the_change(done: EligibilityChange, remedy
         assert denial.sentence.endswith(after)
     else:
         assert denial.sentence.endswith(f"{after}: a person without a part in the document {remedy}")
+
+
+def test_a_request_that_decides_rests_on_its_permission_alone() -> None:
+    """It has no seat, and no bench that could be cleared. Changes count since its document was made."""
+    given = change("role_given", user_id="ben", role="clerk", granting=BY_CLERK)
+    terms: dict[str, Any] = {"permission": APPROVE, "reads_roles": False, "made_at": OPENED}
+    basis = make_request_basis("ben", ("clerk", "finance"), ("mia",), **terms)
+    denial = find_barring_change(basis, [given])
+    assert denial is not None
+    assert (denial.code, denial.sentence) == (
+        REQUEST_CODE,
+        "mia gave ben the role 'clerk' at 2026-01-01 13:00:00 UTC, after the document was made",
+    )
+    seat = change("role_given", user_id="ben", role="finance")
+    assert find_barring_change(basis, [seat, *CLEARING_THE_BENCH]) is None
+    by_role = make_request_basis("ben", ("clerk", "finance"), ("mia",), **{**terms, "reads_roles": True})
+    assert find_barring_change(by_role, [seat]) is not None
 
 
 def test_every_kind_is_tried() -> None:

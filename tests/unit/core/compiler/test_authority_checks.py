@@ -309,6 +309,79 @@ def test_an_edge_for_errors_that_is_never_taken_is_named(
     assert named == (["usr:checks:step"] if is_named else [])
 
 
+LOOK = {**ASK, "id": "look"}
+CHOOSE = {"id": "choose", "type": "condition"}
+
+
+def way(source: str, target: str, on: str | None = None, condition: str | None = None) -> dict[str, Any]:
+    given = {"source": source, "target": target, "on": on, "condition": condition}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "passed"),
+    [
+        # The approval is left out, or another one is asked in its place.
+        ([ASK], [way("step", "ask"), way("step", "out", "error"), way("ask", "out")], "usr:approval:ask"),
+        (
+            [ASK, LOOK],
+            [way("step", "ask"), way("step", "look", "error"), way("ask", "out"), way("look", "out")],
+            "usr:approval:ask",
+        ),
+        # A condition may leave it out on the other way alone.
+        (
+            [ASK, CHOOSE],
+            [
+                way("step", "ask"),
+                way("step", "choose", "error"),
+                way("choose", "ask", condition="entity.posted"),
+                way("choose", "out"),
+                way("ask", "out"),
+            ],
+            "usr:approval:ask",
+        ),
+        # A rejection of the first is no way around the second.
+        (
+            [ASK, LOOK, CHOOSE],
+            [
+                way("step", "look"),
+                way("look", "ask"),
+                way("step", "choose", "error"),
+                way("choose", "look", condition="entity.posted"),
+                way("choose", "out"),
+                way("ask", "out"),
+            ],
+            "usr:approval:ask, usr:approval:look",
+        ),
+        # Both ways ask it, or the same condition chooses.
+        ([ASK], [way("step", "ask"), way("step", "ask", "error"), way("ask", "out")], None),
+        (
+            [ASK, CHOOSE],
+            [
+                way("step", "choose"),
+                way("step", "choose", "error"),
+                way("choose", "ask", condition="entity.posted"),
+                way("choose", "out"),
+                way("ask", "out"),
+            ],
+            None,
+        ),
+        # The other way asks nobody, and the failure does.
+        ([ASK], [way("step", "out"), way("step", "ask", "error"), way("ask", "out")], None),
+    ],
+)
+def test_an_edge_for_errors_past_an_approval_is_named(
+    nodes: list[dict[str, Any]], edges: list[dict[str, Any]], passed: str | None
+) -> None:
+    slots = {"approval": {"nodes": [CALLED, *nodes], "edges": edges, "exit": "join"}}
+    base = {"entity_type": "invoice", "envelope_version": 3}
+    compiled = compile_patch({"patch": "p", "base": base, "slots": slots}, read_envelope(CONTRACT))
+    assert compiled.artifact is not None, compiled.findings
+    found = [finding for finding in compiled.findings if finding.code == "ERROR_EDGE_PASSES_APPROVAL"]
+    assert [finding.place for finding in found] == ([] if passed is None else ["usr:approval:step"])
+    assert passed is None or found[0].parameters["passed"] == passed
+
+
 @pytest.mark.parametrize(
     ("deciding", "expected"),
     [(["submit"], [("ACTION_AFTER_REQUEST", "usr:checks:stamp")]), (["cancel"], []), ([], [])],

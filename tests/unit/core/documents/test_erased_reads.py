@@ -29,6 +29,6 @@ def test_a_gap_is_a_personal_field_without_a_value() -> None:
 
 def test_the_sentence_names_the_fields() -> None:
     sentence = describe_erased("usr:paying:choice", {"b", "a"})
-    assert (
-        sentence == "usr:paying:choice reads a, b, which was erased after people decided about the document"
+    assert sentence == (
+        "usr:paying:choice reads a, b, which was erased after people were asked or decided about the document"
     )

@@ -69,6 +69,13 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "Remove the edges: what fails there is held until a person brings it on. Take `reads` out of the ref"
         " where nobody needs it.",
     ),
+    "ERROR_EDGE_PASSES_APPROVAL": (
+        "warning",
+        "The edge for errors of '{place}' leads past {passed}, which the other way asks. A receiver may"
+        " refuse what a person has typed, and the edge takes that too.",
+        "Draw the same approvals behind the edge. Or let it lead to an approval of other people: its view"
+        " names the call (`failed_calls`).",
+    ),
     "NODE_ID_USED_AGAIN": (
         "warning",
         "{nodes} did something else under {named}.",

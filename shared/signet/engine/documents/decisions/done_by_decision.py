@@ -1,14 +1,16 @@
 """The limits of a decision: what people have decided about is done once, and nothing else is done.
 
 What an action made of an approved document was approved with it, until a person has it say something else.
-And no condition takes the gap of an erasure for an answer.
+And no condition takes the gap of an erasure for an answer. Nobody decides by what the document's people gave.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
-from signet.core.approvals.decided_way import DecidedWay, read_way
+from signet.core.approvals.barring_changes import find_barring_change, make_request_basis
+from signet.core.approvals.decided_way import DecidedWay
+from signet.core.approvals.eligibility import PeopleBehind
 from signet.core.approvals.unasked_content import describe_unasked, list_accepted, refuse_unasked
 from signet.core.contracts.alike_actions import list_alike_actions
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -18,7 +20,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import Expression
 from signet.core.runtime.done_before import DONE_BEFORE
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.change import MutationContext
+from signet.engine.documents.change import MutationContext, as_rejected
 from signet.engine.documents.commands import Operation, RequestTransition, RunAction
 from signet.engine.documents.decisions.record import DocumentDecisions
 from signet.store.approvals.typed_values import find_first_original, list_typed_over
@@ -44,7 +46,7 @@ def refuse_by_hand(
     if row is None or record is None or context.is_own_workflow or not isinstance(operation, RunAction):
         return None
     known = connection, tenant_id, row, context.contract.contract
-    unasked = read_unasked(*known, lambda: read_way(record.runs, lambda status: False))
+    unasked = read_unasked(*known, lambda: record.way)
     if unasked is not None:
         return refuse_unasked(unasked)
     if context.contract.contract.actions[operation.action].repeats is not None:
@@ -94,7 +96,7 @@ def read_unasked(
 
 
 def refuse_erased(operation: RequestTransition | RunAction, context: MutationContext) -> Rejected | None:
-    """Refuse a request or an action whose conditions would read a value that was erased since people decided.
+    """Refuse a request or an action whose conditions read a value that was erased since people were asked.
 
     Only a personal field that holds nothing costs a statement. Of a step, its node has looked.
     """
@@ -102,11 +104,35 @@ def refuse_erased(operation: RequestTransition | RunAction, context: MutationCon
     if record is None or context.is_own_workflow or not personal:
         return None
     gaps = list_gaps(list_own_fields(_list_conditions(operation, context.contract)), personal, context.data)
-    erased = record.find_erased_since(gaps, record.find_decision) if gaps else None
+    erased = record.find_erased_since(gaps, lambda: record.way) if gaps else None
     if not erased:
         return None
-    remedy = "Amend the document, so that people decide without the value. Or publish a condition without it."
+    remedy = (
+        "Fill the value again where the document may be edited. Or amend the document, so that people decide"
+        " without the value. Or publish a condition without it."
+    )
     return Rejected(READS_ERASED, describe_erased("the condition", erased), remedy=remedy)
+
+
+def refuse_given(
+    operation: RequestTransition, context: MutationContext, row: DocumentRow, behind: PeopleBehind
+) -> Rejected | None:
+    """Refuse a request that decides, where the document's people have given what it rests on.
+
+    It counts since the document was made, and costs a statement.
+    """
+    principal, contract, record = context.caller.principal, context.contract, context.decisions
+    assert record is not None
+    permission = contract.permission_of_transition(operation.transition)
+    basis = make_request_basis(
+        principal.subject,
+        principal.roles,
+        behind.everyone,
+        permission=permission,
+        reads_roles=permission in contract.permissions_by_roles,
+        made_at=row.created_at,
+    )
+    return as_rejected(find_barring_change(basis, record.read_changes(basis)))
 
 
 def _list_conditions(

@@ -80,9 +80,9 @@ def _find_unread(
     """Return why the node may not read what it would. A gate sends back what was rejected all the same."""
     unread = find_unpinned_read(context, node) if reads_refs else None
     is_sent_back = token.rejected and node.type.name == "lifecycle_gate"
-    if unread is None and not is_sent_back:
-        unread = find_outdated_read(context, node)
-    return unread or find_erased_read(context, node)
+    if unread is not None or is_sent_back:
+        return unread
+    return find_outdated_read(context, node) or find_erased_read(context, node)
 
 
 def _find_moved_original(context: InstanceContext, node: WorkflowNode) -> Blocked | None:

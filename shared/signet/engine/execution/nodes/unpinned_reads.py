@@ -1,10 +1,12 @@
 """The fields of other documents that a step reads behind a gate, and no approval of its document has pinned.
 
 Nobody has seen such a value. It is not read: the token is held, until a definition without it is in force, or
-people decide again. So it is where a condition would read a personal value that was erased since then.
+people decide again. So it is where a condition would read a personal value that was erased since then, or
+since they were asked.
 """
 
 from dataclasses import replace
+from functools import partial
 
 from signet.core.approvals.unpinned_reads import list_pointed_behind, list_unpinned_fields
 from signet.core.documents.personal_data import (
@@ -53,7 +55,7 @@ def find_erased_read(context: InstanceContext, node: WorkflowNode) -> str | None
     if not gaps:
         return None
     record = DocumentDecisions(documents.connection, context.tenant_id, document.id)
-    erased = record.find_erased_since(gaps, lambda: read_decided_way(context).decided_since)
+    erased = record.find_erased_since(gaps, partial(read_decided_way, context))
     return f"{READS_ERASED}: {describe_erased(node.id, erased)}" if erased else None
 
 
