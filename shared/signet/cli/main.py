@@ -10,6 +10,7 @@ from signet.cli import (
     approval,
     audit,
     author_file,
+    calendar,
     effect,
     incident,
     instance,
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(author_file.app, name="contract")
+app.add_typer(calendar.app, name="calendar")
 app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 app.add_typer(incident.app, name="incident")
