@@ -1,4 +1,4 @@
-"""`signet calendar`: business calendars of working hours and holidays, checked and tried without a database."""
+"""`signet calendar`: business calendars of working hours and holidays, tried without a database."""
 
 import json
 import re

@@ -85,7 +85,11 @@ def list_clock_changes(zone: str, first: datetime, last: datetime) -> Iterator[d
     """Yield the hours within which the zone changes its clock."""
     here, moment = ZoneInfo(zone), first
     while moment < last:
-        later = moment + timedelta(hours=1)
+        later = moment + timedelta(hours=12)
         if moment.astimezone(here).utcoffset() != later.astimezone(here).utcoffset():
-            yield moment
+            yield next(hour for n in range(12) if _changes_in(here, hour := moment + timedelta(hours=n)))
         moment = later
+
+
+def _changes_in(zone: ZoneInfo, hour: datetime) -> bool:
+    return hour.astimezone(zone).utcoffset() != (hour + timedelta(hours=1)).astimezone(zone).utcoffset()

@@ -14,7 +14,7 @@ from signet.core.errors import Defect, Rejected
 from tests.support.core.calendars import MINUTE, OFFICE, at, make_calendar, shows_open, vary
 
 CALENDAR = make_calendar()
-MOMENTS = st.datetimes(datetime(2026, 2, 1), datetime(2027, 10, 1)).map(
+MOMENTS = st.datetimes(datetime.fromisoformat("2026-02-01"), datetime.fromisoformat("2027-10-01")).map(
     lambda moment: moment.replace(tzinfo=UTC)
 )
 TWO_DAYS = {"tuesday": ["20:00-24:00"], "thursday": ["00:00-24:00"]}
