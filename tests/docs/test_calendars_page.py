@@ -1,4 +1,4 @@
-"""What docs/calendars.md shows is what there is: its calendar, its output, its bounds."""
+"""The page docs/calendars.md shows what there is: its calendar, its output, its bounds."""
 
 import re
 import shlex

@@ -65,7 +65,8 @@ CALENDARS = (
         "time that ends at a closing ends at the next opening",
         NO_INVARIANT,
         f"{CORE}/working_time.py",
-        "    while left > _NOTHING:\n        start, end = next(intervals)\n        reached = min(end, start + left)\n",
+        "    while left > _NOTHING:\n        start, end = next(intervals)\n"
+        "        reached = min(end, start + left)\n",
         "    while left >= _NOTHING and amount:\n        start, end = next(intervals)\n"
         "        reached = min(end, start + left)\n        if reached < end:\n            return reached\n",
         (f"{TIME}working_time_of_the_office",),

@@ -238,7 +238,7 @@ def _read_date(written: str) -> date | None:
 
 
 def _read_dates(lines: list[ContentLine]) -> Mapping[str, frozenset[date]] | Finding:
-    """Return the dates of EXDATE and RDATE as they are written, whatever time stands with them."""
+    """Return the dates of EXDATE and RDATE as they are written, with any time that stands there."""
     listed: dict[str, set[date]] = {name: set() for name in _DATES}
     for line in lines:
         for written in line.value.split(","):

@@ -1,4 +1,4 @@
-"""What is wrong in a business calendar is told at its place, all of it at once."""
+"""Mistakes in a business calendar are told at their places, all of them at once."""
 
 from typing import Any
 

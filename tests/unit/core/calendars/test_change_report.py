@@ -1,4 +1,4 @@
-"""What a change of a calendar moves: which deadlines, by how much, and because of which dates."""
+"""The report of a change: which deadlines move, by how much, and because of which dates."""
 
 from datetime import date, datetime, timedelta
 from typing import Any

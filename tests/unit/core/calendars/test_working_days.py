@@ -98,7 +98,7 @@ def test_later_starts_and_more_days_never_end_earlier(moment: datetime, later: i
 @given(MOMENTS, st.integers(1, 40), st.sampled_from([OFFICE["hours"], TWO_DAYS]))
 @settings(max_examples=60, deadline=None)
 def test_what_is_added_is_taken_away_again(moment: datetime, count: int, hours: Any) -> None:
-    """To the date of the start, or to the last working day before it."""
+    """It leads to the date of the start, or to the last working day before it."""
     calendar = make_calendar(vary(hours=hours, half_days=[], years={"first": 2026, "last": 2028}))
     due = add_working_days(calendar, moment, count)
     begin = calendar.read_date(subtract_working_days(calendar, due, count))

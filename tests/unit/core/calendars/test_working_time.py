@@ -112,7 +112,7 @@ def test_openings_are_those_of_the_oracle(scene: tuple[dict[str, Any], datetime]
 @given(scenes(), st.integers(1, 3 * 10**9))
 @settings(max_examples=100, deadline=None)
 def test_what_is_added_is_taken_away_again(scene: tuple[dict[str, Any], datetime], amount: int) -> None:
-    """To the same moment, or to the opening that came after it, where time began to count."""
+    """It leads to the same moment, or to the opening that came after it, where time began to count."""
     document, start = scene
     calendar, term = make_calendar(document), timedelta(microseconds=amount * 13)
     due = add_working_time(calendar, start, term)
@@ -151,7 +151,7 @@ def test_a_negative_amount_goes_the_other_way(start: datetime, amount: int) -> N
 
 
 def test_each_kind_of_clock_change_counts_as_the_clock_shows_it() -> None:
-    """All zones with a change in 2026; changes that look alike are tried once."""
+    """It tries all zones with a change in 2026; changes that look alike are tried once."""
     tried = set[tuple[Any, ...]]()
     for zone in sorted(available_timezones()):
         here = ZoneInfo(zone)
