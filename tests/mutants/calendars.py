@@ -22,7 +22,7 @@ CALENDARS = (
         "a half day is a whole one",
         NO_INVARIANT,
         f"{CORE}/business_calendar.py",
-        "Span(span.start, min(span.end, until)) for span in spans if span.start < until",
+        "WorkingSpan(span.start, min(span.end, until)) for span in spans if span.start < until",
         "span for span in spans if span.start < until",
         (f"{TIME}working_time_of_the_office", f"{DAYS}working_days_of_the_office"),
     ),

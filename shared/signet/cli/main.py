@@ -10,7 +10,6 @@ from signet.cli import (
     approval,
     audit,
     author_file,
-    calendar,
     effect,
     incident,
     instance,
@@ -24,6 +23,7 @@ from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
+from signet.cli.time import calendar
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.local.local_database import use_local_database

@@ -23,14 +23,14 @@ _TIME = re.compile(r"([0-9]{2}):([0-9]{2})")
 _MINUTES_OF_A_DAY = 24 * 60
 
 
-class Span(NamedTuple):
+class WorkingSpan(NamedTuple):
     """Working hours from one minute of a day to another, which is not part of them any more."""
 
     start: int
     end: int
 
 
-Spans = tuple[Span, ...]
+Spans = tuple[WorkingSpan, ...]
 
 
 def _read_minute(hours: str, minutes: str) -> int | None:
@@ -38,7 +38,7 @@ def _read_minute(hours: str, minutes: str) -> int | None:
     return minute if int(minutes) < 60 and minute <= _MINUTES_OF_A_DAY else None
 
 
-def parse_span(written: object) -> Span:
+def parse_span(written: object) -> WorkingSpan:
     """Return the span of a text such as 09:00-17:30. One over midnight is written as two."""
     match = _SPAN.fullmatch(written) if isinstance(written, str) else None
     start, end = (
@@ -48,7 +48,7 @@ def parse_span(written: object) -> Span:
         raise ValueError(
             "wants hours of one day such as 09:00-17:30; over midnight they are two, up to 24:00"
         )
-    return Span(start, end)
+    return WorkingSpan(start, end)
 
 
 def parse_time(written: object) -> int:
@@ -68,7 +68,7 @@ def parse_day(written: object) -> date:
     return date.fromisoformat(written)
 
 
-WrittenSpan = Annotated[Span, PlainValidator(parse_span)]
+WrittenSpan = Annotated[WorkingSpan, PlainValidator(parse_span)]
 WrittenTime = Annotated[int, PlainValidator(parse_time)]
 WrittenDay = Annotated[date, PlainValidator(parse_day)]
 DaySpans = Annotated[tuple[WrittenSpan, ...], Constraint(max_length=MAX_SPANS)]
@@ -135,7 +135,7 @@ class BusinessCalendar(Strict):
 
 def cut_hours(spans: Spans, until: int) -> Spans:
     """Return what is left of a day's hours when they end early."""
-    return tuple(Span(span.start, min(span.end, until)) for span in spans if span.start < until)
+    return tuple(WorkingSpan(span.start, min(span.end, until)) for span in spans if span.start < until)
 
 
 def fits_years(years: CoveredYears) -> bool:

@@ -32,7 +32,7 @@ class ImportedHolidays(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _WantedDays:
     years: CoveredYears
     zone: tzinfo
     opaque_only: bool
@@ -63,7 +63,7 @@ def import_holidays(
     if faults:
         return ImportedHolidays((), tuple(faults[:MAX_MISTAKES]))
     events = [event for event in read if isinstance(event, IcsEvent)]
-    names, findings = _collect_names(_Wanted(years, zone, opaque_only), events)
+    names, findings = _collect_names(_WantedDays(years, zone, opaque_only), events)
     told = sort_findings(findings)[:MAX_MISTAKES]
     if has_errors(told):
         return ImportedHolidays((), told)
@@ -72,7 +72,7 @@ def import_holidays(
 
 
 def _collect_names(
-    wanted: _Wanted, events: list[IcsEvent]
+    wanted: _WantedDays, events: list[IcsEvent]
 ) -> tuple[dict[date, dict[str, None]], list[Finding]]:
     """Return the names of each date, and findings; the first bound that is passed ends the work."""
     names: dict[date, dict[str, None]] = {}
@@ -99,7 +99,7 @@ def _collect_names(
     return names, findings
 
 
-def _list_years(wanted: _Wanted, event: IcsEvent) -> range:
+def _list_years(wanted: _WantedDays, event: IcsEvent) -> range:
     """Return the years in which the event may begin so that a part of it is wanted."""
     first = (wanted.first - timedelta(days=MAX_EVENT_DAYS + 1)).year
     last = (wanted.last + _DAY).year
@@ -117,7 +117,7 @@ def _check_start(event: IcsEvent) -> Iterator[Finding]:
             yield find_in_line("ICS_START_OUTSIDE_RULE", event.rule_line, date=start)
 
 
-def _check_whole(wanted: _Wanted, event: IcsEvent, spans: list[WallSpan]) -> Iterator[Finding]:
+def _check_whole(wanted: _WantedDays, event: IcsEvent, spans: list[WallSpan]) -> Iterator[Finding]:
     """Name the first occurrence that covers a part of a day: such a day is no holiday."""
     for start, end in spans:
         is_whole = start < end and start.time() == end.time() == time.min
@@ -126,7 +126,7 @@ def _check_whole(wanted: _Wanted, event: IcsEvent, spans: list[WallSpan]) -> Ite
             return
 
 
-def _list_days(wanted: _Wanted, spans: list[WallSpan]) -> Iterator[date]:
+def _list_days(wanted: _WantedDays, spans: list[WallSpan]) -> Iterator[date]:
     """Yield the dates that are covered from midnight to midnight. The end is no part of an event."""
     for start, end in spans:
         day = start.date() if start.time() == time.min else start.date() + _DAY
@@ -136,7 +136,7 @@ def _list_days(wanted: _Wanted, spans: list[WallSpan]) -> Iterator[date]:
             day += _DAY
 
 
-def _list_starts(wanted: _Wanted, event: IcsEvent) -> set[date]:
+def _list_starts(wanted: _WantedDays, event: IcsEvent) -> set[date]:
     first = event.start.wall.date()
     starts = (
         {first} if event.rule is None else set(list_rule_dates(event.rule, first, _list_years(wanted, event)))
@@ -144,7 +144,7 @@ def _list_starts(wanted: _Wanted, event: IcsEvent) -> set[date]:
     return (starts | event.added) - event.excluded
 
 
-def _find_span(wanted: _Wanted, event: IcsEvent, begin: date) -> WallSpan:
+def _find_span(wanted: _WantedDays, event: IcsEvent, begin: date) -> WallSpan:
     """Return start and end of one occurrence as the clock of the zone shows them."""
     start = datetime.combine(begin, event.start.wall.time())
     end = start + event.length

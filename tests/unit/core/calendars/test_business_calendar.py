@@ -6,7 +6,7 @@ import pytest
 
 from signet.core.calendars.business_calendar import (
     CoveredYears,
-    Span,
+    WorkingSpan,
     cut_hours,
     fits_years,
     parse_day,
@@ -67,10 +67,10 @@ def test_other_dates_are_refused(written: object) -> None:
 
 
 def test_a_half_day_keeps_what_lies_before_its_end() -> None:
-    spans = (Span(540, 720), Span(780, 1020))
-    assert cut_hours(spans, 600) == (Span(540, 600),)
-    assert cut_hours(spans, 780) == (Span(540, 720),)
-    assert cut_hours(spans, 900) == (Span(540, 720), Span(780, 900))
+    spans = (WorkingSpan(540, 720), WorkingSpan(780, 1020))
+    assert cut_hours(spans, 600) == (WorkingSpan(540, 600),)
+    assert cut_hours(spans, 780) == (WorkingSpan(540, 720),)
+    assert cut_hours(spans, 900) == (WorkingSpan(540, 720), WorkingSpan(780, 900))
     assert cut_hours(spans, 540) == ()
 
 

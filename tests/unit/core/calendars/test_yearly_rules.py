@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from dateutil.rrule import rrulestr
+from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from signet.cli.main import app
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
 CALENDAR, HOLIDAYS = EXAMPLES / "calendar.yaml", EXAMPLES / "holidays.ics"
 START = "2026-12-23T10:00:00+01:00"
 
