@@ -1,9 +1,9 @@
 """The report of which deadlines a change of a calendar would move, before it is saved."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from itertools import islice
 
 from signet.core.calendars.terms import WorkingTerm, find_due
 from signet.core.calendars.working_calendar import WorkingCalendar, list_intervals_of_day
@@ -59,26 +59,28 @@ def report_change(
             f"A report tells about at most {MAX_REPORTED_WAITS} waits, and these are {len(waits)}.",
             remedy="Report them in parts.",
         )
-    moves = [move for wait in waits if (move := _find_move(old, new, wait, now)) is not None]
+    changed = tuple(_list_changed_days(old, new))
+    moves = [move for wait in waits if (move := _find_move(old, new, wait, now, changed)) is not None]
     moves.sort(key=lambda move: (move.wait.due_at, move.wait.id))
     return ChangeReport(len(waits) - len(moves), tuple(moves))
 
 
 def _find_move(
-    old: WorkingCalendar, new: WorkingCalendar, wait: CalendarWait, now: datetime
+    old: WorkingCalendar, new: WorkingCalendar, wait: CalendarWait, now: datetime, changed: Sequence[date]
 ) -> DeadlineMove | None:
     due, code = _try_due(new, wait)
     if due == wait.due_at:
         return None
     last = max(wait.due_at, due) if due is not None else wait.due_at
-    changed = _list_changed_days(old, new, wait.started_at, last)
+    begin = bisect_left(changed, new.read_date(make_instant(wait.started_at)))
+    end = bisect_right(changed, new.read_date(make_instant(last)))
     return DeadlineMove(
         wait=wait,
         new_due_at=due,
         code=code,
         is_older=_try_due(old, wait)[0] != wait.due_at,
         is_past=due is not None and due <= now,
-        changed_days=tuple(islice(changed, MAX_CHANGED_DAYS)),
+        changed_days=tuple(changed[begin:end][:MAX_CHANGED_DAYS]),
     )
 
 
@@ -89,13 +91,10 @@ def _try_due(calendar: WorkingCalendar, wait: CalendarWait) -> tuple[datetime | 
         return None, refusal.code
 
 
-def _list_changed_days(
-    old: WorkingCalendar, new: WorkingCalendar, start: datetime, end: datetime
-) -> Iterator[date]:
+def _list_changed_days(old: WorkingCalendar, new: WorkingCalendar) -> Iterator[date]:
     """Yield the dates with another working time, as far as both calendars know their holidays."""
-    day = max(new.read_date(make_instant(start)), old.first, new.first)
-    last = min(new.read_date(make_instant(end)), old.last, new.last)
-    while day <= last:
+    day = max(old.first, new.first)
+    while day <= min(old.last, new.last):
         if list_intervals_of_day(old, day) != list_intervals_of_day(new, day):
             yield day
         day += _DAY
