@@ -11,6 +11,7 @@ from tests.mutants.attacked import ATTACKED
 from tests.mutants.authority import AUTHORITY_MUTATIONS
 from tests.mutants.benches import BENCHES
 from tests.mutants.bounding import BOUNDING
+from tests.mutants.calendars import CALENDARS
 from tests.mutants.carrying import CARRYING
 from tests.mutants.compiling import COMPILING
 from tests.mutants.correcting import CORRECTING
@@ -91,4 +92,5 @@ MUTATIONS: Sequence[Mutation] = (
     *GOING_ON,
     *ADVICE,
     *FAIRNESS,
+    *CALENDARS,
 )

@@ -19,8 +19,24 @@ _READERS = {".json": json_text.parse, ".yaml": yaml_text.parse, ".yml": yaml_tex
 
 
 def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
-    """Read a file, or find why it cannot be read. A pipe or device could be endless, so it is refused."""
+    """Read a file, or find why it cannot be read."""
+    content, findings = read_content(path)
+    if findings:
+        return None, findings
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        reading = FileReading(str(path))
+        before = content[: error.start].decode("utf-8")
+        reading.find("DOCUMENT_NOT_UTF8", spot=Spot.after(before), byte=f"0x{content[error.start]:02X}")
+        return None, reading.findings
+    return parse_text(text, str(path))
+
+
+def read_content(path: Path) -> tuple[bytes, tuple[Finding, ...]]:
+    """Read the bytes of a file. A pipe or device could be endless, so it is refused."""
     reading = FileReading(str(path))
+    content = b""
     try:
         if not path.is_file():
             raise FileNotFoundError(0, "there is no such file")
@@ -28,17 +44,9 @@ def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         reading.find("DOCUMENT_UNREADABLE", reason=error.strerror)
-        return None, reading.findings
     if len(content) > MAX_FILE_BYTES:
         reading.find("DOCUMENT_TOO_LARGE", limit=MAX_FILE_BYTES)
-        return None, reading.findings
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8")
-        reading.find("DOCUMENT_NOT_UTF8", spot=Spot.after(before), byte=f"0x{content[error.start]:02X}")
-        return None, reading.findings
-    return parse_text(text, str(path))
+    return content, reading.findings
 
 
 def parse_text(text: str, name: str) -> tuple[Any, tuple[Finding, ...]]:

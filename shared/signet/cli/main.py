@@ -23,6 +23,7 @@ from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
+from signet.cli.time import calendar
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.local.local_database import use_local_database
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(author_file.app, name="contract")
+app.add_typer(calendar.app, name="calendar")
 app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 app.add_typer(incident.app, name="incident")

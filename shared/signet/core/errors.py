@@ -70,6 +70,8 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "BREAK_GLASS_IN_VAIN": ErrorKind.CONFLICT,
         "BREAK_GLASS_NOT_FOUND": ErrorKind.NOT_FOUND,
         "BREAK_GLASS_TOO_MANY": ErrorKind.CONFLICT,
+        "CALENDAR_WAITS_TOO_MANY": ErrorKind.INVALID,
+        "CALENDAR_YEARS_EXCEEDED": ErrorKind.INVALID,
         "CHAIN_NOT_FOUND": ErrorKind.NOT_FOUND,
         "CONTENT_TYPE_UNSUPPORTED": ErrorKind.MEDIA_TYPE,
         "CORRECTION_NOT_POSSIBLE": ErrorKind.CONFLICT,

@@ -4,11 +4,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from signet.core.validation.messages.authority import AUTHORITY
+from signet.core.validation.messages.calendars import CALENDAR, ICS
 from signet.core.validation.messages.contracts import CONTRACT
 from signet.core.validation.messages.documents import DOCUMENT, EXPRESSION, RULE
 from signet.core.validation.messages.weaker_terms import WEAKENING
 from signet.core.validation.messages.workflows import GRAPH, SLOT, SOUNDNESS
 
 TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
-    {**DOCUMENT, **EXPRESSION, **RULE, **CONTRACT, **GRAPH, **SLOT, **SOUNDNESS, **AUTHORITY, **WEAKENING}
+    {
+        **DOCUMENT,
+        **EXPRESSION,
+        **RULE,
+        **CONTRACT,
+        **GRAPH,
+        **SLOT,
+        **SOUNDNESS,
+        **AUTHORITY,
+        **WEAKENING,
+        **CALENDAR,
+        **ICS,
+    }
 )

@@ -1,0 +1,42 @@
+"""Terms in the time of a calendar: `{days: 3}`, or `{hours: 4, minutes: 30}`."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Self
+
+from pydantic import Field as Constraint
+from pydantic import model_validator
+
+from signet.core.calendars.working_calendar import WorkingCalendar
+from signet.core.calendars.working_days import add_working_days
+from signet.core.calendars.working_time import add_working_time
+from signet.core.validation.strict_model import Strict
+
+MAX_DAYS = 2_000
+MAX_HOURS = 20_000
+MAX_MINUTES = 1_000_000
+
+
+class WorkingTerm(Strict):
+    """Working days, or working time. Both at once would leave open which comes first."""
+
+    days: Annotated[int, Constraint(ge=1, le=MAX_DAYS)] | None = None
+    hours: Annotated[int, Constraint(ge=1, le=MAX_HOURS)] | None = None
+    minutes: Annotated[int, Constraint(ge=1, le=MAX_MINUTES)] | None = None
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        if (self.days is None) == (self.hours is None and self.minutes is None):
+            raise ValueError("wants either days, or hours and minutes")
+        return self
+
+
+def find_due(calendar: WorkingCalendar, moment: datetime, term: WorkingTerm) -> datetime:
+    """Return the moment at which the term ends that begins at the given one."""
+    if term.days is not None:
+        return add_working_days(calendar, moment, term.days)
+    return add_working_time(calendar, moment, timedelta(hours=term.hours or 0, minutes=term.minutes or 0))
+
+
+def describe_term(term: WorkingTerm) -> str:
+    parts = ((term.days, "day"), (term.hours, "hour"), (term.minutes, "minute"))
+    return " and ".join(f"{n} working {unit}{'' if n == 1 else 's'}" for n, unit in parts if n is not None)
