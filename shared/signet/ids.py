@@ -25,6 +25,9 @@ _IDS_AT_ONCE = 256
 _random: list[bytes] = []
 # An enumeration looks its member up each time it is asked.
 _NOT_TOLD = SafeUUID.unknown
+# A UUID refuses that its attributes are set; its slots are set beside that.
+_slots = vars(UUID)
+_set_number, _set_safety = _slots["int"].__set__, _slots["is_safe"].__set__
 os.register_at_fork(after_in_child=_random.clear)
 
 
@@ -50,8 +53,8 @@ def _read_random() -> list[bytes]:
 def _make_uuid(number: int) -> UUID:
     """Make a UUID of a number that has its version and its variant: a step makes two, and `UUID` checks."""
     identifier = object.__new__(UUID)
-    object.__setattr__(identifier, "int", number)
-    object.__setattr__(identifier, "is_safe", _NOT_TOLD)
+    _set_number(identifier, number)
+    _set_safety(identifier, _NOT_TOLD)
     return identifier
 
 

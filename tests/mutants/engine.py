@@ -10,7 +10,7 @@ READING = (
     "tests/integration/engine/execution/test_waves_without_statistics.py"
     "::test_a_wave_reads_no_more_where_its_plans_are_older_than_the_rows"
 )
-WRITING_STEPS = "migrations/0060_look_up_each_key.sql"
+WRITING_STEPS = "migrations/0075_ask_less_of_each_row.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 REACTIONS = "shared/signet/core/runtime/document_changes.py"
 PROJECTION = "shared/signet/core/runtime/projection.py"

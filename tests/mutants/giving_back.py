@@ -47,9 +47,9 @@ GIVING_BACK = (
     Mutation(
         "what was given back for long takes others along",
         1,
-        MIGRATION,
-        "              AND q.attempts < alone_from AND NOT (SELECT first.is_alone FROM first)\n",
-        "              AND q.attempts < alone_from\n",
+        "migrations/0075_ask_less_of_each_row.sql",
+        "          AND q.attempts < alone_from AND NOT (SELECT first.is_alone FROM first)\n",
+        "          AND q.attempts < alone_from\n",
         (f"{GIVEN_BACK}what_was_given_back_for_long_goes_alone",),
     ),
     Mutation(

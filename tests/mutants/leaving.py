@@ -99,7 +99,7 @@ LEAVING = (
     Mutation(
         "a claim does not note that its call may leave",
         10,
-        "migrations/0065_note_what_left.sql",
+        "migrations/0075_ask_less_of_each_row.sql",
         "left_at = coalesce(q.left_at, now())",
         "left_at = q.left_at",
         (f"{LEFT}an_attempt_counts_while_it_is_under_way",),

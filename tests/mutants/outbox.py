@@ -5,13 +5,31 @@ from tests.mutants.mutation import Mutation
 WF_11 = "tests/scenarios/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
 WF_11_EFFECTS = "tests/integration/engine/integrations/test_effects_count_once.py::test_wf_11_"
 EFFECTS = "tests/integration/engine/integrations/test_effects.py::test_"
+STORE = "tests/integration/store/"
 OUTBOXES = "migrations/0007_create_outboxes.sql"
 # It holds the function that writes events, as it is now.
-EDITS = "migrations/0021_keep_editors.sql"
+EDITS = "migrations/0075_ask_less_of_each_row.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"
 
 OUTBOX = (
+    Mutation(
+        "a claim takes what another holds of the same moment",
+        11,
+        EDITS,
+        "\n      AND array_position(ids, q.id) IS NOT NULL\n    RETURNING q.*;\nEND\n$$;\n\n"
+        "CREATE OR REPLACE FUNCTION claim_effects",
+        "\n    RETURNING q.*;\nEND\n$$;\n\nCREATE OR REPLACE FUNCTION claim_effects",
+        (f"{STORE}outbox/test_queue.py::test_of_rows_of_one_moment_a_claim_takes_those_that_it_chose",),
+    ),
+    Mutation(
+        "a status of a trigger goes where it likes",
+        11,
+        EDITS,
+        "WHEN (NEW.status <> OLD.status AND (OLD.status <> 'pending' OR NEW.status <> 'processing')",
+        "WHEN (NEW.status = OLD.status AND (OLD.status <> 'pending' OR NEW.status <> 'processing')",
+        (f"{STORE}catalogue/test_invariants.py::test_every_illegal_change_of_status_is_refused",),
+    ),
     Mutation(
         "an event is written without regard to its receipt",
         11,

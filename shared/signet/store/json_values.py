@@ -1,7 +1,9 @@
-"""JSON for statements that take many rows."""
+"""JSON and arrays for statements that take many rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 import psycopg
@@ -35,3 +37,13 @@ psycopg.adapters.register_dumper(JsonText, JsonTextDumper)
 
 def to_json(rows: Sequence[Mapping[str, Any] | AuditRow]) -> JsonText:
     return JsonText(orjson.dumps(rows, option=orjson.OPT_NON_STR_KEYS))
+
+
+def to_id_array(ids: Iterable[UUID]) -> str:
+    """Write ids as the server reads an array. The driver would look for signs to escape in each of them."""
+    return f"{{{','.join(map(str, ids))}}}"
+
+
+def to_time_array(times: Iterable[datetime]) -> str:
+    """Write moments with their zone as the server reads an array."""
+    return f"{{{','.join(map(datetime.isoformat, times))}}}"

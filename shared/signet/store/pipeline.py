@@ -46,8 +46,7 @@ def send_opening(
         connection.execute(begin)
         return []
     cursor = connection.execute(f"{begin}; {_write_literals(connection, opening)}")
-    while cursor.nextset():
-        pass
+    cursor.set_result(-1)  # the last one
     return cursor.fetchall()
 
 

@@ -52,10 +52,6 @@ class Token:
     epoch: int = 0
     hold: Hold | None = None
 
-    @property
-    def can_run(self) -> bool:
-        return self.state is TokenState.READY and self.hold is None
-
     def to_json(self) -> dict[str, object]:
         stored: dict[str, object] = {
             "id": self.id,
@@ -90,7 +86,6 @@ class Position:
         return has_hold
 
     def ready(self) -> list[Token]:
-        # As `can_run` says it, which would be a call for each token of each step.
         return [t for t in self.tokens.values() if t.state is TokenState.READY and t.hold is None]
 
     def held(self) -> list[Token]:

@@ -1,8 +1,9 @@
 """The document as it is after a change whose rows are made, for what the same transaction decides next."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,9 @@ from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.documents.authorship import list_editors
 from signet.engine.documents.change import DocumentChange, InstanceEnd
 from signet.store.documents.write import DocumentRow
+
+_COLUMNS = tuple(column.name for column in fields(DocumentRow))
+_read_columns = attrgetter(*_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,9 @@ def _advance(added: AddedChange, before: DocumentRow, now: datetime) -> Document
     request_id, requested = before.request_id, before.requested
     if change.request is not None:
         request_id, requested = change.request.id, change.request.opens
-    return replace(
-        before,
+    # `replace` would look at each of the many columns by itself.
+    columns = dict(zip(_COLUMNS, _read_columns(before), strict=True))
+    columns.update(
         status=change.after.status,
         version=change.after.version,
         data=version.data,
@@ -68,3 +73,4 @@ def _advance(added: AddedChange, before: DocumentRow, now: datetime) -> Document
         snapshot_hash=version.snapshot_hash,
         personal={**(before.personal or {}), **version.personal},
     )
+    return DocumentRow(**columns)

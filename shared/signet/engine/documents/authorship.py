@@ -57,7 +57,8 @@ def list_changed_fields(change: DocumentChange, stored: Mapping[str, Any]) -> di
     before, version = change.before, change.after.version
     if before is None:
         return {EVERY_OTHER_FIELD: version}
-    names = before.data.keys() | stored.keys()
+    is_same = before.data == stored
+    names = () if is_same else before.data.keys() | stored.keys()
     changed = {name: version for name in names if before.data.get(name) != stored.get(name)}
     if before.status != change.after.status:
         changed[STATUS] = version

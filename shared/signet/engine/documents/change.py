@@ -264,15 +264,15 @@ class DocumentChange:
         """The editors before this change. An amendment begins with everyone who wrote its original."""
         if self.before is not None:
             return self.before.editor_ids
-        if self.amended_from is None:
+        if (origin := self.amended_from) is None:
             return ()
-        origin = self.amended_from
         return list(dict.fromkeys((origin.creator_id, *origin.editor_ids)))
 
 
 def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that differ, each with its value before and after."""
-    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    names = before.keys() | after.keys() if before != after else ()
+    differing = [name for name in names if before.get(name) != after.get(name)]
     return {name: {"before": before.get(name), "after": after.get(name)} for name in sorted(differing)}
 
 

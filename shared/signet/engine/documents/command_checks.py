@@ -50,8 +50,11 @@ def check_operation(operation: Operation) -> Rejected | None:
 
 
 def check_size(change: DocumentChange) -> Rejected | None:
-    """Check the size of the data as it would be stored, after rules have set values."""
-    if len(orjson.dumps(change.after.data)) <= MAX_DATA_BYTES:
+    """Check the size of the data as it would be stored, after rules have set values.
+
+    What a gate keeps was checked when it was written.
+    """
+    if change.keeps_content or len(orjson.dumps(change.after.data)) <= MAX_DATA_BYTES:
         return None
     return _refuse("DOCUMENT_TOO_LARGE", "", "DOCUMENT_TOO_LARGE", f"has more than {MAX_DATA_BYTES} bytes")
 

@@ -394,6 +394,6 @@ class DocumentUnitOfWork:
             if refused.code == "RULE_REJECTED":
                 self.rejected.append(change)
             return refused
-        # By what they have read they set values, or let the change pass.
-        change.content_responsible |= find_sources(replace(context, data=change.after.data), followed)
+        if followed:  # by what they have read they set values, or let the change pass
+            change.content_responsible |= find_sources(replace(context, data=change.after.data), followed)
         return check_size(change)

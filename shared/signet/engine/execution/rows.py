@@ -255,8 +255,7 @@ def make_continuation(context: InstanceContext, due_at: datetime | None = None) 
 
 
 def has_ready_tokens(context: InstanceContext) -> bool:
-    tokens = context.execution.projection.tokens()
-    return context.execution.is_running and any(token.can_run for token in tokens)
+    return context.execution.is_running and bool(context.execution.projection.position.ready())
 
 
 def is_asked(context: InstanceContext) -> bool:

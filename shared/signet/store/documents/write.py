@@ -18,7 +18,7 @@ from signet.ids import parse_id
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.documents import amendments, rule_executions
-from signet.store.json_values import to_json
+from signet.store.json_values import to_id_array, to_json
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.responsible_sets import keep_responsible
 from signet.store.statements import Statements
@@ -164,7 +164,7 @@ def lock_statement(ids: Sequence[UUID], roles: Sequence[str]) -> DeferredStateme
 
     `parse_locked_documents` reads the answer.
     """
-    return DeferredStatement(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
+    return DeferredStatement(_SQL.lock_documents, {"ids": to_id_array(ids), "roles": list(roles)})
 
 
 def require_locked(row: tuple[Any, ...] | None) -> LockedDocuments:

@@ -1,6 +1,6 @@
 -- name: lock_documents
 -- Lock documents and read all that a decision about them needs, in one round trip (decision 0008).
-SELECT * FROM lock_and_read_documents(%(ids)s, %(roles)s)
+SELECT * FROM lock_and_read_documents(%(ids)s::uuid[], %(roles)s)
 
 -- name: find_workflow
 -- Find the workflow of a new document. The tenant's own comes first, also while a newer contract waits for its

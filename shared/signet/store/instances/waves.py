@@ -11,7 +11,7 @@ from signet.core.runtime.document_changes import CORRECTED
 from signet.ids import parse_id
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
-from signet.store.json_values import to_json
+from signet.store.json_values import to_id_array, to_json, to_time_array
 from signet.store.outbox.queue import ClaimedRow
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
@@ -123,7 +123,7 @@ def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
 
 
 def count_lagging(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> int:
-    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    values = {"tenant_id": tenant_id, "ids": to_id_array(instance_ids)}
     return _parse_count(connection.execute(_SQL.count_lagging, values).fetchone())
 
 
@@ -176,7 +176,8 @@ def _parse_count(row: tuple[object, ...] | None) -> int:
 
 
 def _name_rows(rows: Sequence[ClaimedRow]) -> dict[str, Any]:
-    return {"trigger_times": [row.created_at for row in rows], "trigger_ids": [row.id for row in rows]}
+    times, ids = (row.created_at for row in rows), (row.id for row in rows)
+    return {"trigger_times": to_time_array(times), "trigger_ids": to_id_array(ids)}
 
 
 # As of documents: by position, and without what a newer release reads besides.

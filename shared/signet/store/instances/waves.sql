@@ -1,6 +1,6 @@
 -- name: open_wave
 -- Lock the instances of a claim and read all that a wave needs, in one round trip (decision 0010).
-SELECT * FROM open_wave(%(trigger_times)s, %(trigger_ids)s, %(claim_id)s)
+SELECT * FROM open_wave(%(trigger_times)s::timestamptz[], %(trigger_ids)s::uuid[], %(claim_id)s)
 
 -- name: write_steps
 -- Write the receipts and steps of a round. It answers how many of them were new. Most name one set of persons, so that it
@@ -9,7 +9,8 @@ SELECT write_steps(%(steps)s, %(usual)s::bytea, %(now)s)
 
 -- name: end_wave
 -- Write all changes of a wave, in one round trip (decision 0010).
-SELECT end_wave(%(steps)s, %(instances)s, %(effects)s, %(history)s, %(trigger_times)s, %(trigger_ids)s, %(now)s)
+SELECT end_wave(%(steps)s, %(instances)s, %(effects)s, %(history)s, %(trigger_times)s::timestamptz[],
+                %(trigger_ids)s::uuid[], %(now)s)
 
 -- name: count_lagging
 -- Count the instances whose steps are beyond the version of their rows.

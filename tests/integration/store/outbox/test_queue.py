@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from signet.ids import created_at_of
 from signet.store.database import Database
@@ -62,6 +64,25 @@ def test_due_rows_come_oldest_first_and_no_more_than_wanted(
     assert ids_of(claimed(worker, queue, at_most=3)) == [oldest, late, later]
     assert ids_of(claimed(worker, queue, at_most=3)) == [latest]
     assert claimed(worker, queue) == []
+
+
+@QUEUE
+def test_of_rows_of_one_moment_a_claim_takes_those_that_it_chose(
+    worker: Database, admin: Admin, queue: str, owner_url: str
+) -> None:
+    """Rows are found by their moments, of which many rows have the same."""
+    ids = put(admin, queue, TENANT, "1 minute", count=5, created_at="2000-01-01")
+    table = sql.Identifier(BY_NAME[queue].table)
+    with psycopg.connect(owner_url) as other:
+        other.execute(sql.SQL("SELECT FROM {} WHERE id = %s FOR UPDATE").format(table), [ids[1]])
+        assert ids_of(claimed(worker, queue, at_most=2)) == [ids[0], ids[2]]
+    assert read(admin, queue, "status, attempts, claim_id", ids) == [
+        ("processing", 1, MINE),
+        ("pending", 0, None),
+        ("processing", 1, MINE),
+        ("pending", 0, None),
+        ("pending", 0, None),
+    ]
 
 
 def test_a_claimed_event_tells_what_the_engine_needs(worker: Database, admin: Admin) -> None:

@@ -108,7 +108,11 @@ def test_what_cannot_act_is_held_and_tried_again_under_its_name() -> None:
     execution = InstanceExecution(load({"nodes": [call("left")]}), start_projection("usr:checks:left", 1))
     run(execution, blocked="left")
     [token] = execution.projection.tokens()
-    assert token.state is TokenState.READY and not token.can_run and execution.projection.is_paused_by_holds
+    assert (
+        token.state is TokenState.READY
+        and not execution.list_ready()
+        and execution.projection.is_paused_by_holds
+    )
     run(execution)
     assert not execution.open  # nothing goes on by itself
     execution.resume("retried", [token], None, OLGA)

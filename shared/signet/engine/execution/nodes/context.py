@@ -97,8 +97,8 @@ class InstanceContext:
     # Made for the document as it was when last read.
     _seen: DocumentRow | None = None
     _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
-    # The nodes whose reads may hold them, by the contract that this document has.
-    _careful: tuple[DocumentRow, Mapping[str, bool]] | None = None
+    # The nodes whose reads may hold them, by this version of the document's contract.
+    _careful: tuple[int, Mapping[str, bool]] | None = None
 
     def __post_init__(self) -> None:
         self.name = str(self.row.id)
@@ -224,11 +224,12 @@ class InstanceContext:
     @property
     def careful_nodes(self) -> Mapping[str, bool]:
         """Return the nodes whose reads may hold them, each with whether it may read other documents."""
-        document = self.document
-        if document is not None and (self._careful is None or self._careful[0] is not document):
+        if (document := self.document) is None:
+            return {}
+        if self._careful is None or self._careful[0] != document.contract_version:
             known = self.execution.workflow, self.documents.contract_of(document)
-            self._careful = document, list_careful_nodes(*known)
-        return {} if document is None or self._careful is None else self._careful[1]
+            self._careful = document.contract_version, list_careful_nodes(*known)
+        return self._careful[1]
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
         return self.environment.list_ref_queries(self.execution.workflow, self.document)
