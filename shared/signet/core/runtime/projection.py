@@ -161,8 +161,12 @@ class Projection:
 
     @property
     def is_paused_by_holds(self) -> bool:
-        """Return whether it is paused because all of its tokens are held, by no act of its own."""
-        return self.status == "paused" and self.position.is_held
+        """Return whether it is paused because all of its tokens are held, by no act of its own.
+
+        A pause says why it was made: what is paused for drift stays so, also where all of it is held.
+        """
+        is_held = self.status == "paused" and self.position.is_held
+        return is_held and self.reason == _reason_of_holds(self.position)
 
     @property
     def has_drifted(self) -> bool:
@@ -233,7 +237,7 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
 
 def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     projection.version = max(projection.version, seq)
-    if projection.status == "paused" and projection.position.is_held:
+    if projection.is_paused_by_holds:
         projection.status, projection.reason = "running", None
     changes = (
         _apply_control(workflow, projection, step, seq)

@@ -1,5 +1,6 @@
 """Requests while a workflow is paused are served, refused with the reason, or withdrawn: never parked."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 __all__ = ["anna", "operators", "stage"]
 
 ASKING: dict[str, Any] = {"nodes": [ASK]}
+HELD = {"nodes": [{**ASK, "config": {"approvers": [{"by": "role", "role": "no"}]}}]}
 STATE, WAITING = "sys:state:draft", "usr:checks:ask"
 
 
@@ -22,11 +24,11 @@ def pause(stage: WorkflowStage, operators: Instances, made: Made) -> None:
     operators.pause(olga(stage), made.instance_id, version_of(stage, made), "the auditors are here")
 
 
-def drift(stage: WorkflowStage, **more: Any) -> Made:
+def drift(stage: WorkflowStage, approval: Mapping[str, Any] = CALLING, **more: Any) -> Made:
     """Return a document that the engine has paused: it was edited where nothing may change it."""
     locked = {"transition": "approve", "edit": "locked", "stable": True}
     contract = {**CONTRACT, "slots": {**CONTRACT["slots"], "approval": locked}}
-    made = submitted(stage, {**contract, **more}, approval=CALLING)
+    made = submitted(stage, {**contract, **more}, approval=approval)
     window = "UPDATE workflow_instances SET edit_window = 'editable' WHERE id = %s"
     stage.standing.run(window, made.instance_id)
     stage.edit(made.id, amount=7)
@@ -56,6 +58,18 @@ def test_r9_an_interrupt_of_what_the_engine_paused_is_served(stage: WorkflowStag
     stage.drain()
     assert stage.status_of(made.id) == "cancelled"
     assert requests(stage, made)[-1][:2] == ("cancel", "performed")
+    assert stage.instance(made.instance_id)["status"] == "completed"
+    check(stage, made)
+
+
+def test_a_drift_of_what_is_held_is_one_incident_and_ends_with_its_instance(stage: WorkflowStage) -> None:
+    made = drift(stage, approval=HELD)
+    codes = "SELECT code FROM incidents WHERE entity_id = %s AND closed_at IS NULL ORDER BY seq"
+    assert stage.standing.rows(codes, made.id) == [("APPROVAL_NOBODY_ELIGIBLE",), ("WORKFLOW_VERSION_DRIFT",)]
+    stage.ask(made.id, "cancel")
+    stage.drain()
+    assert stage.status_of(made.id) == "cancelled"
+    assert stage.standing.rows(codes, made.id) == []
     assert stage.instance(made.instance_id)["status"] == "completed"
     check(stage, made)
 
@@ -102,9 +116,7 @@ def test_r9_what_was_asked_before_the_pause_is_not_parked(stage: WorkflowStage, 
 
 
 def test_what_is_held_takes_requests_as_ever(stage: WorkflowStage) -> None:
-    made = submitted(
-        stage, approval={"nodes": [{**ASK, "config": {"approvers": [{"by": "role", "role": "no"}]}}]}
-    )
+    made = submitted(stage, approval=HELD)
     assert stage.instance(made.instance_id)["status"] == "paused"
     stage.ask(made.id, "cancel")
     stage.drain()
