@@ -16,6 +16,7 @@ from signet.cli import (
     migrate,
     ops,
     run,
+    schedule,
     tenant,
 )
 from signet.cli.compile import COMPILE_HELP, compile_command
@@ -45,6 +46,7 @@ app.add_typer(incident.app, name="incident")
 app.add_typer(effect.app, name="effect")
 app.add_typer(approval.app, name="approval")
 app.add_typer(ops.app, name="ops")
+app.add_typer(schedule.app, name="schedule")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
 instance.app.command(name="restart")(restart_command)

@@ -6,9 +6,21 @@ from types import MappingProxyType
 from signet.core.validation.messages.authority import AUTHORITY
 from signet.core.validation.messages.contracts import CONTRACT
 from signet.core.validation.messages.documents import DOCUMENT, EXPRESSION, RULE
+from signet.core.validation.messages.times import TIME
 from signet.core.validation.messages.weaker_terms import WEAKENING
 from signet.core.validation.messages.workflows import GRAPH, SLOT, SOUNDNESS
 
 TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
-    {**DOCUMENT, **EXPRESSION, **RULE, **CONTRACT, **GRAPH, **SLOT, **SOUNDNESS, **AUTHORITY, **WEAKENING}
+    {
+        **DOCUMENT,
+        **EXPRESSION,
+        **RULE,
+        **CONTRACT,
+        **GRAPH,
+        **SLOT,
+        **SOUNDNESS,
+        **AUTHORITY,
+        **TIME,
+        **WEAKENING,
+    }
 )
