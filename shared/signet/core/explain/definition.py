@@ -197,7 +197,7 @@ def _describe_unclear(outline: Outline) -> Iterator[str]:
 
 
 _CLOCK = {
-    "zone": "The schedule is read on the clock in {}.",
+    "zone": "The schedule is read in the time zone {}.",
     "gap": 'Where the clock leaves out its time, the rule is "{}".',
     "fold": 'Where the clock shows its time twice, the rule is "{}".',
 }

@@ -19,7 +19,7 @@ def find_near_zones(name: str) -> tuple[str, ...]:
     ('Europe/Berlin',)
     """
     wanted = name[:MAX_ZONE_CHARACTERS].lower().replace(" ", "_")
-    same_city = [known for known in ZONE_NAMES if known.lower().endswith(f"/{wanted}")]
+    same_city = [known for known in ZONE_NAMES if f"/{known.lower()}".endswith(f"/{wanted}")]
     if same_city:
         return tuple(same_city[:_MOST_NEAR])
     by_lower = {known.lower(): known for known in ZONE_NAMES}

@@ -65,3 +65,11 @@ def choose_policy(cron: Cron, gap: Gap | None = None, fold: Fold | None = None) 
     if cron.has_fixed_hour:
         return WallPolicy(gap or "once", fold or "first")
     return WallPolicy(gap or "skip", fold or "twice")
+
+
+def write_times(times: CronTimes | EveryTimes, zone_name: str) -> str:
+    """Write the schedule's part in the key of a tick. The policy is none of it: a tick stays what it was."""
+    if isinstance(times, EveryTimes):
+        anchor = times.anchor.astimezone(UTC).isoformat()
+        return f"every {int(times.interval.total_seconds())} from {anchor}"
+    return f"cron {times.cron.text} in {zone_name}"
