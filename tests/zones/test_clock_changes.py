@@ -1,4 +1,4 @@
-"""All clock changes of 2025 to 2028, against an oracle that reads the clock minute by minute.
+"""The clock changes of 2025 to 2028, against an oracle that reads the clock minute by minute.
 
 Each change is tried once, under one of the zones that have it. `make clocks` (SIGNET_TEST_CAMPAIGN) tries it
 under each of them, over whole days, with more expressions.

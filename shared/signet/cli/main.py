@@ -16,13 +16,13 @@ from signet.cli import (
     migrate,
     ops,
     run,
-    schedule,
     tenant,
 )
 from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
+from signet.cli.schedules import preview
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
@@ -46,7 +46,7 @@ app.add_typer(incident.app, name="incident")
 app.add_typer(effect.app, name="effect")
 app.add_typer(approval.app, name="approval")
 app.add_typer(ops.app, name="ops")
-app.add_typer(schedule.app, name="schedule")
+app.add_typer(preview.app, name="schedule")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
 instance.app.command(name="restart")(restart_command)

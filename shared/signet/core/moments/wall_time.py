@@ -16,7 +16,7 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class WallPolicy:
-    """What becomes of a wall time in a gap: nothing, or the gap's end; and in a fold."""
+    """The choice for a wall time in a gap, none or the gap's end, and for one in a fold."""
 
     gap: Gap = "once"
     fold: Fold = "first"

@@ -24,7 +24,7 @@ MAX_OLD_TICKS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class CatchUpPolicy:
-    """How far back missed ticks are looked at, which of them fire, and how many at most."""
+    """The reach of a catch-up: how old a missed tick may be, which of them fire, and how many at most."""
 
     window: timedelta = timedelta(hours=24)
     which: CatchUp = "latest"
@@ -38,7 +38,7 @@ class CatchUpPolicy:
 
 
 class SkipCause(StrEnum):
-    """Why a tick did not fire; history entries keep the value."""
+    """The cause for which a tick did not fire; history entries keep the value."""
 
     BEFORE_WINDOW = "before_window"
     NOT_THE_LATEST = "not_the_latest"
@@ -58,7 +58,7 @@ class SkippedTicks:
 
 @dataclass(frozen=True, slots=True)
 class DecidedTicks:
-    """What becomes of each tick up to a moment. Where that lies before now, more is to be decided."""
+    """The fate of each tick up to a moment. Where that lies before now, more is to be decided."""
 
     fire: tuple[datetime, ...]
     skipped: tuple[SkippedTicks, ...]

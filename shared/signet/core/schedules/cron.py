@@ -1,7 +1,7 @@
 """Cron expressions of five fields: minute, hour, day of the month, month, day of the week.
 
 The package `cronsim` finds the wall times that an expression names. What it reads beyond the grammar below is
-refused here, and clock changes are none of its business: it is given wall times without a zone.
+refused here. It knows no clock changes, because it is given wall times without a zone.
 """
 
 import re
@@ -61,7 +61,7 @@ class Cron:
 
     @property
     def has_fixed_hour(self) -> bool:
-        """Whether its hours are named, and not all or every so many of them."""
+        """Return whether its hours are named, and not all of them or one in so many."""
         hour = self.text.split()[1]
         return "*" not in hour and "/" not in hour
 
@@ -76,7 +76,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True)
 class CronProblem:
-    """Why a text is no cron expression, and what to write."""
+    """The reason why a text is no cron expression, and the remedy."""
 
     problem: str
     remedy: str

@@ -1,4 +1,4 @@
-"""What the compiler says of the cron expressions and zones that authors write."""
+"""Findings about the cron expressions and zones that authors write."""
 
 from signet.core.moments.known_zones import is_known_zone, propose_zones
 from signet.core.schedules.cron import CronProblem, parse_cron

@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 
 
 class Fate(StrEnum):
-    """What becomes of a wall time."""
+    """The fate of a wall time."""
 
     USUAL = "usual"
     MOVED = "moved"  # in a gap: it fires at the gap's end

@@ -21,7 +21,7 @@ class CronTimes:
 
 @dataclass(frozen=True, slots=True)
 class EveryTimes:
-    """The moments at whole intervals from an anchor, whatever the clocks show."""
+    """The moments at whole intervals from an anchor, in time that passes."""
 
     interval: timedelta
     anchor: datetime = EPOCH
@@ -44,7 +44,7 @@ class DayRange:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When something fires, in a zone: between two days, with both, and not on excluded ones."""
+    """The times of firings in a zone: between two days, with both, and not on excluded ones."""
 
     times: CronTimes | EveryTimes
     zone: tzinfo

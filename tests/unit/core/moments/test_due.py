@@ -57,7 +57,7 @@ def test_the_calendar_ends() -> None:
         ("2026-07-01", time(9, 30), "2026-07-01T07:30+00:00"),
         ("2026-03-29", time(2, 30), "2026-03-29T01:00+00:00"),
         ("2026-10-25", time(2, 30), "2026-10-25T00:30+00:00"),
-        # A moment is one whatever the zone and the time of the day.
+        # A moment is the same in any zone and at any time of the day.
         ("2026-07-01T12:00:00Z", time(9), "2026-07-01T12:00+00:00"),
         ("2026-07-01T12:00:00.5+02:00", time(9), "2026-07-01T10:00:00.500000+00:00"),
     ],

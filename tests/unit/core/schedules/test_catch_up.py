@@ -1,4 +1,4 @@
-"""What becomes of missed ticks, by each policy."""
+"""Missed ticks: which fire late, by each policy."""
 
 from datetime import UTC, datetime, timedelta
 

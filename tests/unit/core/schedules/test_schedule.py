@@ -1,4 +1,4 @@
-"""What a schedule may say, and the policy of an expression whose author named none."""
+"""The bounds of schedules, and the policy of an expression whose author named none."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 

@@ -19,7 +19,6 @@ from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.run import MAX_STEPS
 from signet.core.tenants.permissions import grants
 from signet.core.validation.strict_model import parse_strictly
-from signet.zones import find_zone
 from tests.support.core.valid_workflow import CONTRACT, SETTINGS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -113,25 +112,6 @@ def test_timers_let_the_clock_run() -> None:
         done = simulate(until, {**DOCUMENT, "due": due}, WorldScript(requests=["submit"]), NOW)
         assert done.status == "completed"
         assert [s.shown for s in done.steps if s.outcome == "elapsed"] == [f"until {shown}T00:00:00+00:00"]
-
-
-@pytest.mark.parametrize(
-    ("config", "due"),
-    [
-        ({"for": "P3M"}, "2026-03-31T23:00:00+00:00"),
-        ({"for": "P3M", "zone": "UTC"}, "2026-04-01T00:00:00+00:00"),
-        ({"until": "2026-07-01"}, "2026-06-30T22:00:00+00:00"),
-        ({"until": "2026-07-01", "at": "09:00", "zone": "Asia/Tokyo"}, "2026-07-01T00:00:00+00:00"),
-        ({"until": "2026-07-01T09:00:00+09:00"}, "2026-07-01T00:00:00+00:00"),
-        ({"next": "0 6 1 * *"}, "2026-01-01T05:00:00+00:00"),
-    ],
-)
-def test_timers_know_the_zone(config: dict[str, Any], due: str) -> None:
-    workflow = load(CONTRACT, approval=chain(("wait", "wait_timer", config)))
-    org = {"time_zone": "Europe/Berlin"}
-    script = WorldScript(requests=["submit"], org=org, find_zone=find_zone)
-    done = simulate(workflow, DOCUMENT, script, NOW)
-    assert [step.shown for step in done.steps if step.outcome == "elapsed"] == [f"until {due}"]
 
 
 def test_an_event_arrives_or_its_time_runs_out() -> None:
