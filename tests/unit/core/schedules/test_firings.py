@@ -168,3 +168,8 @@ def test_the_years_that_are_looked_at() -> None:
     assert find_next(endless, utc("2026-01-01")) == utc("2026-01-01T01:00")
     assert find_next(Schedule(hourly.times, BERLIN, starts=date.max), utc("2026-01-01")) is None
     assert find_next(hourly, LAST_TICK - timedelta(minutes=1)) == LAST_TICK
+
+
+def test_an_expression_without_any_time_never_fires() -> None:
+    # The compiler refuses it.
+    assert find_next(make_cron("0 0 */31 2 MON#5"), utc("2026-01-01")) is None
