@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants simulate chaos faults bench conform isolation tables lock schema openapi templates build synth deploy up-local e2e clients clean cost pooler
+.PHONY: help run test lint types architecture check mutants simulate clocks chaos faults bench conform isolation tables lock schema openapi zones templates build synth deploy up-local e2e clients clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -14,7 +14,7 @@ run: .venv/installed-local  ## Start Signet on its own Postgres at http://127.0.
 	@exec $(BIN)/signet run --port $(PORT) --end-with-parent
 
 # A process that keeps no bytecode rewrites and compiles each module of the tests again.
-test check pooler simulate faults: export PYTHONDONTWRITEBYTECODE =
+test check pooler simulate clocks faults: export PYTHONDONTWRITEBYTECODE =
 
 test: .venv/installed-dev  ## All tests, in parallel, on a throw-away Postgres
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
@@ -40,6 +40,9 @@ check: lint types architecture e2e clients .venv/installed-dev  ## Lint, types, 
 
 simulate: .venv/installed-dev  ## Let 2,000 documents wander among failures and repairs: each has a way on at every moment
 	SIGNET_TEST_CAMPAIGN=1 $(BIN)/python -m pytest -q -n auto tests/simulation/test_random_repairs.py
+
+clocks: .venv/installed-dev  ## Try all clock changes of 2025 to 2028 in all zones: no firing is lost or doubled
+	SIGNET_TEST_CAMPAIGN=1 $(BIN)/python -m pytest -q -n auto tests/zones
 
 chaos: .venv/installed-dev  ## Kill processes and Postgres while documents flow, then look for what is wrong (ARGS=outages, MINUTES=10)
 	MINUTES=$(MINUTES) $(BIN)/python -m tests.chaos $(ARGS)
@@ -88,6 +91,9 @@ lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
 	$(LOCK) --extra local --extra telemetry --extra dev pyproject.toml -o requirements/dev.txt
 	npm update --prefix tests/clients --package-lock-only --no-audit --no-fund
+
+zones: .venv/installed-dev  ## Rewrite the names of time zones from the pinned package
+	$(BIN)/python -m tests.zones.write_zone_names
 
 templates: .venv/installed-dev  ## Rewrite the templates that the package carries from the examples
 	$(BIN)/python -m tests.templates.write_templates

@@ -42,6 +42,7 @@ from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.seeing import SEEING
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.telling import TELLING
+from tests.mutants.times import TIMES
 from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.unasked import UNASKED
 from tests.mutants.views import VIEWS_OF_AUTHORITY
@@ -93,4 +94,5 @@ MUTATIONS: Sequence[Mutation] = (
     *ADVICE,
     *FAIRNESS,
     *CALENDARS,
+    *TIMES,
 )

@@ -24,6 +24,7 @@ from signet.core.simulation import (
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import Strict, parse_strictly
+from signet.zones import find_zone
 
 MAX_SCENARIOS = 1_000
 DEFAULT_START = "2026-01-01T00:00:00.000000Z"
@@ -119,6 +120,7 @@ class ScenarioPlace:
             birth=scenario.birth,
             accounts=self.accounts,
             contract=self.contract,
+            find_zone=find_zone,
         )
 
 

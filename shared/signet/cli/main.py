@@ -23,7 +23,7 @@ from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
-from signet.cli.time import calendar
+from signet.cli.time import calendar, schedule
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.local.local_database import use_local_database
@@ -47,6 +47,7 @@ app.add_typer(incident.app, name="incident")
 app.add_typer(effect.app, name="effect")
 app.add_typer(approval.app, name="approval")
 app.add_typer(ops.app, name="ops")
+app.add_typer(schedule.app, name="schedule")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
 instance.app.command(name="restart")(restart_command)

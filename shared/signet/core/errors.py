@@ -220,6 +220,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "WORKFLOW_COMPILER_STALE": ErrorKind.CONFLICT,
         "WORKFLOW_EDIT_LOCKED": ErrorKind.LOCKED,
         "WORKFLOW_HASH_MISMATCH": ErrorKind.CONFLICT,
+        "ZONE_UNKNOWN": ErrorKind.INVALID,
         # These are met on the command line, before there is an API.
         "BUNDLE_FOLDER_NOT_EMPTY": ErrorKind.CONFLICT,
         "AUDIT_SUBJECT_NOT_FOUND": ErrorKind.NOT_FOUND,

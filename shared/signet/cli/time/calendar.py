@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from signet.authoring.calendars import find_zone, read_calendar
+from signet.authoring.calendars import read_calendar
 from signet.authoring.files import read_content
 from signet.cli.console import (
     FileFinding,
@@ -27,6 +27,7 @@ from signet.core.calendars.working_calendar import WorkingCalendar
 from signet.core.explain.vocabulary import describe_count, escape
 from signet.core.validation.strict_model import parse_strictly
 from signet.core.validation.text import normalise_timestamp
+from signet.zones import find_zone
 
 MAX_SHOWN_HOLIDAYS = 10
 _YEARS = re.compile(r"([0-9]{4})(?:-([0-9]{4}))?")
@@ -143,8 +144,6 @@ def import_ics(
     """Write the holidays, and what is wrong with the file."""
     covered = _parse_years(years)
     found_zone = find_zone(zone)
-    if found_zone is None:
-        stop(f"There is no time zone '{zone}'.")
     content, findings = read_content(file)
     holidays: tuple[Holiday, ...] = ()
     if not findings:

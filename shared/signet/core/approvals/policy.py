@@ -30,8 +30,9 @@ from signet.core.compiler.node_configurations import (
 from signet.core.contracts.expression_scope import make_scope
 from signet.core.errors import Defect
 from signet.core.expressions import ANY, ExpressionError, TypeKind, check, parse_expression
+from signet.core.moments.durations import Duration
 from signet.core.validation.finding import Finding, make_finding
-from signet.core.validation.strict_model import Duration, Label, Name, Strict, parse_strictly
+from signet.core.validation.strict_model import Label, Name, Strict, parse_strictly
 
 MAX_STAGES = 20
 VOTER_TERMS = ("same_person", "permission")

@@ -12,6 +12,7 @@ from signet.core.calendars.business_calendar import (
     cut_hours,
     fits_years,
 )
+from signet.core.schedules.findings import check_zone
 from signet.core.validation.finding import Finding, has_errors, make_finding, sort_findings
 from signet.core.validation.model_errors import MAX_MISTAKES
 from signet.core.validation.strict_model import parse_strictly, point
@@ -30,6 +31,7 @@ def parse_calendar(document: Any) -> tuple[BusinessCalendar | None, tuple[Findin
 
 
 def check_calendar(calendar: BusinessCalendar) -> Iterator[Finding]:
+    yield from check_zone(calendar.zone, "/zone")
     yield from _check_years(calendar)
     yield from _check_hours(calendar)
     yield from _check_dates(calendar)

@@ -33,7 +33,7 @@ from signet.core.compiler.lost_approvals import (
 from signet.core.compiler.merge import Merged, merge
 from signet.core.compiler.node_expressions import NodeLogic, parse_actions, parse_condition, parse_node_logic
 from signet.core.compiler.parallel_blocks import find_blocks
-from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
+from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, AutomationTrigger, Patch, SlotPatch
 from signet.core.compiler.rejection_edges import add_rejection_edges
 from signet.core.compiler.slot_requirements import check_requirements, list_shut_gates
 from signet.core.compiler.soundness import (
@@ -56,6 +56,7 @@ from signet.core.contracts.expression_scope import (
 from signet.core.errors import Defect
 from signet.core.expressions import Type
 from signet.core.expressions.syntax_tree import Expression
+from signet.core.schedules.findings import check_cron, check_zone
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
 from signet.core.validation.unclear_text import check_unclear
@@ -143,6 +144,9 @@ def compile_automation(
     automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
     """Compile a tenant's own trigger and graph; its envelope is only `start → end`."""
+    untimely = [*_check_trigger(automation.trigger)]
+    if untimely:
+        return Compilation(None, sort_findings(untimely))
     source = make_automation_source(automation, contract, settings or TenantSettings())
     if automation.trigger.condition is not None:
         names = source.names
@@ -152,6 +156,14 @@ def compile_automation(
             return Compilation(None, mistakes)
         source.head["trigger_condition"] = make_condition_json(condition)
     return _name_unclear(_compile(source), automation)
+
+
+def _check_trigger(trigger: AutomationTrigger) -> Iterator[Finding]:
+    if trigger.cron is not None:
+        yield from check_cron(trigger.cron, "/trigger/cron")
+    elif trigger.on == "cron":
+        yield make_finding("CRON_ABSENT", "/trigger")
+    yield from check_zone(trigger.zone, "/trigger/zone")
 
 
 def _name_unclear(compilation: Compilation, body: Patch | Automation) -> Compilation:

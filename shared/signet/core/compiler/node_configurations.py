@@ -7,15 +7,10 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue, model_validator
 
 from signet.core.integrations.cloud_events import MAX_TYPE_CHARACTERS
-from signet.core.validation.strict_model import (
-    Duration,
-    ExpressionText,
-    Name,
-    OneAct,
-    Strict,
-    is_absent,
-    parse_duration_seconds,
-)
+from signet.core.moments.durations import CalendarDurationText, Duration, parse_duration_seconds
+from signet.core.moments.time_names import TimeOfDay, ZoneName
+from signet.core.schedules.cron import CronText
+from signet.core.validation.strict_model import ExpressionText, Name, OneAct, Strict, is_absent
 
 MAX_APPROVERS = 20
 MAX_VARIABLES = 50
@@ -173,15 +168,21 @@ class JoinConfiguration(Strict):
 
 
 class WaitTimerConfiguration(Strict):
-    """A wait for a duration, or until a moment that an expression names."""
+    """A wait for a duration, until a date or moment, or until the next time of a cron expression."""
 
-    wait_for: Annotated[Duration | None, Constraint(alias="for")] = None
+    wait_for: Annotated[CalendarDurationText | None, Constraint(alias="for")] = None
     until: ExpressionText | None = None
+    # These are left out when they are absent, so that definitions from before them keep their hashes.
+    at: Annotated[TimeOfDay | None, Constraint(exclude_if=is_absent)] = None
+    next: Annotated[CronText | None, Constraint(exclude_if=is_absent)] = None
+    zone: Annotated[ZoneName | None, Constraint(exclude_if=is_absent)] = None
 
     @model_validator(mode="after")
     def _one_way(self) -> "WaitTimerConfiguration":
-        if (self.wait_for is None) == (self.until is None):
-            raise ValueError("wants either 'for' or 'until'")
+        if [self.wait_for, self.until, self.next].count(None) != 2:
+            raise ValueError("wants one of 'for', 'until' and 'next'")
+        if self.at is not None and self.until is None:
+            raise ValueError("takes 'at' only with 'until': it is the time of a date")
         return self
 
 

@@ -14,8 +14,10 @@ from signet.core.contracts.expression_scope import type_of_fields
 from signet.core.contracts.fields import ListField
 from signet.core.expressions import (
     ANY,
+    DATE,
     INT,
     STRING,
+    TIMESTAMP,
     Expression,
     ExpressionError,
     Scope,
@@ -29,7 +31,11 @@ from signet.core.expressions import (
     parse_template,
     template_to_json,
 )
+from signet.core.expressions.syntax_tree import Literal
+from signet.core.moments.due import is_until_text
+from signet.core.schedules.findings import check_cron, check_zone
 from signet.core.validation.finding import Finding, make_finding
+from signet.core.validation.text import is_calendar_date
 
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
 # The output of an action that creates a document.
@@ -231,10 +237,23 @@ def _parse_person(
 
 
 def _parse_timer(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
-    if node.config["until"] is not None:
-        _parse_typed(
-            logic, node, "/until", node.config["until"], scope_with(None), _MOMENT, "a date or timestamp"
-        )
+    config = node.config
+    logic.findings.extend(check_zone(config.get("zone"), f"{node.id}/zone"))
+    if config.get("next") is not None:
+        logic.findings.extend(check_cron(config["next"], f"{node.id}/next"))
+    if config["until"] is not None:
+        _parse_until(node, config["until"], scope_with(None), logic)
+
+
+def _parse_until(node: Node, text: str, scope: Scope, logic: NodeLogic) -> None:
+    """Parse a date or moment as it stands, or an expression of one."""
+    if is_until_text(text):
+        logic.trees["/until"] = {"expression": expression_to_json(Literal(text))}
+        value_type = DATE if is_calendar_date(text) else TIMESTAMP
+    else:
+        value_type = _parse_typed(logic, node, "/until", text, scope, _MOMENT, "a date or timestamp")
+    if node.config.get("at") is not None and value_type.kind is TypeKind.TIMESTAMP:
+        logic.findings.append(make_finding("TIME_OF_DAY_WITHOUT_DATE", f"{node.id}/at", text=text))
 
 
 def _parse_event(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:

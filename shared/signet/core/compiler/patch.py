@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field as Constraint
-from pydantic import JsonValue
+from pydantic import JsonValue, model_validator
 
 from signet.core.contracts.contract import EditWindow
 from signet.core.contracts.fields import Fields
+from signet.core.moments.time_names import ZoneName
+from signet.core.moments.wall_time import Fold, Gap
+from signet.core.schedules.cron import CronText
 from signet.core.validation.strict_model import ExpressionText, Label, Name, Slug, Strict, is_absent
 
 MAX_NODES = 2_000
@@ -88,8 +91,18 @@ class AutomationTrigger(Strict):
     from_state: Annotated[Name | None, Constraint(alias="from")] = None  # transition
     to: Name | None = None  # transition
     key: Annotated[str, Constraint(max_length=500)] | None = None  # event
-    cron: Annotated[str, Constraint(max_length=100)] | None = None
+    cron: CronText | None = None
     condition: ExpressionText | None = None
+    # The meaning of `cron`. Left out when absent, so that automations from before keep their hashes.
+    zone: Annotated[ZoneName | None, Constraint(exclude_if=is_absent)] = None
+    gap: Annotated[Gap | None, Constraint(exclude_if=is_absent)] = None
+    fold: Annotated[Fold | None, Constraint(exclude_if=is_absent)] = None
+
+    @model_validator(mode="after")
+    def _only_a_schedule_has_a_clock(self) -> "AutomationTrigger":
+        if self.on != "cron" and any((self.zone, self.gap, self.fold)):
+            raise ValueError("takes 'zone', 'gap' and 'fold' only with 'on: cron'")
+        return self
 
 
 class Automation(Strict):

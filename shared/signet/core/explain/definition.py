@@ -200,6 +200,13 @@ def _describe_unclear(outline: Outline) -> Iterator[str]:
         )
 
 
+_CLOCK = {
+    "zone": "The schedule is read in the time zone {}.",
+    "gap": 'Where the clock leaves out its time, the rule is "{}".',
+    "fold": 'Where the clock shows its time twice, the rule is "{}".',
+}
+
+
 def _write_trigger(outline: Outline) -> Chapter:
     trigger = outline.workflow.content["trigger"]
     lines = [f"It starts when {_TRIGGERS[trigger['on']]}."]
@@ -215,6 +222,7 @@ def _write_trigger(outline: Outline) -> Chapter:
         for key, word in names.items()
         if trigger[key] is not None
     ]
+    lines += [sentence.format(escape(trigger[key])) for key, sentence in _CLOCK.items() if key in trigger]
     if trigger["condition"] is not None:
         lines.append(f"It starts only if {outline.words.describe_condition(trigger['condition'])}.")
     return Chapter("What starts it", _make_entries(*lines))

@@ -6,6 +6,7 @@ from typing import Any
 
 from signet.core.explain.vocabulary import (
     Vocabulary,
+    describe_calendar_duration,
     describe_count,
     describe_duration,
     describe_json,
@@ -164,11 +165,22 @@ def _describe_saved(config: Config, what: str) -> list[str]:
 
 
 def _describe_timer(config: Config, words: Vocabulary) -> list[str]:
+    zone = config.get("zone")
+    clock = f"in the time zone {'of the organisation' if zone is None else escape(zone)}"
     if config["for"] is not None:
-        return [f"The workflow waits for {describe_duration(config['for'])} ({escape(config['for'])})."]
-    return [
-        f"The workflow waits until {words.describe_expression(config['until'])} ({escape(config['until'])})."
-    ]
+        length = f"{describe_calendar_duration(config['for'])} ({escape(config['for'])})"
+        return [f"The workflow waits for {length}.", *_describe_clock(zone, "Days and months are counted")]
+    if config.get("next") is not None:
+        return [
+            f'The workflow waits until the next time of the schedule "{escape(config["next"])}", {clock}.'
+        ]
+    at = f", at {config['at']} {clock}" if config.get("at") is not None else ""
+    until = f"{words.describe_expression(config['until'])} ({escape(config['until'])}){at}"
+    return [f"The workflow waits until {until}.", *([] if at else _describe_clock(zone, "A date begins"))]
+
+
+def _describe_clock(zone: str | None, what: str) -> list[str]:
+    return [] if zone is None else [f"{what} in the time zone {escape(zone)}."]
 
 
 def _describe_event(config: Config, words: Vocabulary) -> list[str]:

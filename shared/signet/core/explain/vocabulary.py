@@ -12,9 +12,9 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.fields import DecimalField, ListField, ObjectField, RefField
 from signet.core.expressions import Expression, ExpressionError, parse_expression, to_text
 from signet.core.expressions.syntax_tree import Comparison, Junction, ListLiteral, Literal, Name, Not
+from signet.core.moments.durations import parse_duration, parse_duration_seconds
 from signet.core.tenants.machine_label import MachineLabel
 from signet.core.tenants.principal import SERVICE_PREFIX
-from signet.core.validation.strict_model import parse_duration_seconds
 
 MAX_SHOWN_JSON = 300
 MAX_PLAIN_CHARACTERS = 2_000
@@ -72,6 +72,17 @@ def describe_duration(text: str) -> str:
         if count:
             parts.append(describe_count(count, unit))
     return describe_list(parts)
+
+
+def describe_calendar_duration(text: str) -> str:
+    """Describe a duration on the wall clock: `P1M` is 1 month, and `PT72H` is 72 hours."""
+    duration = parse_duration(text)
+    minutes, seconds = divmod(duration.seconds, 60)
+    counts = [*divmod(duration.months, 12), duration.days, *divmod(minutes, 60), seconds]
+    nouns = ("year", "month", "day", "hour", "minute", "second")
+    return describe_list(
+        describe_count(count, noun) for count, noun in zip(counts, nouns, strict=True) if count
+    )
 
 
 def describe_name(name: str) -> str:

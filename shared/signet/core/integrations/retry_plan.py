@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from signet.core.validation.strict_model import parse_duration_seconds
+from signet.core.moments.durations import parse_duration_seconds
 
 RETRY = "retry"
 

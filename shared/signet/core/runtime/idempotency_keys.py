@@ -1,9 +1,10 @@
-"""The keys of receipts, by which a step, a join, an event or an effect happens once; each has 32 bytes.
+"""The keys by which a step, a join, an event, an effect or a tick happens once; each has 32 bytes.
 
 See WF-02, WF-11 and WF-16.
 """
 
 import hashlib
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,11 @@ def event_key(instance_id: UUID, event_type: str, payload: Any, entity_version: 
 
 def effect_key(step_execution_id: UUID, effect_type: str, payload: Any) -> bytes:
     return _digest(str(step_execution_id), effect_type, content_hash(payload))
+
+
+def tick_key(automation: str, schedule: str, tick: datetime) -> bytes:
+    """Return the key of a firing, without a version: a publication repeats no tick."""
+    return _digest(automation, schedule, tick.astimezone(UTC).isoformat(timespec="microseconds"))
 
 
 def _digest(*parts: str) -> bytes:

@@ -11,6 +11,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions.byte_budget import count_bytes
 from signet.core.expressions.render import Rendered
 from signet.core.integrations.retry_plan import describe_timeout
+from signet.core.moments.durations import parse_duration_seconds
 from signet.core.runtime.decisions import (
     WAITS,
     Decision,
@@ -27,12 +28,12 @@ from signet.core.runtime.projection import Actor
 from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.schedules.timer_due import find_timer_due
 from signet.core.simulation.done_before import (
     find_done_before,
     note_gate,
 )
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
-from signet.core.validation.strict_model import parse_duration_seconds
 
 SimulatedResult = tuple[Decision, SimulatedWait | None]
 # The output with its evidence, or the refusal.
@@ -279,20 +280,11 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
 
 def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     """Return the moment until which a timer waits; an `until` that gives no moment is due now."""
-    node = pending.node
-    if node.config["for"] is not None:
-        due = _after(world, node.config["for"])
-    else:
-        due = _parse_moment(node.expressions["/until"].value(world.env())) or world.now
+    config, expressions = pending.node.config, pending.node.expressions
+    until = expressions["/until"].value(world.env()) if "/until" in expressions else None
+    zone = world.script.find_zone(config.get("zone") or world.script.org.get("time_zone", "UTC"))
+    due = find_timer_due(config, until, world.now, zone) or world.now
     return WAITS, SimulatedWait(f"until {due.isoformat()}", due, "elapsed")
-
-
-def _parse_moment(value: Any) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:

@@ -1,8 +1,8 @@
 """The plain objects that a simulation runs on: the script of the world, and the world itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from signet.core.approvals.decided_way import StatusRun
@@ -36,6 +36,10 @@ class SimulatedAccount:
     problem: str | None = None
 
 
+def find_only_utc(name: str) -> tzinfo:
+    return UTC
+
+
 @dataclass(frozen=True)
 class WorldScript:
     """The acts of the world. Nodes are named by their id or its last part; `*` is every other node."""
@@ -56,6 +60,8 @@ class WorldScript:
     accounts: Mapping[str, SimulatedAccount] | None = None
     # Of the document. Without it, what actions are given and write is not checked.
     contract: Contract | None = None
+    # Core opens no files. Without the zones of a caller, every name is UTC.
+    find_zone: Callable[[str], tzinfo] = find_only_utc
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.model_errors import (
@@ -46,39 +46,8 @@ def is_absent(value: object) -> bool:
     return value is None
 
 
-_DURATION = re.compile(
-    r"P(?:(?P<weeks>[0-9]{1,4})W|(?:(?P<days>[0-9]{1,4})D)?(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,5})H)?(?:(?P<minutes>[0-9]{1,6})M)?"
-    r"(?:(?P<seconds>[0-9]{1,7})S)?)?)"
-)
-_SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
-MAX_DURATION_SECONDS = 10 * 366 * 86_400
-
-
-def parse_duration_seconds(text: str) -> int:
-    """Return the seconds of an ISO 8601 duration such as PT72H, P3D or P2W.
-
-    Months and years are refused, because their length depends on when they begin.
-
-    >>> parse_duration_seconds("P1DT2H")
-    93600
-    """
-    match = _DURATION.fullmatch(text)
-    seconds = sum(int(n) * _SECONDS[unit] for unit, n in match.groupdict().items() if n) if match else 0
-    if not 0 < seconds <= MAX_DURATION_SECONDS:
-        raise ValueError("wants a duration such as PT30M, PT72H, P3D or P2W, of at most ten years")
-    return seconds
-
-
 def is_slug(text: str) -> bool:
     return _SLUG.fullmatch(text) is not None
-
-
-def _check_duration(text: str) -> str:
-    parse_duration_seconds(text)
-    return text
-
-
-Duration = Annotated[str, Field(max_length=40), AfterValidator(_check_duration)]
 
 
 def point(path: Sequence[str | int]) -> str:

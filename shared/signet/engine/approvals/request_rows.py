@@ -11,7 +11,7 @@ from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.proof import RecordedVote
 from signet.core.approvals.seats.rejecters import RejectedRequest
 from signet.core.contracts.compiled_contract import Denial
-from signet.core.validation.strict_model import parse_duration_seconds
+from signet.core.moments.durations import parse_duration_seconds
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.ids import make_id
 from signet.store.approvals.requests import LiveRequest, Row

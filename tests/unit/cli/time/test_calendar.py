@@ -8,6 +8,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from signet.cli.main import app
+from signet.core.errors import Rejected
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
 CALENDAR, HOLIDAYS = EXAMPLES / "calendar.yaml", EXAMPLES / "holidays.ics"
@@ -38,8 +39,8 @@ def test_the_example_is_in_order() -> None:
 @pytest.mark.parametrize(
     ("changes", "code", "place"),
     [
-        ({"zone": "Europe/Colonia"}, "CALENDAR_ZONE_UNKNOWN", "/zone"),
-        ({"zone": "Europe"}, "CALENDAR_ZONE_UNKNOWN", "/zone"),
+        ({"zone": "Europe/Colonia"}, "ZONE_UNKNOWN", "/zone"),
+        ({"zone": "Europe"}, "ZONE_UNKNOWN", "/zone"),
         ({"hours": {}}, "CALENDAR_WITHOUT_HOURS", "/hours"),
     ],
 )
@@ -151,4 +152,4 @@ def test_other_years_are_wrong_use(years: str) -> None:
 @pytest.mark.parametrize("zone", ["Europe/Colonia", "../../etc/passwd", "", "/etc/localtime"])
 def test_another_zone_is_wrong_use(zone: str) -> None:
     result = run("import-ics", HOLIDAYS, "--years", "2026", "--zone", zone)
-    assert result.exit_code == 2 and "There is no time zone" in result.stderr
+    assert isinstance(result.exception, Rejected) and result.exception.code == "ZONE_UNKNOWN"

@@ -1,7 +1,7 @@
 """A contract as mutate() uses it: permissions, separation of duties, columns, unique fields."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from signet.core.contracts.expression_scope import (
 from signet.core.contracts.indexed_columns import make_column_values, map_indexed_fields
 from signet.core.contracts.reader import parse_contract
 from signet.core.documents.rules import Rule, compile_rule
-from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key
+from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key, tick_key
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.strict_model import parse_strictly
 from tests.support.core.broken_contracts import VALID
@@ -187,3 +187,16 @@ def test_keys_tell_apart_what_is_different() -> None:
     }
     assert len(keys) == 8 and {len(key) for key in keys} == {32}
     assert event_key(ONE, "a", {"b": 1, "c": 2}, 1) == event_key(ONE, "a", {"c": 2, "b": 1}, 1)
+
+
+def test_the_key_of_a_tick_is_the_same_in_each_zone() -> None:
+    tick = datetime(2026, 3, 29, 1, tzinfo=UTC)
+    key = tick_key("royalty", "cron 0 6 1 * * in UTC", tick)
+    assert len(key) == 32
+    assert key == tick_key("royalty", "cron 0 6 1 * * in UTC", tick.astimezone(timezone(timedelta(hours=9))))
+    others = [
+        tick_key("royalty2", "cron 0 6 1 * * in UTC", tick),
+        tick_key("royalty", "cron 0 6 2 * * in UTC", tick),
+        tick_key("royalty", "cron 0 6 1 * * in UTC", tick + timedelta(minutes=1)),
+    ]
+    assert len({key, *others}) == 4

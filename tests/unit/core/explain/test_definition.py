@@ -298,7 +298,7 @@ STEPS: list[tuple[str, dict[str, Any], str]] = [
         "the manager's manager of the acting person",
     ),
     ("approval", {"approvers": [{"by": "manager", "levels": 3}]}, "the manager 3 levels up of"),
-    ("wait_timer", {"for": "PT90M"}, "waits for 1 hour and 30 minutes (PT90M)"),
+    ("wait_timer", {"for": "PT90M"}, "waits for 1 hour and 30 minutes (PT90M)."),
     ("wait_timer", {"until": "entity.due"}, 'waits until the invoice\'s "due" (entity.due)'),
     ("wait_event", {"key": "k", "timeout": "P1D", "save_as": "got"}, "kept as got (context.got)"),
     ("wait_event", {"key": "k"}, 'with the key "k".'),

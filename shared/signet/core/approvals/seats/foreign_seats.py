@@ -11,7 +11,7 @@ from datetime import timedelta
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Stage
 from signet.core.compiler.node_configurations import Approver, ByManager, ByRole, ByUser
-from signet.core.validation.strict_model import parse_duration_seconds
+from signet.core.moments.durations import parse_duration_seconds
 
 
 def is_drawn(stage: Stage, seat: Seat) -> bool:

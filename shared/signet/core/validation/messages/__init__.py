@@ -7,6 +7,7 @@ from signet.core.validation.messages.authority import AUTHORITY
 from signet.core.validation.messages.calendars import CALENDAR, ICS
 from signet.core.validation.messages.contracts import CONTRACT
 from signet.core.validation.messages.documents import DOCUMENT, EXPRESSION, RULE
+from signet.core.validation.messages.times import TIME
 from signet.core.validation.messages.weaker_terms import WEAKENING
 from signet.core.validation.messages.workflows import GRAPH, SLOT, SOUNDNESS
 
@@ -20,6 +21,7 @@ TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         **SLOT,
         **SOUNDNESS,
         **AUTHORITY,
+        **TIME,
         **WEAKENING,
         **CALENDAR,
         **ICS,

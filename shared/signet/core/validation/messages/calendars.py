@@ -3,11 +3,6 @@
 from collections.abc import Mapping
 
 CALENDAR: Mapping[str, tuple[str, str, str]] = {
-    "CALENDAR_ZONE_UNKNOWN": (
-        "error",
-        "There is no time zone '{zone}'.",
-        "Name one of the IANA database, such as Europe/Berlin.",
-    ),
     "CALENDAR_YEARS_INVALID": (
         "error",
         "The years do not go from the first to a last that is at most {limit} years on.",

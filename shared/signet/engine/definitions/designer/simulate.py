@@ -30,6 +30,7 @@ from signet.store.tenants.service_accounts import (
     find_running_problem,
     read_running_accounts,
 )
+from signet.zones import find_zone
 
 MAX_STEPS = 1_000
 MAX_SENT_BYTES, MAX_SENT_DEPTH = 262_144, 30
@@ -145,6 +146,7 @@ def _make_script(
         birth=simulation_input.birth,
         accounts=_read_accounts(read, artifact),
         contract=contract,
+        find_zone=find_zone,
     )
 
 

@@ -13,12 +13,12 @@ from uuid import UUID
 
 from signet.core.incidents.incident import UNSENT_CODES
 from signet.core.integrations.retry_plan import describe_plan, describe_timeout, parse_plan
+from signet.core.moments.durations import parse_duration_seconds
 from signet.core.runtime.decisions import Decision, conclude_error, conclude_inside, conclude_refused
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.validation.strict_model import parse_duration_seconds
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.instances.earlier_steps import read_tries
 from signet.store.instances.waves import EffectOutcome
