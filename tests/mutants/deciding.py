@@ -31,7 +31,7 @@ GIVEN_TO_ASKERS = (
     Mutation(
         "what was given before the document was made bars a request",
         3,
-        f"{ENGINE}/documents/done_by_decision.py",
+        f"{ENGINE}/documents/decisions/done_by_decision.py",
         "        made_at=row.created_at,\n",
         "        made_at=row.created_at.replace(year=2000),\n",
         (f"{GIVEN}who_had_the_role_before_the_document_was_made_accepts",),

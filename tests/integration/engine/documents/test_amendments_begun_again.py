@@ -15,6 +15,7 @@ from signet.engine.instances.explain import explain
 from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.repairs import Repairs
 from tests.support.amended_documents import (
+    AMENDABLE,
     GONE,
     MOVED_ON,
     OPEN,
@@ -164,3 +165,21 @@ def test_an_amendment_where_an_edit_makes_another_goes_back_to_its_beginning(sta
     stage.drain()
     settle(stage, amendment)
     assert (stage.status_of(original.id), stage.status_of(amendment.id)) == ("amended", "active")
+
+
+def test_an_amendment_whose_call_is_held_begins_again_too(stage: WorkflowStage) -> None:
+    """No gate holds it: the refused transition is that of the gate behind the call."""
+    locked = {**AMENDABLE, "states": {**AMENDABLE["states"], "submitted": {"edit": "locked"}}}
+    original = settled(stage, locked)
+    amendment = amend(stage, original, amount=2)
+    move_on(stage, original)
+    submit(stage, amendment)
+    assert incidents(stage, amendment) == [(MOVED_ON, "business", None)]
+    repairs = Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
+    version = stage.instance(amendment.instance_id)["version"]
+    _, olga = operating_on(stage)
+    repairs.go_to(olga, amendment.instance_id, version, "sys:state:amended", "look at it again")
+    stage.drain()
+    assert stage.status_of(amendment.id) == "draft"
+    assert incidents(stage, amendment) == [(MOVED_ON, "business", "withdrawn")]
+    stage.check_rebuild(amendment.instance_id)

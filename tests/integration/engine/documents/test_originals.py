@@ -268,25 +268,6 @@ def test_what_ends_an_amendment_for_good_may_say_so(stage: WorkflowStage) -> Non
     assert list_calls(stage, amendment) == ["pending"]
 
 
-def test_an_amendment_whose_call_is_held_begins_again_too(stage: WorkflowStage) -> None:
-    """No gate holds it: the refused transition is that of the gate behind the call."""
-    locked = {**AMENDABLE, "states": {**AMENDABLE["states"], "submitted": {"edit": "locked"}}}
-    original = settled(stage, locked)
-    amendment = amend(stage, original, amount=2)
-    move_on(stage, original)
-    submit(stage, amendment)
-    assert incidents(stage, amendment) == [(MOVED_ON, "business", None)]
-    repairs = Repairs(stage.standing.company.database, stage.caches(), CompiledCache())
-    version = stage.instance(amendment.instance_id)["version"]
-    olga = stage.standing.company.caller("olga")
-    repairs.go_to(olga, amendment.instance_id, version, "sys:state:amended", "look at it again")
-    stage.drain()
-    assert stage.status_of(amendment.id) == "draft"
-    assert incidents(stage, amendment) == [(MOVED_ON, "business", "withdrawn")]
-    assert list_calls(stage, amendment) == []
-    stage.check_rebuild(amendment.instance_id)
-
-
 def test_an_amendment_that_nobody_can_edit_there_begins_again(stage: WorkflowStage) -> None:
     """Send it there from a gate that nothing but the end of its workflow would leave."""
     locked = {**AMENDABLE, "states": {**AMENDABLE["states"], "submitted": {"edit": "locked"}}}

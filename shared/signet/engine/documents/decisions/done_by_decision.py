@@ -46,7 +46,7 @@ def refuse_by_hand(
     if row is None or record is None or context.is_own_workflow or not isinstance(operation, RunAction):
         return None
     known = connection, tenant_id, row, context.contract.contract
-    unasked = read_unasked(*known, lambda: record.way)
+    unasked = read_unasked(*known, lambda: record.decided_way)
     if unasked is not None:
         return refuse_unasked(unasked)
     if context.contract.contract.actions[operation.action].repeats is not None:
@@ -104,7 +104,7 @@ def refuse_erased(operation: RequestTransition | RunAction, context: MutationCon
     if record is None or context.is_own_workflow or not personal:
         return None
     gaps = list_gaps(list_own_fields(_list_conditions(operation, context.contract)), personal, context.data)
-    erased = record.find_erased_since(gaps, lambda: record.way) if gaps else None
+    erased = record.find_erased_since(gaps, lambda: record.decided_way) if gaps else None
     if not erased:
         return None
     remedy = (

@@ -48,7 +48,7 @@ class DocumentDecisions:
         return 0 if since is None and self.comes_of_approved else since
 
     @property
-    def way(self) -> DecidedWay:
+    def decided_way(self) -> DecidedWay:
         """Return where people have decided on the way of the document, by the record alone."""
         return read_way(self.runs, lambda status: False)
 
