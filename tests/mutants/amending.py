@@ -56,6 +56,25 @@ AMENDING: Sequence[Mutation] = (
         (f"{ORIGINALS}an_amendment_that_nobody_can_edit_there_begins_again",),
     ),
     Mutation(
+        "an amendment whose call is held has no way back",
+        9,
+        f"{SIGNET}/engine/instances/repairs.py",
+        "    behind = [gate for node in held for gate in workflow.list_gates_of_slot(node)]\n",
+        "    behind: list[str] = []\n",
+        (f"{AGAIN}an_amendment_whose_call_is_held_begins_again_too",),
+    ),
+    Mutation(
+        "a drift of what is held is noted anew in each wave",
+        9,
+        f"{SIGNET}/core/runtime/projection.py",
+        "        return is_held and self.reason == _reason_of_holds(self.position)\n",
+        "        return is_held\n",
+        (
+            "tests/integration/engine/documents/test_paused_requests.py::test_"
+            "a_drift_of_what_is_held_is_one_incident_and_ends_with_its_instance",
+        ),
+    ),
+    Mutation(
         "an original that is settled no more is replaced",
         3,
         f"{SIGNET}/core/documents/amendments.py",
