@@ -176,6 +176,8 @@ class WaitTimerConfiguration(Strict):
     at: Annotated[TimeOfDay | None, Constraint(exclude_if=is_absent)] = None
     next: Annotated[CronText | None, Constraint(exclude_if=is_absent)] = None
     zone: Annotated[ZoneName | None, Constraint(exclude_if=is_absent)] = None
+    # Where an edit sends the token round again, `for` counts from its first arrival without it.
+    since: Annotated[Literal["restart"] | None, Constraint(exclude_if=is_absent)] = None
 
     @model_validator(mode="after")
     def _one_way(self) -> "WaitTimerConfiguration":
@@ -183,6 +185,8 @@ class WaitTimerConfiguration(Strict):
             raise ValueError("wants one of 'for', 'until' and 'next'")
         if self.at is not None and self.until is None:
             raise ValueError("takes 'at' only with 'until': it is the time of a date")
+        if self.since is not None and self.wait_for is None:
+            raise ValueError("takes 'since' only with 'for': the other two name a moment themselves")
         return self
 
 

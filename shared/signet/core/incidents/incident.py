@@ -82,8 +82,10 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "RULE_UNKNOWN": IncidentKind.CONFIGURATION,
         "SERVICE_ACCOUNT_UNUSABLE": IncidentKind.CONFIGURATION,
         "TEMPLATE_TOO_LARGE": IncidentKind.BUSINESS,
+        "TIMER_WITHOUT_MOMENT": IncidentKind.BUSINESS,
         "VARIABLES_TOO_LARGE": IncidentKind.BUSINESS,
         "VARIABLE_OUTDATED": IncidentKind.BUSINESS,
+        "ZONE_UNKNOWN": IncidentKind.CONFIGURATION,
     }
 )
 # Codes of answers to a caller that an author's definition may lead to: the document is not as it should be.

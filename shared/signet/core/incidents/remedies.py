@@ -169,6 +169,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Have the delivering process trust the certificate of the endpoint (SSL_CERT_FILE), or have the"
             " receiver show one that it trusts. The last attempt sent nothing. Then retry."
         ),
+        "TIMER_WITHOUT_MOMENT": (
+            "The wait has no date to end at. Give the field one where the document may be edited. Or correct"
+            " it, where that is listed, and retry. Or skip the wait."
+        ),
         "VARIABLES_TOO_LARGE": (
             "The node has not acted. Publish the workflow so that it keeps less: ids instead of long texts."
             " Then cancel the instance with `then: restart`, which keeps only variables that people approved."
@@ -177,6 +181,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "The document was changed after the variable was set. Edit it back to what it said, or correct"
             " it, where that is listed. Or go to an earlier node that sets the variable. Or cancel the"
             " workflow, and let the next one begin there."
+        ),
+        "ZONE_UNKNOWN": (
+            "The tenant names a time zone that does not exist. Name one (PATCH /v1/tenant), such as"
+            " Europe/Berlin, then retry."
         ),
         "WORKFLOW_VERSION_DRIFT": (
             "The steps before were decided on other content, so that going on would be wrong. Go to the state"

@@ -12,6 +12,8 @@ from signet.core.schedules.cron import CronProblem, parse_cron
 from signet.core.schedules.firings import find_next
 from signet.core.schedules.schedule import CronTimes, Schedule, choose_policy
 
+WITHOUT_MOMENT = "the value that it waits until is no date and no moment"
+
 
 def find_timer_due(config: Mapping[str, Any], until: Any, arrived: datetime, zone: tzinfo) -> datetime | None:
     """Return when the wait ends; None where `until` has no date or moment as its value."""

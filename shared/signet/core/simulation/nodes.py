@@ -28,7 +28,7 @@ from signet.core.runtime.projection import Actor
 from signet.core.runtime.result_bounds import ListBudget, render
 from signet.core.runtime.tokens import ROOT
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.schedules.timer_due import find_timer_due
+from signet.core.schedules.timer_due import WITHOUT_MOMENT, find_timer_due
 from signet.core.simulation.done_before import (
     find_done_before,
     note_gate,
@@ -279,11 +279,13 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
 
 
 def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
-    """Return the moment until which a timer waits; an `until` that gives no moment is due now."""
+    """Return the moment until which a timer waits; an `until` that gives no moment holds it."""
     config, expressions = pending.node.config, pending.node.expressions
     until = expressions["/until"].value(world.env()) if "/until" in expressions else None
     zone = world.script.find_zone(config.get("zone") or world.script.org.get("time_zone", "UTC"))
-    due = find_timer_due(config, until, world.now, zone) or world.now
+    due = find_timer_due(config, until, world.now, zone)
+    if due is None:
+        return _refuse(world, pending.node, Rejected("TIMER_WITHOUT_MOMENT", WITHOUT_MOMENT))
     return WAITS, SimulatedWait(f"until {due.isoformat()}", due, "elapsed")
 
 

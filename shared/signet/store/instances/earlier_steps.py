@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -113,6 +114,15 @@ def list_done_elsewhere(
     }
     with connection.cursor(row_factory=class_row(StepElsewhereRow)) as cursor:
         return cursor.execute(_SQL.list_done_elsewhere, values).fetchall()
+
+
+def find_first_arrival(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, node: str
+) -> datetime | None:
+    """Find when a token came first to a wait that was only sent round again since."""
+    values = {"tenant_id": tenant_id, "instance_id": instance_id, "node": node}
+    row: Any = connection.execute(_SQL.find_first_arrival, values).fetchone()
+    return row[0] if row is not None else None
 
 
 def read_tries(connection: Connection, tenant_id: UUID, step_id: UUID | None) -> Tries | None:

@@ -111,6 +111,18 @@ WHERE i.tenant_id = %(tenant_id)s AND i.entity_type = %(entity_type)s AND i.enti
 ORDER BY s.instance_id DESC, s.seq DESC
 LIMIT %(limit)s
 
+-- name: find_first_arrival
+-- Find when a token came first to a node, since it has ended there or people have asked for something else.
+SELECT min((s.input_json ->> 'arrived_at')::timestamptz)
+FROM workflow_step_executions s
+WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(instance_id)s AND s.node_id = %(node)s
+  AND s.status = 'cancelled'
+  AND s.seq > coalesce((
+      SELECT max(e.seq) FROM workflow_step_executions e
+      WHERE e.tenant_id = s.tenant_id AND e.instance_id = %(instance_id)s
+        AND (e.node_id = %(node)s AND e.status IN ('completed', 'skipped')
+             OR e.node_type = 'state' AND e.output_json ->> 'outcome' = 'requested')), 0)
+
 -- name: read_tries
 -- Read how often the effect of a step was tried, what the last try has said, and whether a person has paused it meanwhile.
 SELECT e.attempts, e.error,

@@ -11,7 +11,7 @@ from signet.wiring.engine import make_repairs
 from tests.support.operated_instances import check, operating_on, status_of, submitted, version
 from tests.support.workflow_stage import CALL, WorkflowStage
 
-WAIT = {"id": "wait", "type": "wait_timer", "config": {"for": "P1D"}}
+WAIT = {"id": "wait", "type": "wait_event", "config": {"key": "never"}}
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
 TWICE: LiteralString = "SELECT count(*) FROM incidents WHERE instance_id = %s AND node_id = 'usr:checks:run'"
 
