@@ -64,7 +64,7 @@ AMENDING: Sequence[Mutation] = (
         (f"{AGAIN}an_amendment_whose_call_is_held_begins_again_too",),
     ),
     Mutation(
-        "a drift of what is held is noted anew in each wave",
+        "a drift of what is held is noted again in each wave",
         9,
         f"{SIGNET}/core/runtime/projection.py",
         "        return is_held and self.reason == _reason_of_holds(self.position)\n",
