@@ -9,6 +9,8 @@ SCHEDULES = "shared/signet/core/schedules"
 WALL = "tests/unit/core/moments/test_wall_time.py::test_"
 DUE = "tests/unit/core/moments/test_due.py::test_"
 FIRINGS = "tests/unit/core/schedules/test_firings.py::test_"
+TIMER = "shared/signet/engine/execution/nodes/waits/timer.py"
+WAITING = "tests/integration/engine/execution/nodes/test_wait_timer.py::test_"
 CRON = "tests/unit/core/schedules/test_cron.py::test_other_text_is_refused"
 CATCH_UP = "tests/unit/core/schedules/test_catch_up.py::test_"
 CHANGES = "tests/zones/test_clock_changes.py::test_no_firing_is_lost_or_doubled[0]"
@@ -117,5 +119,29 @@ TIMES: Sequence[Mutation] = (
         "for days in (cron, days_of_month)):\n",
         "for days in (cron,)):\n",
         (f"{CRON}[0 0 30 FEB MON-its day-of-month cannot be '30']",),
+    ),
+    Mutation(
+        "an edit lets a wait count again",
+        NO_INVARIANT,
+        TIMER,
+        "    return find_first_arrival(connection, context.tenant_id, context.row.id, node.id) or context.now\n",
+        "    return context.now\n",
+        (f"{WAITING}an_edit_counts_from_the_first_arrival_or_anew[None]",),
+    ),
+    Mutation(
+        "a timer ends before its moment",
+        NO_INVARIANT,
+        TIMER,
+        " if due is not None and due <= context.now else None\n",
+        " if due is not None else None\n",
+        (f"{WAITING}it_waits_until_its_moment_and_not_longer",),
+    ),
+    Mutation(
+        "nothing wakes what waits for a moment",
+        NO_INVARIANT,
+        TIMER,
+        "        context.wake_at(due)\n",
+        "",
+        (f"{WAITING}it_waits_until_its_moment_and_not_longer",),
     ),
 )
