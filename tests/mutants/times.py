@@ -124,8 +124,8 @@ TIMES: Sequence[Mutation] = (
         "an edit lets a wait count again",
         NO_INVARIANT,
         TIMER,
-        "    return find_first_arrival(connection, context.tenant_id, context.row.id, node.id) or context.now\n",
-        "    return context.now\n",
+        "find_first_arrival(connection, context.tenant_id, context.row.id, node.id) or ",
+        "",
         (f"{WAITING}an_edit_counts_from_the_first_arrival_or_anew[None]",),
     ),
     Mutation(

@@ -77,6 +77,8 @@ def test_it_waits_until_its_moment_and_not_longer(stage: WorkflowStage) -> None:
     pending = "SELECT due_at FROM workflow_events_outbox WHERE instance_id = %s AND status = 'pending'"
     assert stage.standing.rows(pending, document.instance_id) == [(resume_at,)]
     pass_time(stage, document, timedelta(hours=35))
+    stage.wake(document.instance_id)
+    stage.drain()
     assert stage.status_of(document.id) == "submitted"
     pass_time(stage, document, timedelta(hours=1))
     assert stage.status_of(document.id) == "active"
