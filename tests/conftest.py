@@ -33,6 +33,8 @@ settings.load_profile("signet")
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
 _TEMPLATE = "SIGNET_TEST_TEMPLATE"
+# Each has a test of many seconds: last, one process would wait for it alone.
+_SLOW = ("conformance/", "docs/test_pasted_pages", "bench/", "chaos/", "migrations/test_migrations", "local/")
 _running = ExitStack()
 
 
@@ -61,6 +63,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if IS_POOLED:
         start_pooler(server, _running)
     os.environ[_SERVER], os.environ[_TEMPLATE] = url, template
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(_SLOW))
 
 
 def pytest_collection_finish() -> None:

