@@ -108,12 +108,10 @@ def test_timers_let_the_clock_run() -> None:
     contract = deepcopy(CONTRACT)
     contract["fields"]["due"] = {"type": "date"}
     until = load(contract, approval=chain(("till", "wait_timer", {"until": "entity.due"})))
-    for due in ("2026-03-01", "2025-01-01"):
+    for due in ("2026-03-01", "2025-01-01", None):
         done = simulate(until, {**DOCUMENT, "due": due}, WorldScript(requests=["submit"]), NOW)
-        assert done.status == "completed"
-        assert [s.shown for s in done.steps if s.outcome == "elapsed"] == [f"until {due}T00:00:00+00:00"]
-    without = simulate(until, {**DOCUMENT, "due": None}, WorldScript(requests=["submit"]), NOW)
-    assert without.status == "paused" and "TIMER_WITHOUT_MOMENT" in str(without.projection.reason)
+        told = [s.shown for s in done.steps if s.outcome == "elapsed"] or str(done.projection.reason)[:20]
+        assert told == ("TIMER_WITHOUT_MOMENT" if due is None else [f"until {due}T00:00:00+00:00"])
 
 
 def test_an_event_arrives_or_its_time_runs_out() -> None:
