@@ -208,6 +208,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "TOKEN_INVALID": ErrorKind.UNAUTHENTICATED,
         "TOKEN_MISSING": ErrorKind.UNAUTHENTICATED,
         "TOKEN_SUBJECT_LOOKS_ALIKE": ErrorKind.FORBIDDEN,
+        "TIMER_WITHOUT_MOMENT": ErrorKind.INVALID,
         "TRANSITION_NOT_POSSIBLE": ErrorKind.CONFLICT,
         "TRANSITION_REFUSED": ErrorKind.CONFLICT,
         "TRANSITION_UNKNOWN": ErrorKind.NOT_FOUND,

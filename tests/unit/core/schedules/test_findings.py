@@ -70,6 +70,8 @@ CONFIG = "/nodes/0/config"
         ({"until": "org.currency"}, [("EXPRESSION_WRONG_TYPE", f"{CONFIG}/until")]),
         ({}, [("NODE_CONFIG_INVALID", "/nodes/0")]),
         ({"for": "P1D", "next": "@daily"}, [("NODE_CONFIG_INVALID", "/nodes/0")]),
+        ({"for": "P1D", "since": "restart"}, []),
+        ({"next": "@daily", "since": "restart"}, [("NODE_CONFIG_INVALID", "/nodes/0")]),
         ({"next": "@daily", "at": "09:00"}, [("NODE_CONFIG_INVALID", "/nodes/0")]),
         ({"until": "2026-12-01", "at": "9:00"}, [("NODE_CONFIG_INVALID", f"{CONFIG}/at")]),
         ({"for": "soon"}, [("NODE_CONFIG_INVALID", f"{CONFIG}/for")]),
