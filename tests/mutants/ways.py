@@ -159,4 +159,15 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         "",
         (cell("creator", "SQL as worker"),),
     ),
+    Mutation(
+        "a variable that the small amount left unset is never older",
+        3,
+        "shared/signet/engine/execution/nodes/outdated_variables.py",
+        "    known = variables.keys() | execution.workflow.entries_of_variables.keys()\n",
+        "    known = variables.keys()\n",
+        (
+            "tests/scenarios/authority/test_older_variables.py::test_"
+            "a_variable_that_the_small_amount_left_unset_is_older_too",
+        ),
+    ),
 )

@@ -139,6 +139,40 @@ def test_an_edit_of_what_its_slot_does_not_read_leaves_a_variable_as_it_is(stage
     assert (stage.status_of(made.id), paid(stage, made)) == ("active", ["10"])
 
 
+def leaving_unset(stage: WorkflowStage, amount: int) -> Made:
+    """Submit a document whose first slot sets a variable for large amounts alone; the second one reads it."""
+    large = {"id": "large", "type": "script", "config": {"set": {"is_large": "true"}}}
+    edges = [
+        {"source": "size", "target": "large", "condition": "entity.amount > 1000"},
+        {"source": "size", "target": "out"},
+        {"source": "large", "target": "out"},
+    ]
+    sizes = {"nodes": [{"id": "size", "type": "condition"}, large], "edges": edges, "exit": "join"}
+    return submitted(stage, amount, checks=sizes, approval=choosing("context.is_large == true"))
+
+
+def test_a_variable_that_the_small_amount_left_unset_is_older_too(stage: WorkflowStage) -> None:
+    made = leaving_unset(stage, 10)
+    edit(stage, made, "carl", amount=999_999)
+    stage.drain()
+    assert (incidents(stage, made), paid(stage, made)) == (HELD, [])
+    stage.check_rebuild(made.instance_id)
+    edit(stage, made, "carl", amount=10)
+    stage.drain()
+    assert incidents(stage, made) == []
+
+
+def test_a_variable_that_is_rightly_unset_is_read(stage: WorkflowStage) -> None:
+    """The lawful way: nobody has changed the amount since, or only before the slot was passed."""
+    made = leaving_unset(stage, 10)
+    edit(stage, made, "carl", number="N-9")
+    stage.drain()
+    assert incidents(stage, made) == []
+    stage.answer(stage.instance_of(made.id))
+    stage.drain()
+    assert (stage.status_of(made.id), paid(stage, made)) == ("active", ["10"])
+
+
 def test_a_variable_of_the_way_that_was_gone_is_older_too(stage: WorkflowStage) -> None:
     """The script writes no amount, and yet it stands where it does because of the amount."""
     small, large = (

@@ -28,6 +28,7 @@ from signet.core.runtime.graph.guarded_gates import (
     may_be_decided,
 )
 from signet.core.runtime.graph.live_variables import (
+    list_entries_of_variables,
     list_fields_of_variables,
     list_live_variables,
     list_unasked_variables,
@@ -173,6 +174,11 @@ class Workflow:
     def fields_of_variables(self) -> Mapping[str, frozenset[str]]:
         """Return by variable the fields of the document that its slot reads: it holds for them."""
         return list_fields_of_variables(self.content)
+
+    @cached_property
+    def entries_of_variables(self) -> Mapping[str, frozenset[str]]:
+        """Return by variable the entries of the slots that may set it."""
+        return list_entries_of_variables(self.content)
 
     @cached_property
     def variables_read(self) -> Mapping[str, frozenset[str]]:

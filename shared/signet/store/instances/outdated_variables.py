@@ -14,15 +14,19 @@ _SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class SetVariable:
-    """A variable with the fields of the document that it holds for: each one, where that is None."""
+class KnownVariable:
+    """A variable with the fields of the document that it holds for: each one, where that is None.
+
+    One that is not set has the entries of the slots that might have set it.
+    """
 
     name: str
     value: Any
     fields: Sequence[str] | None
+    entries: Sequence[str] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "value": self.value, "fields": self.fields}
+        return {"name": self.name, "value": self.value, "fields": self.fields, "entries": self.entries}
 
 
 def list_outdated(
@@ -30,8 +34,9 @@ def list_outdated(
     tenant_id: UUID,
     entity_type: str,
     document_id: UUID,
+    instance_id: UUID,
     data: Mapping[str, Any],
-    variables: Sequence[SetVariable],
+    variables: Sequence[KnownVariable],
     edits: Sequence[tuple[int, int]],
 ) -> Mapping[str, Sequence[str]]:
     """Return by outdated variable the fields that differ from when it was set.
@@ -43,6 +48,7 @@ def list_outdated(
         "tenant_id": tenant_id,
         "entity_type": entity_type,
         "document_id": document_id,
+        "instance_id": instance_id,
         "data": Json(dict(data)),
         "variables": Json([variable.to_json() for variable in variables]),
         "edits": Json([{"seen": seen, "found": found} for seen, found in edits]),

@@ -1,7 +1,8 @@
 -- name: list_outdated
 -- List the variables that were set before a person changed what their slot reads, each with the fields that differ. What
 -- people have approved with a variable counts as known with it. The workflow's own changes outdate nothing. A variable
--- that no step tells of is as old as the document. Both lists are made once: joined to the versions, they would be made
+-- that no step tells of is as old as the document. One that is not set is as old as the last passing of a slot that might
+-- have set it, in this instance. Both lists are made once: joined to the versions, they would be made
 -- again for each of them.
 WITH line AS (
     SELECT i.tenant_id, i.id, i.begin_version, lag(i.entity_version) OVER (ORDER BY i.id) AS left_at
@@ -18,8 +19,10 @@ WITH line AS (
     UNION ALL
     SELECT own.seen, own.found FROM json_to_recordset(%(edits)s::json) AS own (seen bigint, found bigint)
 ), known AS MATERIALIZED (
-    SELECT asked.name, asked.fields, coalesce(greatest(setting.version, approved.version), 1) AS version
-    FROM json_to_recordset(%(variables)s::json) AS asked (name text, value jsonb, fields text[])
+    SELECT asked.name, asked.fields,
+           CASE WHEN asked.entries IS NULL THEN coalesce(greatest(setting.version, approved.version), 1)
+                ELSE passing.version END AS version
+    FROM json_to_recordset(%(variables)s::json) AS asked (name text, value jsonb, fields text[], entries text[])
     LEFT JOIN LATERAL (
         SELECT s.entity_version AS version
         FROM line l
@@ -33,6 +36,12 @@ WITH line AS (
         WHERE r.tenant_id = %(tenant_id)s AND r.document_id = %(document_id)s AND r.status = 'approved'
           AND r.variables -> asked.name = asked.value
     ) approved ON true
+    LEFT JOIN LATERAL (
+        SELECT s.entity_version AS version FROM workflow_step_executions s
+        WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(instance_id)s AND s.node_id = ANY (asked.entries)
+        ORDER BY s.seq DESC
+        LIMIT 1
+    ) passing ON true
 )
 SELECT known.name, array_agg(DISTINCT field.name ORDER BY field.name) AS fields
 FROM known

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.compiler.rejection_edges import REJECTING
+from signet.core.compiler.slot_graph import slot_in
 from signet.core.contracts.contract import OPAQUE
 from signet.core.expressions import (
     Expression,
@@ -83,6 +84,16 @@ def list_fields_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]
     set_alike = {frozenset(slots) for slots in set_in.values()}
     behind = {slots: _follow(slots, set_in, read) for slots in set_alike}
     return {variable: behind[frozenset(slots)] for variable, slots in set_in.items()}
+
+
+def list_entries_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]:
+    """Return for each variable the entries of the slots that may set it, or may leave it unset."""
+    entries: dict[str, set[str]] = {}
+    for name, node in content["nodes"].items():
+        slot = content["slot_map"].get(name)
+        for variable in _list_written(node) if slot is not None else ():
+            entries.setdefault(variable, set()).add(slot_in(slot))
+    return {variable: frozenset(nodes) for variable, nodes in entries.items()}
 
 
 def _list_places(content: Mapping[str, Any], name: str, places: Mapping[str, str]) -> Iterator[str]:

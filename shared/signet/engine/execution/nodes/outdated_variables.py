@@ -1,5 +1,7 @@
 """Variables that are older than what people have changed since: no step reads them.
 
+A variable that its slot has left unset is as old as that: its conditions had it so.
+
 They are read again when their slot sets them again, or when the document says again what it said. So they are
 when people have approved the document with them.
 """
@@ -9,10 +11,10 @@ from typing import Any
 
 from signet.core.repair.kept_items import is_kept
 from signet.core.runtime.graph.deciding_slots import EVERY
-from signet.core.runtime.workflow import WorkflowNode
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.documents.write import DocumentRow
-from signet.store.instances.outdated_variables import SetVariable, list_outdated
+from signet.store.instances.outdated_variables import KnownVariable, list_outdated
 
 
 def find_outdated_read(context: InstanceContext, node: WorkflowNode) -> str | None:
@@ -32,7 +34,8 @@ def find_outdated(context: InstanceContext, names: Collection[str]) -> Mapping[s
     """
     execution, document = context.execution, context.document
     variables = {name: value for name, value in execution.projection.context.items() if not is_kept(name)}
-    wanted = set(variables) if EVERY in names else variables.keys() & set(names)
+    known = variables.keys() | execution.workflow.entries_of_variables.keys()
+    wanted = set(variables) if EVERY in names else known & set(names)
     if document is None or not document.editor_ids or not wanted - execution.set_now:
         return {}
     if context.environment.outdated is None:
@@ -58,13 +61,21 @@ def describe_outdated(outdated: Mapping[str, Sequence[str]]) -> str:
 def _read_outdated(
     context: InstanceContext, document: DocumentRow, variables: Mapping[str, Any]
 ) -> Mapping[str, Sequence[str]]:
-    known = context.execution.workflow.fields_of_variables
-    fields = {name: known.get(name, frozenset({EVERY})) for name in variables}
+    workflow = context.execution.workflow
+    entries: Mapping[str, Sequence[str] | None] = {
+        **{name: sorted(nodes) for name, nodes in workflow.entries_of_variables.items()},
+        **dict.fromkeys(variables),
+    }
     asked = [
-        SetVariable(name, value, None if EVERY in fields[name] else sorted(fields[name]))
-        for name, value in variables.items()
+        KnownVariable(name, variables.get(name), _list_fields(workflow, name), nodes)
+        for name, nodes in entries.items()
     ]
     controls = (step for step in context.execution.changed.values() if step.is_control)
     edits = [(step.version, step.version_after) for step in controls if step.version_after > step.version]
-    place = context.tenant_id, document.entity_type, document.id
+    place = context.tenant_id, document.entity_type, document.id, context.row.id
     return list_outdated(context.documents.connection, *place, document.data, asked, edits)
+
+
+def _list_fields(workflow: Workflow, variable: str) -> Sequence[str] | None:
+    fields = workflow.fields_of_variables.get(variable, frozenset({EVERY}))
+    return None if EVERY in fields else sorted(fields)

@@ -12,6 +12,7 @@ from signet.core.expressions.syntax_tree import Expression
 from signet.core.expressions.template import parse_template
 from signet.core.expressions.types import ANY
 from signet.core.runtime.graph.live_variables import (
+    list_entries_of_variables,
     list_fields_of_variables,
     list_live_variables,
     list_unasked_variables,
@@ -199,8 +200,10 @@ def test_a_variable_holds_for_all_that_its_slot_reads() -> None:
     choice = {"type": "condition", "config": {}}
     content = make_content({"choice": choice}, "choice>first:done", condition="entity.kind == 'big'")
     assert list_fields_of_variables({**content, "slot_map": {}}) == {"x": {"amount"}}
+    assert list_entries_of_variables({**content, "slot_map": {}}) == {}
     in_slot = {**content, "slot_map": {"choice": "s", "first": "s"}}
     assert list_fields_of_variables(in_slot) == {"x": {"amount", "kind"}}
+    assert list(list_entries_of_variables(in_slot)) == ["x"]
 
 
 def test_the_gates_beside_a_slot_count() -> None:
