@@ -166,7 +166,7 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         "    known = variables.keys() | execution.workflow.entries_of_variables.keys()\n",
         "    known = variables.keys()\n",
         (
-            "tests/scenarios/authority/test_older_variables.py::test_"
+            "tests/scenarios/authority/test_unset_variables.py::test_"
             "a_variable_that_the_small_amount_left_unset_is_older_too",
         ),
     ),

@@ -8,85 +8,32 @@ from typing import Any
 
 import pytest
 
-from signet.core.tenants.eligibility_changes import COMMAND_LINE
-from signet.core.tenants.tenant_file import Member
 from signet.engine.execution.nodes import outdated_variables
-from signet.store.tenants.tenants import save_members
-from tests.scenarios.authority.acts import add_endpoint, edit, list_asked, submit, vote
-from tests.support.core.approval_policies import role
-from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
-
-LOOK = {"id": "look", "type": "approval", "config": {"approvers": [role("voter")], "quorum": "any"}}
-OLGA = {"id": "olga", "type": "approval", "config": {"approvers": [{"by": "user", "user": "olga"}]}}
-SUM = {"id": "sum", "type": "script", "config": {"set": {"payable": "entity.amount"}}}
-CHECK = {"id": "check", "type": "webhook_out", "config": {"endpoint": "erp"}}
-SCORE = {
-    "id": "score",
-    "type": "webhook_out",
-    "config": {"endpoint": "erp", "payload": {"amount": "{entity.amount}"}, "save_as": "score"},
-}
-PAY = {
-    "id": "pay",
-    "type": "webhook_out",
-    "config": {"endpoint": "erp", "payload": {"sum": "{entity.amount}"}},
-}
-PAY_SUM = {**PAY, "config": {"endpoint": "erp", "payload": {"sum": "{context.payable}"}}}
-CHOICE = {"id": "choice", "type": "condition"}
-
-
-def choosing(condition: str, *before: Any) -> dict[str, Any]:
-    """Return a slot that asks people about large amounts, and checks small ones by a call."""
-    return {
-        "nodes": [*before, CHOICE, LOOK, CHECK],
-        "edges": [
-            *({"source": node["id"], "target": "choice"} for node in before),
-            {"source": "choice", "target": "look", "condition": condition},
-            {"source": "choice", "target": "check"},
-            {"source": "look", "target": "out"},
-            {"source": "check", "target": "out"},
-        ],
-        "exit": "join",
-    }
-
-
-LARGE = "context.payable > 1000"
+from tests.scenarios.authority.acts import edit, list_asked, submit, vote
+from tests.scenarios.authority.variables import (
+    CHECK,
+    CHOICE,
+    HELD,
+    LARGE,
+    LOOK,
+    OLGA,
+    PAY,
+    PAY_SUM,
+    SCORE,
+    SUM,
+    choosing,
+    incidents,
+    paid,
+    stage_of_variables,
+    submitted,
+)
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
 
 @pytest.fixture(scope="module")
 def stage(server_url: str) -> Iterator[WorkflowStage]:
-    with standing_stage(server_url) as made:
-        people = ("app1", "app2", "carl", "olga")
-        members = [Member(user_id=name, display_name=name, roles=("voter", "admin")) for name in people]
-        with made.standing.company.database.transaction(made.tenant_id) as connection:
-            save_members(connection, made.tenant_id, tuple(members), COMMAND_LINE)
-        add_endpoint(made)
+    with stage_of_variables(server_url) as made:
         yield made
-
-
-def incidents(stage: WorkflowStage, made: Made) -> list[tuple[str, str]]:
-    rows = stage.standing.rows(
-        "SELECT code, node_id FROM incidents WHERE entity_id = %s AND closed_at IS NULL ORDER BY id", made.id
-    )
-    return [(code, node) for code, node in rows]
-
-
-def paid(stage: WorkflowStage, made: Made) -> list[Any]:
-    rows = stage.standing.rows(
-        "SELECT e.payload_json -> 'payload' ->> 'sum' FROM workflow_side_effects_outbox e"
-        " JOIN workflow_instances i ON i.tenant_id = e.tenant_id AND i.id = e.instance_id"
-        " WHERE i.entity_id = %s AND e.payload_json -> 'payload' ? 'sum' ORDER BY e.id",
-        made.id,
-    )
-    return [row[0] for row in rows]
-
-
-def submitted(stage: WorkflowStage, amount: int, **slots: Any) -> Made:
-    made = stage.create(stage.publish(**{"posting": {"nodes": [PAY]}, **slots}), "carl", amount=amount)
-    submit(stage, made, "carl")
-    return made
-
-
-HELD = [("VARIABLE_OUTDATED", "usr:approval:choice")]
 
 
 def test_a_condition_goes_by_no_amount_of_before_an_edit(stage: WorkflowStage) -> None:
@@ -132,40 +79,6 @@ def test_a_variable_that_its_slot_sets_again_is_read(stage: WorkflowStage) -> No
 def test_an_edit_of_what_its_slot_does_not_read_leaves_a_variable_as_it_is(stage: WorkflowStage) -> None:
     made = submitted(stage, 10, checks={"nodes": [SUM]}, approval=choosing(LARGE))
     edit(stage, made, "carl", number="N-7")
-    stage.drain()
-    assert incidents(stage, made) == []
-    stage.answer(stage.instance_of(made.id))
-    stage.drain()
-    assert (stage.status_of(made.id), paid(stage, made)) == ("active", ["10"])
-
-
-def leaving_unset(stage: WorkflowStage, amount: int) -> Made:
-    """Submit a document whose first slot sets a variable for large amounts alone; the second one reads it."""
-    large = {"id": "large", "type": "script", "config": {"set": {"is_large": "true"}}}
-    edges = [
-        {"source": "size", "target": "large", "condition": "entity.amount > 1000"},
-        {"source": "size", "target": "out"},
-        {"source": "large", "target": "out"},
-    ]
-    sizes = {"nodes": [{"id": "size", "type": "condition"}, large], "edges": edges, "exit": "join"}
-    return submitted(stage, amount, checks=sizes, approval=choosing("context.is_large == true"))
-
-
-def test_a_variable_that_the_small_amount_left_unset_is_older_too(stage: WorkflowStage) -> None:
-    made = leaving_unset(stage, 10)
-    edit(stage, made, "carl", amount=999_999)
-    stage.drain()
-    assert (incidents(stage, made), paid(stage, made)) == (HELD, [])
-    stage.check_rebuild(made.instance_id)
-    edit(stage, made, "carl", amount=10)
-    stage.drain()
-    assert incidents(stage, made) == []
-
-
-def test_a_variable_that_is_rightly_unset_is_read(stage: WorkflowStage) -> None:
-    """The lawful way: nobody has changed the amount since, or only before the slot was passed."""
-    made = leaving_unset(stage, 10)
-    edit(stage, made, "carl", number="N-9")
     stage.drain()
     assert incidents(stage, made) == []
     stage.answer(stage.instance_of(made.id))
