@@ -9,9 +9,10 @@ from signet.core.validation.finding import Finding
 
 
 def read(content: bytes) -> list[tuple[int, str, dict[str, str], str]]:
-    lines = list(list_lines(content))
-    assert all(isinstance(line, ContentLine) for line in lines), lines
-    return [(n, name, dict(parameters), value) for n, name, parameters, value in lines]  # type: ignore[misc]
+    found = list(list_lines(content))
+    lines = [line for line in found if isinstance(line, ContentLine)]
+    assert lines == found
+    return [(n, name, dict(parameters), value) for n, name, parameters, value in lines]
 
 
 def test_a_line_has_a_name_parameters_and_a_value() -> None:
