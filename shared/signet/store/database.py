@@ -69,6 +69,18 @@ class PoolSettings:
     idle_in_transaction_seconds: float = 60.0
 
 
+class _NewestFirstPool(ConnectionPool[StoreConnection]):
+    """A pool that gives out the connection that came back last.
+
+    Each has plans and caches of its own on the server. In turn, all of them would have to be warm.
+    """
+
+    def _get_ready_connection(self, timeout: float | None) -> StoreConnection | None:
+        # The driver takes the first and appends what comes back. It holds its lock around both.
+        self._pool.rotate(1)
+        return super()._get_ready_connection(timeout)
+
+
 @dataclass(frozen=True)
 class _SharedTransaction:
     """A shared transaction, which those opened within it join."""
@@ -123,7 +135,7 @@ class Database:
         def make_parameters() -> dict[str, Any]:
             return parameters if make_password is None else {**parameters, "password": make_password()}
 
-        self._pool: ConnectionPool[StoreConnection] = ConnectionPool(
+        self._pool = _NewestFirstPool(
             url,
             connection_class=StoreConnection,
             min_size=settings.idle_count,

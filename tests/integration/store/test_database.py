@@ -2,7 +2,7 @@
 
 import select
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -97,3 +97,25 @@ def test_who_stands_still_within_a_transaction_loses_it(owner_url: str, tenant: 
         show = "SHOW idle_in_transaction_session_timeout"
         assert connection.execute(show).fetchone() == ("50ms",)
     database.close()
+
+
+def test_the_connection_that_came_back_last_is_taken_first(owner_url: str, tenant: TenantFile) -> None:
+    """Its plans and caches are warm. The others stand by."""
+    ask = DeferredStatement("SELECT pg_backend_pid()", {})
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=3))
+    try:
+        with ExitStack() as together:
+            pipelines = [together.enter_context(database.pipelined(tenant.tenant_id, ask)) for _ in range(3)]
+            pids = [pipeline.first_row for pipeline in pipelines]
+            assert len(set(pids)) == 3
+        # They came back from the last to the first.
+        for _ in range(3):
+            with database.pipelined(tenant.tenant_id, ask) as pipeline:
+                assert pipeline.first_row == pids[0]
+        with (
+            database.pipelined(tenant.tenant_id, ask) as first,
+            database.pipelined(tenant.tenant_id, ask) as next_,
+        ):
+            assert [first.first_row, next_.first_row] == pids[:2]
+    finally:
+        database.close()
