@@ -16,7 +16,7 @@ from signet.store.wake_ups import QueueName, Wake, WakeUp
 # The delay until a sweep looks for work that broke off: longer than any lease, and than a message can wait.
 # So it plans a sweep where sweeps are planned, and sends no message elsewhere.
 AGAIN_SECONDS = 960
-# Makes one claim and does its work; returns whether there was anything to do.
+# Makes one claim and does its work; returns whether more may be due.
 Work = Callable[[UUID], bool]
 
 
