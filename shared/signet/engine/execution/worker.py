@@ -262,6 +262,7 @@ def make_report(claimed: Claim, result: WaveResult, trace_id: str, seconds: floa
         work=stats.work,
         effects=stats.effects,
         waits=stats.waits,
+        due_lags=stats.due_lags,
         paused=stats.paused,
         lapsed=stats.lapsed,
         released=stats.released,

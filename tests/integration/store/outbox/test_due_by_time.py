@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from random import Random
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
@@ -96,10 +96,8 @@ def compare(admin: Admin, queue: str, rng: Random) -> None:
         (plain, [queue, at_most]),
         (bounded, [queue, at_most, since, known, known_since]),
     ):
-        found = admin.execute(sql.SQL(new).format(sql.SQL(cast(LiteralString, arguments))), values).fetchall()
-        walked = admin.execute(
-            sql.SQL(old).format(sql.SQL(cast(LiteralString, arguments))), values
-        ).fetchall()
+        found = admin.execute(sql.SQL(new).format(sql.SQL(arguments)), values).fetchall()
+        walked = admin.execute(sql.SQL(old).format(sql.SQL(arguments)), values).fetchall()
         assert found == walked, (queue, at_most, since, known, known_since)
 
 
