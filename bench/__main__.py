@@ -7,6 +7,7 @@ from bench import api, cold_import, compiler, expressions, mutations, snapshots
 from bench.engine import measure as engine
 from bench.fairness import measure as fairness
 from bench.load import measure as load
+from bench.time import measure as time
 
 MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "import": ("Cold import of the API handler", cold_import.measure),
@@ -15,6 +16,7 @@ MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "compiler": ("Compiler and simulator", compiler.measure),
     "mutations": ("Documents", mutations.measure),
     "engine": ("Engine", engine.measure),
+    "time": ("Time: claims, looks and drains of what waits", time.measure),
     "snapshots": ("Claims under an old snapshot", snapshots.measure),
     "load": ("The API by HTTP", load.measure),
     "fairness": ("Fairness: one person's load, and the others", fairness.measure),

@@ -370,6 +370,44 @@ $$;
 
 ALTER FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) OWNER TO signet_owner;
 
+CREATE FUNCTION public.claim_events_and_look(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision, looks_at_leases boolean) RETURNS TABLE(claimed public.workflow_events_outbox, has_more boolean, has_expired boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+DECLARE
+    taken workflow_events_outbox[] := ARRAY(
+        SELECT q FROM claim_events(own_claim, since, at_most, alone_from, lease_seconds) AS q);
+BEGIN
+    has_more := false;
+    has_expired := false;
+    -- A claim that is neither full nor of a trigger that goes alone has taken all that nobody else holds.
+    IF cardinality(taken) = at_most OR taken[1].attempts > alone_from OR taken[1].given_back >= 10 THEN
+        has_more := EXISTS (
+            SELECT FROM workflow_events_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed')
+              AND q.due_at BETWEEN since AND now());
+    END IF;
+    IF looks_at_leases AND NOT has_more THEN
+        has_expired := EXISTS (
+            SELECT FROM workflow_events_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status = 'processing' AND q.lease_until BETWEEN since AND now());
+    END IF;
+    IF cardinality(taken) = 0 AND has_expired THEN
+        RETURN NEXT;
+    END IF;
+    FOREACH claimed IN ARRAY taken LOOP
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.claim_events_and_look(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision, looks_at_leases boolean) OWNER TO signet_owner;
+
 CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -379,6 +417,74 @@ CREATE FUNCTION public.close_approval_seats(request_ids uuid[]) RETURNS void
 $$;
 
 ALTER FUNCTION public.close_approval_seats(request_ids uuid[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.coming_tenants(queue text, ahead interval, at_most integer) RETURNS TABLE(tenant_id uuid, due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL OR ahead IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 10000
+       OR ahead NOT BETWEEN interval '0' AND interval '15 minutes' THEN
+        RAISE EXCEPTION 'no such queue, not within 15 minutes, or not between 1 and 10000 moments: %, %, %', queue, ahead, at_most
+            USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($coming$
+        SELECT soon.tenant_id, max(soon.wakes_at)
+        FROM (SELECT q.tenant_id, CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END AS wakes_at
+              FROM %1$I q
+              WHERE q.status IN ('pending', 'failed', 'processing')
+                AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END > now()
+                AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END <= now() + $1
+                AND q.status <> 'processing'
+              ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+              LIMIT $2) AS soon
+        GROUP BY soon.tenant_id, date_trunc('second', soon.wakes_at)
+        ORDER BY max(soon.wakes_at), soon.tenant_id
+    $coming$, queue_table) USING ahead, at_most;
+END
+$_$;
+
+ALTER FUNCTION public.coming_tenants(queue text, ahead interval, at_most integer) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.count_due(queue_table text, tenants uuid[], counted_since timestamp with time zone[], oldest timestamp with time zone[]) RETURNS TABLE(tenant_id uuid, due_count integer, oldest_due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+BEGIN
+    IF tenants = '{}' THEN
+        RETURN;
+    END IF;
+    RETURN QUERY EXECUTE format($counted$
+        SELECT due.tenant_id,
+               (SELECT count(*) FROM (
+                    (SELECT FROM %1$I q
+                     WHERE q.tenant_id = due.tenant_id AND q.status IN ('pending', 'failed')
+                       AND q.due_at BETWEEN due.since AND now()
+                     LIMIT 1000)
+                    UNION ALL
+                    (SELECT FROM %1$I q
+                     WHERE q.tenant_id = due.tenant_id AND q.status = 'processing'
+                       AND q.lease_until BETWEEN due.since AND now()
+                     LIMIT 1000)
+                    LIMIT 1000) AS counted)::integer,
+               due.oldest
+        FROM unnest($1, $2, $3) AS due (tenant_id, since, oldest)
+        ORDER BY due.oldest, due.tenant_id
+    $counted$, queue_table) USING tenants, counted_since, oldest;
+END
+$_$;
+
+ALTER FUNCTION public.count_due(queue_table text, tenants uuid[], counted_since timestamp with time zone[], oldest timestamp with time zone[]) OWNER TO signet_owner;
 
 CREATE FUNCTION public.count_version() RETURNS trigger
     LANGUAGE plpgsql
@@ -580,60 +686,54 @@ CREATE FUNCTION public.due_tenants(queue text, at_most integer) RETURNS TABLE(te
 DECLARE
     queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
                                    WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+    found       record;
 BEGIN
     IF queue_table IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION 'no such queue, or not between 1 and 1000 tenants: %, %', queue, at_most
             USING ERRCODE = '22023';
     END IF;
-    RETURN QUERY EXECUTE format($due$
-        -- From each tenant to the next one: PostgreSQL has no loose index scan of its own.
-        WITH RECURSIVE waiting AS (
-            (SELECT q.tenant_id FROM %1$I q WHERE q.status IN ('pending', 'failed') ORDER BY q.tenant_id LIMIT 1)
-            UNION ALL
-            SELECT (SELECT q.tenant_id FROM %1$I q
-                    WHERE q.status IN ('pending', 'failed') AND q.tenant_id > w.tenant_id
-                    ORDER BY q.tenant_id LIMIT 1)
-            FROM waiting w WHERE w.tenant_id IS NOT NULL
-        ), working AS (
-            (SELECT q.tenant_id FROM %1$I q WHERE q.status = 'processing' ORDER BY q.tenant_id LIMIT 1)
-            UNION ALL
-            SELECT (SELECT q.tenant_id FROM %1$I q
-                    WHERE q.status = 'processing' AND q.tenant_id > w.tenant_id
-                    ORDER BY q.tenant_id LIMIT 1)
-            FROM working w WHERE w.tenant_id IS NOT NULL
-        ), due AS (
-            SELECT found.tenant_id, min(found.since) AS since FROM (
-                SELECT w.tenant_id, (SELECT q.due_at FROM %1$I q
-                                     WHERE q.tenant_id = w.tenant_id AND q.status IN ('pending', 'failed')
-                                       AND q.due_at <= now()
-                                     ORDER BY q.due_at LIMIT 1) AS since
-                FROM waiting w
+    found := find_due_early(queue_table, '-infinity', '{}', at_most);
+    IF NOT found.is_whole THEN
+        -- The many rows of some tenants hide the others: from each tenant that has anything to the next one.
+        EXECUTE format($due$
+            WITH RECURSIVE waiting AS (
+                (SELECT q.tenant_id FROM %1$I q WHERE q.status IN ('pending', 'failed') ORDER BY q.tenant_id LIMIT 1)
                 UNION ALL
-                SELECT w.tenant_id, (SELECT q.lease_until FROM %1$I q
-                                     WHERE q.tenant_id = w.tenant_id AND q.status = 'processing'
-                                       AND q.lease_until <= now()
-                                     ORDER BY q.lease_until LIMIT 1)
-                FROM working w
-            ) AS found
-            WHERE found.since IS NOT NULL
-            GROUP BY found.tenant_id
-            ORDER BY min(found.since), found.tenant_id
-            LIMIT $1
-        )
-        SELECT due.tenant_id,
-               (SELECT count(*) FROM (
-                    (SELECT FROM %1$I q
-                     WHERE q.tenant_id = due.tenant_id AND q.status IN ('pending', 'failed') AND q.due_at <= now()
-                     LIMIT 1000)
+                SELECT (SELECT q.tenant_id FROM %1$I q
+                        WHERE q.status IN ('pending', 'failed') AND q.tenant_id > w.tenant_id
+                        ORDER BY q.tenant_id LIMIT 1)
+                FROM waiting w WHERE w.tenant_id IS NOT NULL
+            ), working AS (
+                (SELECT q.tenant_id FROM %1$I q WHERE q.status = 'processing' ORDER BY q.tenant_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT q.tenant_id FROM %1$I q
+                        WHERE q.status = 'processing' AND q.tenant_id > w.tenant_id
+                        ORDER BY q.tenant_id LIMIT 1)
+                FROM working w WHERE w.tenant_id IS NOT NULL
+            ), due AS (
+                SELECT each.tenant_id, min(each.since) AS since FROM (
+                    SELECT w.tenant_id, (SELECT q.due_at FROM %1$I q
+                                         WHERE q.tenant_id = w.tenant_id AND q.status IN ('pending', 'failed')
+                                           AND q.due_at <= now()
+                                         ORDER BY q.due_at LIMIT 1) AS since
+                    FROM waiting w
                     UNION ALL
-                    (SELECT FROM %1$I q
-                     WHERE q.tenant_id = due.tenant_id AND q.status = 'processing' AND q.lease_until <= now()
-                     LIMIT 1000)
-                    LIMIT 1000) AS counted)::integer,
-               due.since
-        FROM due
-        ORDER BY due.since, due.tenant_id
-    $due$, queue_table) USING at_most;
+                    SELECT w.tenant_id, (SELECT q.lease_until FROM %1$I q
+                                         WHERE q.tenant_id = w.tenant_id AND q.status = 'processing'
+                                           AND q.lease_until <= now()
+                                         ORDER BY q.lease_until LIMIT 1)
+                    FROM working w
+                ) AS each
+                WHERE each.since IS NOT NULL
+                GROUP BY each.tenant_id
+                ORDER BY min(each.since), each.tenant_id
+                LIMIT $1
+            )
+            SELECT array_agg(due.tenant_id) AS tenants, array_agg(due.since) AS oldest FROM due
+        $due$, queue_table) INTO found USING at_most;
+    END IF;
+    RETURN QUERY SELECT * FROM count_due(
+        queue_table, found.tenants, array_fill('-infinity'::timestamptz, ARRAY[cardinality(found.tenants)]), found.oldest);
 END
 $_$;
 
@@ -649,17 +749,33 @@ CREATE FUNCTION public.due_tenants(queue text, at_most integer, since timestamp 
 DECLARE
     queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
                                    WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+    early       record;
+    asked       uuid[];
+    asked_since timestamptz[];
+    found       record;
 BEGIN
     IF queue_table IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION 'no such queue, or not between 1 and 1000 tenants: %, %', queue, at_most
             USING ERRCODE = '22023';
     END IF;
-    RETURN QUERY EXECUTE format($due$
-        WITH due AS (
+    early := find_due_early(queue_table, since, known, at_most);
+    -- Of those that are known each is asked by itself; and so is each other one, where many rows hide the others.
+    SELECT array_agg(t.tenant_id), array_agg(coalesce(k.since, $3)) INTO asked, asked_since
+    FROM tenants t
+    LEFT JOIN unnest(known, known_since) AS k (tenant_id, since) ON k.tenant_id = t.tenant_id
+    WHERE k.tenant_id IS NOT NULL OR NOT early.is_whole;
+    IF asked IS NULL AND early.is_whole THEN
+        RETURN QUERY SELECT * FROM count_due(
+            queue_table, early.tenants, array_fill(since, ARRAY[cardinality(early.tenants)]), early.oldest);
+        RETURN;
+    END IF;
+    EXECUTE format($due$
+        SELECT array_agg(due.tenant_id ORDER BY due.oldest, due.tenant_id) AS tenants,
+               array_agg(due.since ORDER BY due.oldest, due.tenant_id) AS since,
+               array_agg(due.oldest ORDER BY due.oldest, due.tenant_id) AS oldest
+        FROM (
             SELECT t.tenant_id, t.since, least(waiting.due_at, expired.lease_until) AS oldest
-            FROM (SELECT t.tenant_id, coalesce(k.since, $2) AS since
-                  FROM tenants t
-                  LEFT JOIN unnest($3, $4) AS k (tenant_id, since) ON k.tenant_id = t.tenant_id) AS t
+            FROM unnest($2, $3) AS t (tenant_id, since)
             LEFT JOIN LATERAL (
                 SELECT q.due_at FROM %1$I q
                 WHERE q.tenant_id = t.tenant_id AND q.status IN ('pending', 'failed') AND q.due_at BETWEEN t.since AND now()
@@ -671,25 +787,17 @@ BEGIN
                 ORDER BY q.lease_until LIMIT 1
             ) AS expired ON true
             WHERE waiting.due_at IS NOT NULL OR expired.lease_until IS NOT NULL
-            ORDER BY oldest, t.tenant_id
+            UNION ALL
+            SELECT e.tenant_id, $6, e.oldest FROM unnest($4, $5) AS e (tenant_id, oldest)
+            ORDER BY oldest, tenant_id
             LIMIT $1
-        )
-        SELECT due.tenant_id,
-               (SELECT count(*) FROM (
-                    (SELECT FROM %1$I q
-                     WHERE q.tenant_id = due.tenant_id AND q.status IN ('pending', 'failed')
-                       AND q.due_at BETWEEN due.since AND now()
-                     LIMIT 1000)
-                    UNION ALL
-                    (SELECT FROM %1$I q
-                     WHERE q.tenant_id = due.tenant_id AND q.status = 'processing'
-                       AND q.lease_until BETWEEN due.since AND now()
-                     LIMIT 1000)
-                    LIMIT 1000) AS counted)::integer,
-               due.oldest
-        FROM due
-        ORDER BY due.oldest, due.tenant_id
-    $due$, queue_table) USING at_most, since, known, known_since;
+        ) AS due
+    $due$, queue_table) INTO found
+    USING at_most, asked, asked_since,
+          CASE WHEN early.is_whole THEN early.tenants ELSE '{}' END, CASE WHEN early.is_whole THEN early.oldest ELSE '{}' END,
+          since;
+    RETURN QUERY SELECT * FROM count_due(
+        queue_table, coalesce(found.tenants, '{}'), coalesce(found.since, '{}'), coalesce(found.oldest, '{}'));
 END
 $_$;
 
@@ -854,6 +962,36 @@ END
 $_$;
 
 ALTER FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.find_due_early(queue_table text, since timestamp with time zone, known uuid[], at_most integer, OUT tenants uuid[], OUT oldest timestamp with time zone[], OUT is_whole boolean) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $_$
+BEGIN
+    EXECUTE format($early$
+        WITH early AS MATERIALIZED (
+            SELECT q.tenant_id, CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END AS since
+            FROM %1$I q
+            WHERE q.status IN ('pending', 'failed', 'processing')
+              AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END BETWEEN $1 AND now()
+            ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+            LIMIT 2000
+        )
+        SELECT coalesce(array_agg(found.tenant_id ORDER BY found.since, found.tenant_id), '{}'),
+               coalesce(array_agg(found.since ORDER BY found.since, found.tenant_id), '{}'),
+               (SELECT count(*) FROM early) < 2000 OR count(*) = $3
+        FROM (SELECT early.tenant_id, min(early.since) AS since FROM early
+              WHERE NOT early.tenant_id = ANY ($2)
+              GROUP BY early.tenant_id ORDER BY min(early.since), early.tenant_id LIMIT $3) AS found
+    $early$, queue_table) INTO tenants, oldest, is_whole USING since, known, at_most;
+END
+$_$;
+
+ALTER FUNCTION public.find_due_early(queue_table text, since timestamp with time zone, known uuid[], at_most integer, OUT tenants uuid[], OUT oldest timestamp with time zone[], OUT is_whole boolean) OWNER TO signet_owner;
 
 CREATE FUNCTION public.find_oldest_due(queue text) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2842,6 +2980,37 @@ $$;
 
 ALTER FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.seconds_to_next(queue text, within interval) RETURNS double precision
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+    seconds     double precision;
+BEGIN
+    IF queue_table IS NULL OR within IS NULL OR within NOT BETWEEN interval '0' AND interval '15 minutes' THEN
+        RAISE EXCEPTION 'no such queue, or not within 15 minutes: %, %', queue, within USING ERRCODE = '22023';
+    END IF;
+    EXECUTE format($next$
+        SELECT extract(epoch FROM CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END - clock_timestamp())
+        FROM %1$I q
+        WHERE q.status IN ('pending', 'failed', 'processing')
+          AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END > now()
+          AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END <= now() + $1
+        ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+        LIMIT 1
+    $next$, queue_table) INTO seconds USING within;
+    RETURN CASE WHEN seconds < 0 THEN 0 ELSE seconds END;
+END
+$_$;
+
+ALTER FUNCTION public.seconds_to_next(queue text, within interval) OWNER TO signet_dispatch;
+
 CREATE FUNCTION public.tell_of_approval_end() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4722,7 +4891,19 @@ CREATE INDEX workflow_event_default_tenant_id_subject_id_created_at_id_idx ON pu
 
 CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_outbox USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
+CREATE INDEX workflow_events_outbox_by_time ON ONLY public.workflow_events_outbox USING btree ((
+CASE
+    WHEN (status = 'processing'::text) THEN lease_until
+    ELSE due_at
+END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
+
 CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
+
+CREATE INDEX workflow_events_outbox_default_by_time ON public.workflow_events_outbox_default USING btree ((
+CASE
+    WHEN (status = 'processing'::text) THEN lease_until
+    ELSE due_at
+END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
 
 CREATE INDEX workflow_events_outbox_done ON ONLY public.workflow_events_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
@@ -4766,6 +4947,12 @@ CREATE INDEX workflow_side_effects_outbox_by_instance ON ONLY public.workflow_si
 
 CREATE INDEX workflow_side_effects_outbox_by_step ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, step_execution_id) WHERE (step_execution_id IS NOT NULL);
 
+CREATE INDEX workflow_side_effects_outbox_by_time ON ONLY public.workflow_side_effects_outbox USING btree ((
+CASE
+    WHEN (status = 'processing'::text) THEN lease_until
+    ELSE due_at
+END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
+
 CREATE INDEX workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, step_execution_id) WHERE (step_execution_id IS NOT NULL);
 
 CREATE INDEX workflow_side_effects_outbox_dead ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
@@ -4775,6 +4962,12 @@ CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON 
 CREATE INDEX workflow_side_effects_outbox_dropped ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = ANY (ARRAY['withdrawn'::text, 'discarded'::text]));
 
 CREATE INDEX workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1 ON public.workflow_side_effects_outbox_default USING btree (tenant_id, completed_at) WHERE (status = ANY (ARRAY['withdrawn'::text, 'discarded'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_default_by_time ON public.workflow_side_effects_outbox_default USING btree ((
+CASE
+    WHEN (status = 'processing'::text) THEN lease_until
+    ELSE due_at
+END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
 
 CREATE INDEX workflow_side_effects_outbox_done ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
@@ -4822,6 +5015,8 @@ ALTER INDEX public.workflow_event_pkey ATTACH PARTITION public.workflow_event_de
 
 ALTER INDEX public.workflow_event_by_subject ATTACH PARTITION public.workflow_event_default_tenant_id_subject_id_created_at_id_idx;
 
+ALTER INDEX public.workflow_events_outbox_by_time ATTACH PARTITION public.workflow_events_outbox_default_by_time;
+
 ALTER INDEX public.workflow_events_outbox_pkey ATTACH PARTITION public.workflow_events_outbox_default_pkey;
 
 ALTER INDEX public.workflow_events_outbox_done ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_completed_at_idx;
@@ -4841,6 +5036,8 @@ ALTER INDEX public.workflow_side_effects_outbox_by_step ATTACH PARTITION public.
 ALTER INDEX public.workflow_side_effects_outbox_by_instance ATTACH PARTITION public.workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_dropped ATTACH PARTITION public.workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1;
+
+ALTER INDEX public.workflow_side_effects_outbox_by_time ATTACH PARTITION public.workflow_side_effects_outbox_default_by_time;
 
 ALTER INDEX public.workflow_side_effects_outbox_pkey ATTACH PARTITION public.workflow_side_effects_outbox_default_pkey;
 
@@ -5756,11 +5953,23 @@ REVOKE ALL ON FUNCTION public.claim_events(own_claim uuid, since timestamp with 
 
 GRANT ALL ON FUNCTION public.claim_events(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.claim_events_and_look(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision, looks_at_leases boolean) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.claim_events_and_look(own_claim uuid, since timestamp with time zone, at_most integer, alone_from integer, lease_seconds double precision, looks_at_leases boolean) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.close_approval_seats(request_ids uuid[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.coming_tenants(queue text, ahead interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.coming_tenants(queue text, ahead interval, at_most integer) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.count_due(queue_table text, tenants uuid[], counted_since timestamp with time zone[], oldest timestamp with time zone[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.count_due(queue_table text, tenants uuid[], counted_since timestamp with time zone[], oldest timestamp with time zone[]) TO signet_dispatch;
 
 REVOKE ALL ON FUNCTION public.count_version() FROM PUBLIC;
 
@@ -5841,6 +6050,10 @@ GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect
 REVOKE ALL ON FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.expired_tenants(queue text, since timestamp with time zone, after uuid, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.find_due_early(queue_table text, since timestamp with time zone, known uuid[], at_most integer, OUT tenants uuid[], OUT oldest timestamp with time zone[], OUT is_whole boolean) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.find_due_early(queue_table text, since timestamp with time zone, known uuid[], at_most integer, OUT tenants uuid[], OUT oldest timestamp with time zone[], OUT is_whole boolean) TO signet_dispatch;
 
 REVOKE ALL ON FUNCTION public.find_oldest_due(queue text) FROM PUBLIC;
 
@@ -6173,6 +6386,10 @@ REVOKE ALL ON FUNCTION public.restrict_updates_of_ended_step() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.seat_by_break_glass(proposal uuid, by text, persons text[]) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.seconds_to_next(queue text, within interval) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.seconds_to_next(queue text, within interval) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.tell_of_approval_end() FROM PUBLIC;
 

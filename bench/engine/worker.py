@@ -35,7 +35,7 @@ class WorkerProcess:
             pass  # connects
         self._waves = CountedWaves()
         worker = make_worker(self._database, self._waves)
-        self._consumer = QueueConsumer(worker.work, BatchedWakeUps("events", no_wake_up))
+        self._consumer = QueueConsumer(worker.has_more_after, BatchedWakeUps("events", no_wake_up))
         spare_what_is_loaded()
 
     def drain(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:

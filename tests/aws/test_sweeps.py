@@ -1,15 +1,18 @@
 """Sweeps at known times: one a minute for all tenants with due work, and never a failure for the caller."""
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from signet.aws.sweeps import MAX_AHEAD, ScheduledSweeps
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.aws_settings import SweepSettings
+from signet.engine.dispatch.relay import AHEAD_SECONDS
 from signet.store.wake_ups import WakeUp
 from tests.support.services.aws_service import NOW, Speaker, speaking
 
@@ -25,6 +28,15 @@ def speaker() -> Iterator[Speaker]:
         yield made
 
 
+class KeptCreates:
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+
+    def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        self.paths.append(path)
+        return {}
+
+
 def sweeps(speaker: Speaker) -> ScheduledSweeps:
     return ScheduledSweeps(speaker.calls("scheduler"), SETTINGS, lambda: NOW)
 
@@ -34,16 +46,28 @@ def test_a_minute_has_one_schedule_whoever_has_something_due_in_it(speaker: Spea
     made([WakeUp(A, "events", 3_600), WakeUp(B, "effects", 3_610)])
     made([WakeUp(B, "events", 3_601)])
     (heard,) = speaker.heard
-    assert heard.path == "/schedules/signet-sweep-20260301T1331"
+    # At 13:30:45 the first one is due: the relay comes before, and sends a message that waits for the second.
+    assert heard.path == "/schedules/signet-sweep-20260301T1329"
     assert heard.body == {
         "GroupName": "signet-dev",
-        "ScheduleExpression": "at(2026-03-01T13:31:00)",
+        "ScheduleExpression": "at(2026-03-01T13:29:00)",
         "ScheduleExpressionTimezone": "UTC",
         "FlexibleTimeWindow": {"Mode": "OFF"},
         "ActionAfterCompletion": "DELETE",
         "Target": {"Arn": SETTINGS.relay_arn, "RoleArn": SETTINGS.role_arn},
     }
     assert "/scheduler/aws4_request" in heard.headers["authorization"]
+
+
+@given(delay=st.integers(MAX_DELAY_SECONDS + 1, 100_000))
+def test_the_relay_sees_what_a_sweep_is_for_also_where_it_starts_a_minute_late(delay: int) -> None:
+    calls = KeptCreates()
+    ScheduledSweeps(calls, SETTINGS, lambda: NOW)([WakeUp(A, "events", delay)])
+    (path,) = calls.paths
+    planned = datetime.strptime(path, "/schedules/signet-sweep-%Y%m%dT%H%M").replace(tzinfo=UTC)
+    due = NOW + timedelta(seconds=delay)
+    assert NOW < planned and planned + timedelta(minutes=1) <= due
+    assert due <= planned + timedelta(seconds=AHEAD_SECONDS)
 
 
 def test_what_a_message_can_wait_for_and_what_is_far_ahead_need_none(speaker: Speaker) -> None:

@@ -98,7 +98,7 @@ def look(stage: WorkflowStage, database: Database, times: int = 1) -> set[str]:
         is_busy = True
         while is_busy:
             try:
-                is_busy = worker.work(stage.tenant_id)
+                is_busy = bool(worker.work(stage.tenant_id))
             except Transient as error:
                 met.add(error.code)
     return met

@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -14,12 +15,15 @@ from signet.engine.dispatch.due_looks import DueLooks
 from signet.engine.execution.worker import Worker
 from signet.engine.integrations.effects import Effects
 from signet.engine.telemetry import Silent
-from signet.local import background
+from signet.local import background, worker_loop
 from signet.local.background import Background, in_background
-from signet.local.worker_loop import running_worker
+from signet.local.worker_loop import running_worker, work_once
 from signet.store.database import Database, PoolSettings
 from signet.store.outbox.due_tenants import DueTenant
+from signet.store.outbox.queue import EFFECTS, EVENTS
 from signet.telemetry.figures import Figures
+from tests.support.database.queue_rows import TENANT, put
+from tests.support.database.runtime_roles import as_role
 from tests.support.database.server import describe_url
 from tests.support.database.wire_proxy import FROM_CLIENT, Silence, WireProxy
 
@@ -79,6 +83,63 @@ def test_nothing_that_is_raised_ends_the_thread(capsys: pytest.CaptureFixture[st
     assert "x: DATABASE_READ_ONLY: no writes" in said and "x: INTERNAL_ERROR: KeyError" in said
     assert "secret" not in said
     assert "x" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_ring_ends_a_pause_and_none_is_lost() -> None:
+    bell, looks = threading.Event(), threading.Semaphore(0)
+
+    def look(stop: threading.Event) -> float:
+        looks.release()
+        return WAIT_SECONDS
+
+    with in_background(Background("x", look, lambda: None, Told(), bell), "x", None) as stop:
+        for _ in range(3):
+            assert looks.acquire(timeout=WAIT_SECONDS / 4)
+            bell.set()
+        stop.set()
+    assert "x" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_after_a_failure_a_ring_hurries_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "RETRY", Backoff(WAIT_SECONDS, WAIT_SECONDS))
+    bell, told, failed = threading.Event(), Told(), threading.Event()
+    monkeypatch.setattr(told, "thread_failed", lambda name, error: failed.set())
+
+    def look(stop: threading.Event) -> float:
+        bell.set()
+        raise Transient("DATABASE_READ_ONLY", "no writes")
+
+    with in_background(Background("x", look, lambda: None, told, bell), "x", None):
+        assert failed.wait(WAIT_SECONDS)
+        assert told.looks == []
+
+
+def test_the_engine_sleeps_until_the_next_row_is_due(
+    admin: psycopg.Connection[Any], owner_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_loop, "MAX_SLEEP_SECONDS", 600.0)
+    admin.execute("INSERT INTO tenants (tenant_id, name, settings) VALUES (%s, 'any', '{}')", [TENANT])
+    database, worked = Database(as_role(owner_url, "signet_worker"), PoolSettings()), list[UUID]()
+    looks = (DueLooks(EVENTS), DueLooks(EFFECTS))
+
+    def work(tenant_id: UUID) -> int:
+        worked.append(tenant_id)
+        return 1
+
+    def look() -> float:
+        return work_once(database, looks, (work, work), threading.Event())
+
+    try:
+        assert look() == 600.0
+        put(admin, "events", TENANT, "-1 hour")
+        assert look() == 600.0
+        put(admin, "effects", TENANT, "-300 seconds")
+        assert 0 < look() <= 300
+        assert worked == []
+        put(admin, "events", TENANT, "1 second")
+        assert (look(), worked) == (0.0, [TENANT])
+    finally:
+        database.close()
 
 
 def test_what_is_left_is_settled_at_the_end() -> None:

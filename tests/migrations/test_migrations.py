@@ -191,6 +191,30 @@ def test_outside_a_transaction(folder: Path, empty_database_url: str) -> None:
     assert migrate_down(empty_database_url, migrations, steps=1, say=hush) == 1
 
 
+def test_one_statement_for_each_partition(folder: Path, empty_database_url: str) -> None:
+    add(
+        folder,
+        "index_partitions",
+        "CREATE INDEX CONCURRENTLY {partition}_more ON {partition} (tenant_id, trace_id);",
+        "DROP INDEX CONCURRENTLY {partition}_more;",
+        header="-- phase: expand\n-- transaction: off\n"
+        "-- partitions: workflow_events_outbox workflow_side_effects_outbox\n",
+    )
+    migrations = read_migrations(folder)
+    migrate_up(empty_database_url, migrations, say=hush)
+    counted = (
+        "SELECT count(*) FILTER (WHERE relname LIKE '%\\_more' AND relkind = 'i'),"
+        " count(*) FILTER (WHERE relispartition AND relkind = 'r' AND relname LIKE '%\\_outbox\\_%')"
+        " FROM pg_class"
+    )
+    with psycopg.connect(empty_database_url) as connection:
+        indexes, partitions = connection.execute(counted).fetchone() or (0, 0)
+    assert indexes == partitions > 2
+    assert migrate_down(empty_database_url, migrations, steps=1, say=hush) == 1
+    with psycopg.connect(empty_database_url) as connection:
+        assert (connection.execute(counted).fetchone() or (None,))[0] == 0
+
+
 def test_two_runners_at_once_apply_each_once(server_url: str) -> None:
     name = "signet_two_runners"
     create_database(server_url, name)
@@ -215,6 +239,7 @@ def test_two_runners_at_once_apply_each_once(server_url: str) -> None:
     [
         ("0001_create_it.sql", "-- up\nSELECT 1;\n-- down\n", "MIGRATION_HEADER"),
         ("0001_create_it.sql", "-- phase: later\n-- transaction: on\n-- up\n-- down\n", "MIGRATION_HEADER"),
+        ("0001_create_it.sql", HEADER + "-- partitions: a b\n-- up\n-- down\n", "MIGRATION_HEADER"),
         ("0001_create_it.sql", HEADER + "-- up\nSELECT 1;\n", "MIGRATION_FORM"),
         ("1_create.sql", HEADER + "-- up\n-- down\n", "MIGRATION_FORM"),
         ("0002_create_it.sql", HEADER + "-- up\n-- down\n", "MIGRATION_NUMBERING"),

@@ -63,7 +63,10 @@ def leave_dead_rows(admin: psycopg.Connection[Any], queue: str, tenant_id: UUID)
             "UPDATE {} SET " + change + " WHERE tenant_id = %s AND due_at < now() - interval '30 minutes'"
             " AND status IN ('pending', 'processing')"
         )
-        admin.execute(statement.format(table), (tenant_id,))
+        with admin.transaction():
+            # In the order of an index of times they would lie in the table as in that index.
+            admin.execute("SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off")
+            admin.execute(statement.format(table), (tenant_id,))
 
 
 def leave_ended(superuser: psycopg.Connection[Any], what: str, tenant_id: UUID) -> None:

@@ -1,7 +1,9 @@
 """Sweeps at known times: schedules for the relay, where it rarely comes by itself.
 
 In environments that sleep, work due later than a message can wait would wait for the next hour. Each minute
-with due work has one schedule, so there are never more than minutes. A schedule deletes itself afterwards.
+with due work has one schedule, so there are never more than minutes. It starts the relay a minute or two
+before, as exactly as schedules are kept. The relay then sends wake-ups that wait for the second. A schedule
+deletes itself afterwards.
 """
 
 import logging
@@ -17,6 +19,8 @@ from signet.store.wake_ups import WakeUp
 # The minute has its schedule already.
 _TAKEN = frozenset({"ConflictException", "409"})
 MAX_REMEMBERED = 1_000
+# A schedule may start within the minute after its time; the relay must be there before the work is due.
+EARLY = timedelta(minutes=1)
 # Work due even later is found by the relay's own sweep, within an hour.
 MAX_AHEAD = timedelta(days=366)
 _LOG = logging.getLogger("signet.sweeps")
@@ -38,7 +42,7 @@ class ScheduledSweeps:
             for wake_up in wake_ups
             if wake_up.delay_seconds > MAX_DELAY_SECONDS
         }
-        for moment in sorted({_round_up(now + delay) for delay in late if delay <= MAX_AHEAD}):
+        for moment in sorted({_find_minute(now + delay - EARLY) for delay in late if delay <= MAX_AHEAD}):
             # The caller has just committed work, and waits for one failing call instead of fifty.
             if not self._make(f"signet-sweep-{moment:%Y%m%dT%H%M}", moment):
                 return
@@ -72,6 +76,5 @@ class ScheduledSweeps:
         }
 
 
-def _round_up(moment: datetime) -> datetime:
-    whole = moment.replace(second=0, microsecond=0)
-    return whole if whole == moment else whole + timedelta(minutes=1)
+def _find_minute(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from signet.store.outbox.queue import ClaimedRow
+    from signet.store.outbox.queue import ClaimedTrigger
 
 # The type of nodes that are decided in memory, many together, so that their times cannot be told apart.
 PURE = "pure"
@@ -81,6 +81,8 @@ class WaveStats:
     work: dict[str, NodeWork] = field(default_factory=dict)
     effects: dict[str, int] = field(default_factory=dict)
     waits: list[float] = field(default_factory=list)
+    # Of those that were written for a later moment: by how much the engine came late.
+    due_lags: list[float] = field(default_factory=list)
     paused: list[PausedInstance] = field(default_factory=list)
     # Votes that gates could not use any more.
     lapsed: int = 0
@@ -105,8 +107,12 @@ class WaveStats:
     def count_effect(self, effect_type: str) -> None:
         self.effects[effect_type] = self.effects.get(effect_type, 0) + 1
 
-    def count_done(self, done: "Iterable[ClaimedRow]", now: datetime) -> None:
-        self.waits.extend(max((now - trigger.due_at).total_seconds(), 0.0) for trigger in done)
+    def count_done(self, done: "Iterable[ClaimedTrigger]", now: datetime) -> None:
+        for trigger in done:
+            wait = max((now - trigger.due_at).total_seconds(), 0.0)
+            self.waits.append(wait)
+            if trigger.is_for_a_moment:
+                self.due_lags.append(wait)
 
     def time(self, node_type: str, began: float, ended: float, steps: int = 1) -> None:
         work = self.work.get(node_type)
@@ -133,6 +139,7 @@ class WaveReport:
     # By type: the effects that were enqueued.
     effects: Mapping[str, int] = field(default_factory=dict)
     waits: Sequence[float] = ()
+    due_lags: Sequence[float] = ()
     paused: Sequence[PausedInstance] = ()
     lapsed: int = 0
     released: int = 0

@@ -18,10 +18,30 @@ RETRY = Backoff(first_seconds=2, cap_seconds=15)
 Look = Callable[[threading.Event], float]
 
 
-class Background:
-    """The thread, with what it tells of itself."""
+class Stop(threading.Event):
+    """The end of a thread, which also ends its pause."""
 
-    def __init__(self, name: str, look: Look, leave: Callable[[], None], telemetry: Telemetry) -> None:
+    def __init__(self, bell: threading.Event) -> None:
+        super().__init__()
+        self._bell = bell
+
+    def set(self) -> None:
+        super().set()
+        self._bell.set()
+
+
+class Background:
+    """The thread, with what it tells of itself. A ring of its bell ends a pause."""
+
+    def __init__(
+        self,
+        name: str,
+        look: Look,
+        leave: Callable[[], None],
+        telemetry: Telemetry,
+        bell: threading.Event | None = None,
+    ) -> None:
+        self.bell = bell or threading.Event()
         self._name = name
         self._look = look
         self._leave = leave
@@ -29,9 +49,14 @@ class Background:
         self._failures = 0
 
     def run(self, stop: threading.Event) -> None:
-        pause = 0.0
-        while not stop.wait(pause):
+        while not stop.is_set():
+            # A ring from here on is about what this look may not see.
+            self.bell.clear()
             pause = self._try(lambda: self._look(stop))
+            if stop.is_set():
+                break
+            # After a failure nobody hurries it.
+            (stop if self._failures else self.bell).wait(pause)
         self._try(self._leave)
 
     def _try(self, act: Callable[[], float | None]) -> float:
@@ -51,7 +76,7 @@ class Background:
 @contextmanager
 def in_background(thread: Background, name: str, database: Database | None) -> Iterator[threading.Event]:
     """Run it until the block is left, or until the event is set that is yielded."""
-    stop = threading.Event()
+    stop = Stop(thread.bell)
     # A daemon: what does not end in time does not keep the process.
     running = threading.Thread(target=thread.run, args=(stop,), name=name, daemon=True)
     running.start()

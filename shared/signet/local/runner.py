@@ -41,7 +41,7 @@ from signet.wiring.api import get_application, get_heavy_calls
 from signet.wiring.effects import get_effects
 from signet.wiring.engine import make_worker
 from signet.wiring.housekeeping import make_housekeeping
-from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, get_telemetry
+from signet.wiring.process import MIGRATIONS_FOLDER, get_bell, get_settings, get_telemetry
 
 WORKER_ROLE, JANITOR_ROLE = "signet_worker", "signet_janitor"
 POOL_SIZE = 8
@@ -155,7 +155,7 @@ def _running_engine(owner_url: str) -> Iterator[Event]:
     try:
         telemetry = get_telemetry()
         worker = make_worker(database, telemetry)
-        with running_worker(database, worker, get_effects(database), telemetry) as stop:
+        with running_worker(database, worker, get_effects(database), telemetry, get_bell()) as stop:
             yield stop
     finally:
         database.close()

@@ -6,6 +6,7 @@ Opened by itself, each of these takes a connection and ends with COMMIT or ROLLB
     shared_transaction(tenant)    BEGIN                              one tenant, and others join it
     snapshot(tenant)              BEGIN REPEATABLE READ READ ONLY    one tenant, as of one moment
     pipelined(tenant, opening)    BEGIN with the opening statement, COMMIT with the closing ones
+    claim(tenant, statement)      BEGIN, the statement and COMMIT in one message
     tenantless_transaction()      BEGIN                              no tenant's rows
 
 Within a shared transaction the same thread opens:
@@ -15,6 +16,7 @@ Within a shared transaction the same thread opens:
     ├── shared_transaction(tenant)    a savepoint, which others join
     ├── snapshot(tenant)              nothing new: it reads what was written so far
     ├── pipelined(tenant, opening)    a savepoint, with each statement sent by itself
+    ├── claim(tenant, statement)      a savepoint
     └── tenantless_transaction()      a transaction of its own, on another connection
 
 Another tenant's transaction within it is a defect. Wake-ups are sent after the outermost COMMIT.
@@ -43,7 +45,13 @@ from signet.store.deadlines import (
     hang_up,
 )
 from signet.store.pipeline import Connection as Connection
-from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
+from signet.store.pipeline import (
+    DeferredStatement,
+    PipelinedTransaction,
+    send_closing,
+    send_opening,
+    send_whole,
+)
 from signet.store.responsible_sets import StoreConnection, WrittenSets, take_new_sets
 from signet.store.sqlstates import SILENT, translate_failure
 from signet.store.wake_ups import Wake, WakeUp, no_wake_up, take_wake_ups
@@ -226,6 +234,20 @@ class Database:
         with self._open_pipelined(_write_begin(tenant_id, self._limits), opening) as pipeline:
             yield pipeline
 
+    def claim(self, tenant_id: UUID, statement: DeferredStatement) -> list[tuple[Any, ...]]:
+        """Run one statement in one message with its COMMIT, and return its rows.
+
+        The commit does not wait for the disk: what a crash of the server takes back is due again. Where the
+        message fails, it may have been done.
+        """
+        if (shared := self._find_shared(tenant_id)) is not None:
+            with shared.transaction():
+                return shared.execute(statement.text, statement.values).fetchall()
+        self._pool.open()
+        begin = _write_begin(tenant_id, f"{self._limits}, set_config('synchronous_commit', 'off', true)")
+        with self._translating(lambda: True), self._take_connection() as connection:
+            return send_whole(connection, begin, statement)
+
     def hurry(self, seconds: float) -> None:
         """End what waits for the server now, and wait no longer than this from now on: the process ends."""
         self._deadline.seconds = self._pool.timeout = seconds
@@ -260,17 +282,24 @@ class Database:
         self._pool.open()
         is_committing = False
         wake_ups: Collection[WakeUp] = ()
+        # Leaving the block on an exception rolls back.
+        with self._translating(lambda: is_committing), self._begin(begin, opening) as pipeline:
+            yield pipeline
+            is_committing = True
+            new_sets, insert = take_new_sets(pipeline.connection)
+            if insert is not None:
+                pipeline.closing.insert(0, insert)
+            send_closing(pipeline)
+            wake_ups = take_wake_ups(pipeline.connection)
+            self._written_sets.add(new_sets)
+        if wake_ups:
+            self._wake(wake_ups)
+
+    @contextmanager
+    def _translating(self, is_committing: Callable[[], bool]) -> Iterator[None]:
+        """Translate what the driver raises; during a commit its outcome may be unknown."""
         try:
-            # Leaving the block on an exception rolls back.
-            with self._begin(begin, opening) as pipeline:
-                yield pipeline
-                is_committing = True
-                new_sets, insert = take_new_sets(pipeline.connection)
-                if insert is not None:
-                    pipeline.closing.insert(0, insert)
-                send_closing(pipeline)
-                wake_ups = take_wake_ups(pipeline.connection)
-                self._written_sets.add(new_sets)
+            yield
         except PoolTimeout as error:
             raise SILENT.make_error() from error
         except (psycopg.Error, UnicodeEncodeError) as error:
@@ -279,12 +308,10 @@ class Database:
             if _is_about_text(error):
                 raise _refuse_text() from error
             if isinstance(error, psycopg.Error) and (
-                failure := translate_failure(error, is_committing=is_committing)
+                failure := translate_failure(error, is_committing=is_committing())
             ):
                 raise failure from error
             raise
-        if wake_ups:
-            self._wake(wake_ups)
 
     @contextmanager
     def _begin(self, begin: str, opening: DeferredStatement | None) -> Iterator[PipelinedTransaction]:

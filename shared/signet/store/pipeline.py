@@ -50,6 +50,13 @@ def send_opening(
     return cursor.fetchall()
 
 
+def send_whole(connection: Connection, begin: str, statement: DeferredStatement) -> list[tuple[Any, ...]]:
+    """Send a whole transaction of one statement as one message, and return its rows."""
+    cursor = connection.execute(f"{begin}; {_write_literals(connection, statement)}; COMMIT")
+    cursor.set_result(-2)  # the one before COMMIT
+    return cursor.fetchall()
+
+
 def send_closing(pipeline: PipelinedTransaction) -> None:
     """Send the closing statements and COMMIT in one round trip: as one message, or as a pipeline."""
     connection, closing = pipeline.connection, pipeline.closing

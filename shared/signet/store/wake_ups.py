@@ -15,9 +15,9 @@ import psycopg
 from signet.store.deadlines import BoundedConnection
 
 QueueName = Literal["events", "effects"]
-# For one transaction; the rest is left to the relay.
-MAX_WAKE_UPS = 50
-# A wake-up may be late by this share of its delay, so that many of about the same time are one.
+# For one transaction, one for each instance of a wave. The soonest are sent, and the relay finds the others.
+MAX_WAKE_UPS = 100
+# The wake-up of a retry may be late by this share of its delay, so that many of about the same time are one.
 _LATE_SHARE = 10
 
 
@@ -57,17 +57,27 @@ def add_wake_up(
     tenant_id: UUID,
     queue: QueueName,
     delay_seconds: float = 0.0,
+    *,
+    is_exact: bool = False,
 ) -> None:
-    """Add a wake-up beside a statement that writes work; it may be for nothing after a rollback."""
+    """Add a wake-up beside a statement that writes work; it may be for nothing after a rollback.
+
+    One for a moment that somebody waits for is exact to the second.
+    """
     if not isinstance(connection, WakingConnection):
         return
     wake_ups = connection.wake_ups = connection.wake_ups or {}
-    if len(wake_ups) < MAX_WAKE_UPS:
-        wake_ups[WakeUp(tenant_id, queue, _round_up(delay_seconds))] = None
+    wake_up = WakeUp(tenant_id, queue, _round_up(delay_seconds, is_exact=is_exact))
+    if wake_up not in wake_ups and len(wake_ups) >= MAX_WAKE_UPS:
+        latest = max(wake_ups, key=lambda one: one.delay_seconds)
+        if latest.delay_seconds <= wake_up.delay_seconds:
+            return
+        del wake_ups[latest]
+    wake_ups[wake_up] = None
 
 
-def _round_up(delay_seconds: float) -> int:
+def _round_up(delay_seconds: float, *, is_exact: bool) -> int:
     """Round a delay up: a wake-up that comes too early finds nothing, and no other follows."""
     seconds = max(ceil(delay_seconds), 0)
-    step = max(seconds // _LATE_SHARE, 1)
+    step = 1 if is_exact else max(seconds // _LATE_SHARE, 1)
     return -(-seconds // step) * step

@@ -94,6 +94,9 @@ class Figures:
         self._waits = _Histogram(
             "signet_trigger_wait_seconds", "From when a trigger was due to when it was done.", (), SECONDS
         )
+        self._due_lags = _Histogram(
+            "signet_due_lag_seconds", "From the moment of a wait to when it was seen.", (), SECONDS
+        )
         self._steps = _Counter("signet_steps_total", "Steps that were begun.", ("node_type",))
         self._step_seconds = _Histogram(
             "signet_step_seconds", "What a step took of its wave.", ("node_type",), SECONDS
@@ -149,6 +152,8 @@ class Figures:
             self._wave_seconds.add(report.seconds)
             for wait in report.waits:
                 self._waits.add(wait)
+            for lag in report.due_lags:
+                self._due_lags.add(lag)
             for node_type, count in report.steps.items():
                 self._steps.add(count, node_type)
             for node_type, work in report.work.items():
@@ -200,7 +205,7 @@ class Figures:
                 figure.show()
                 for figure in (
                     *(self._requests, self._request_seconds, self._quota_refusals, self._request_waits),
-                    *(self._wave_size, self._wave_seconds, self._waits),
+                    *(self._wave_size, self._wave_seconds, self._waits, self._due_lags),
                     *(self._steps, self._step_seconds, self._effects, self._outcomes, self._given_back),
                     *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),

@@ -67,6 +67,8 @@ class Metrics:
         }
         if report.waits:
             values["TriggerWait"] = (MetricUnit.Milliseconds, [wait * 1_000 for wait in report.waits])
+        if report.due_lags:
+            values["DueLag"] = (MetricUnit.Milliseconds, [lag * 1_000 for lag in report.due_lags])
         self._write(values, {}, {"tenant_id": str(report.tenant_id), "trace_id": report.trace_id})
         for node_type, work in report.work.items():
             taken = {

@@ -75,7 +75,7 @@ def get_consumer() -> QueueConsumer:
     load_extensions(settings.extensions)
     wake_ups = BatchedWakeUps("events", make_wake(settings))
     worker = make_worker(make_database(settings, wake_ups), telemetry)
-    return QueueConsumer(worker.work, wake_ups, telemetry)
+    return QueueConsumer(worker.has_more_after, wake_ups, telemetry)
 
 
 @cache

@@ -7,6 +7,7 @@ another one needs.
 import gc
 import os
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -54,10 +55,13 @@ def make_database(
 
 
 def make_wake(settings: Settings) -> Wake:
-    """Make the sender of wake-ups: messages to queues, and schedules where the relay rarely comes."""
+    """Make the sender of wake-ups: messages to queues, and schedules where the relay rarely comes.
+
+    Without queues they ring the bell of this process.
+    """
     queued, aws = make_queued_wake_ups(settings), settings.aws
     if queued is None or aws is None:
-        return no_wake_up
+        return ring_bell
     if aws.sweeps is None:
         return queued
     calls = SignedCalls("scheduler", aws, make_credentials(aws), read_clock)
@@ -68,6 +72,16 @@ def make_wake(settings: Settings) -> Wake:
         sweeps(wake_ups)
 
     return wake
+
+
+@cache
+def get_bell() -> threading.Event:
+    """Return the bell of this process: a worker of its own hears it, as `make run` has one."""
+    return threading.Event()
+
+
+def ring_bell(wake_ups: Collection[WakeUp]) -> None:
+    get_bell().set()
 
 
 def make_queued_wake_ups(settings: Settings) -> QueuedWakeUps | None:

@@ -174,6 +174,23 @@ def test_nobody_comes_too_early_and_hardly_anybody_too_late(seconds: float) -> N
     assert seconds <= wake_up.delay_seconds <= max(seconds * 1.1 + 1, seconds)
 
 
+@given(st.floats(0, 100_000, allow_nan=False))
+def test_who_is_waited_for_comes_to_the_second(seconds: float) -> None:
+    connection = WakingConnection.__new__(WakingConnection)
+    add_wake_up(connection, uuid4(), "events", seconds, is_exact=True)
+    (wake_up,) = take_wake_ups(connection)
+    assert seconds <= wake_up.delay_seconds <= seconds + 1
+
+
+def test_of_too_many_moments_the_soonest_are_told() -> None:
+    connection, tenant_id = WakingConnection.__new__(WakingConnection), uuid4()
+    delays = range(2 * MAX_WAKE_UPS, 0, -1)
+    for seconds in [*delays, 5_000]:
+        add_wake_up(connection, tenant_id, "events", seconds, is_exact=True)
+    told = {wake_up.delay_seconds for wake_up in take_wake_ups(connection)}
+    assert told == set(range(1, MAX_WAKE_UPS + 1))
+
+
 def test_there_is_an_end_to_what_one_transaction_tells() -> None:
     connection = WakingConnection.__new__(WakingConnection)
     for _ in range(MAX_WAKE_UPS + 10):

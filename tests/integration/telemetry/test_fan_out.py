@@ -94,6 +94,26 @@ def test_a_wave_is_told(
     assert sum(taken.values()) == wave["steps"]
 
 
+def test_how_late_the_engine_comes_to_a_moment_is_told(
+    company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
+) -> None:
+    company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "N-1"}))
+    ids = put(admin, "events", company.tenant_id, "3 seconds", count=2)
+    admin.execute("SET session_replication_role = replica")
+    for row_id, made_before in zip(ids, ("1 hour", "0 seconds"), strict=True):
+        admin.execute(
+            "UPDATE workflow_events_outbox SET created_at = due_at - %s::interval WHERE id = %s",
+            (made_before, row_id),
+        )
+    admin.execute("SET session_replication_role = origin")
+    make_worker(worker, watching).work(company.tenant_id)
+    (whole,) = [line for line in read_lines(stream) if "WaveSize" in line]
+    (lag,) = whole["DueLag"]
+    assert lag >= 3_000 and lag in whole["TriggerWait"] and len(whole["TriggerWait"]) == 3
+    samples = {one.name: one.samples for one in watching.list_figures()}["signet_due_lag_seconds"]
+    assert [value for suffix, _, value in samples if suffix == "_count"] == [1]
+
+
 def test_an_instance_that_fails_is_told_without_its_words(
     company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:

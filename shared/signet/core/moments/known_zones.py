@@ -2,6 +2,7 @@
 
 from difflib import get_close_matches
 
+from signet.core.errors import FieldError, Rejected
 from signet.core.moments.zone_names import ZONE_NAMES
 
 MAX_ZONE_CHARACTERS = 64
@@ -32,3 +33,12 @@ def propose_zones(name: str) -> str:
     if not near:
         return "Write a name of the IANA database, such as Europe/Berlin."
     return f"Write {' or '.join(near)}."
+
+
+def require_known_zone(name: str, pointer: str) -> None:
+    """Refuse a name that no zone has, at its place in what was sent."""
+    if is_known_zone(name):
+        return
+    sentence, remedy = f"there is no time zone '{name}'", propose_zones(name)
+    mistake = FieldError(pointer, "ZONE_UNKNOWN", sentence, remedy)
+    raise Rejected("ZONE_UNKNOWN", sentence, remedy=remedy, fields=(mistake,))

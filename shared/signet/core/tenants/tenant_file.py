@@ -35,7 +35,14 @@ Phone = Annotated[
     str, Field(pattern=r"^\+[1-9][0-9]{6,14}$", description="In the form of E.164, such as +4915112345678.")
 ]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
-TimeZone = Annotated[Text, Field(min_length=1, max_length=64)]
+TimeZone = Annotated[
+    Text,
+    Field(
+        min_length=1,
+        max_length=64,
+        description="A name of the IANA database, such as Europe/Berlin. Another one moves no open wait.",
+    ),
+]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")]
 SettingType = Literal["string", "int", "bool", "date", "timestamp", "list of string", "list of int"]
 

@@ -4,6 +4,8 @@ A consumer claims what its own work adds, so that it sends no wake-up for its ow
 tenants that are left when its time is up.
 """
 
+import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -16,7 +18,7 @@ from signet.store.wake_ups import QueueName, Wake, WakeUp
 # The delay until a sweep looks for work that broke off: longer than any lease, and than a message can wait.
 # So it plans a sweep where sweeps are planned, and sends no message elsewhere.
 AGAIN_SECONDS = 960
-# Makes one claim and does its work; returns whether there was anything to do.
+# Makes one claim and does its work; returns whether more may be due.
 Work = Callable[[UUID], bool]
 
 
@@ -33,29 +35,43 @@ class ConsumerRun:
 class BatchedWakeUps:
     """The wake-ups of one run: each is sent at once the first time, and at the end if it was repeated.
 
-    The consumer that the first one woke may have ended before the last row was written.
+    The consumer that the first one woke may have ended before the last row was written. One for a later
+    moment is sent with its own transaction, unless another one comes then, or less than a second later.
     """
 
-    def __init__(self, queue: QueueName, wake: Wake) -> None:
+    def __init__(self, queue: QueueName, wake: Wake, clock: Callable[[], float] = time.monotonic) -> None:
         self._queue = queue
         self._wake = wake
+        self._clock = clock
         self._sent: set[WakeUp] = set()
         self._repeated: set[WakeUp] = set()
+        # When those that wait will come, in their order.
+        self._coming: dict[tuple[UUID, QueueName], list[float]] = {}
 
     def __call__(self, wake_ups: Collection[WakeUp]) -> None:
-        others = {w for w in wake_ups if w.queue != self._queue or w.delay_seconds > 0}
+        others = {w for w in wake_ups if w.queue != self._queue and not w.delay_seconds}
         self._repeated |= others & self._sent
         new = others - self._sent
+        self._sent |= new
+        new |= {w for w in wake_ups if w.delay_seconds and self._is_first_of_moment(w)}
         if new:
-            self._sent |= new
             self._wake(new)
 
     def end(self, left: Collection[UUID], interrupted: Collection[UUID] = ()) -> None:
         last = self._repeated | {WakeUp(tenant_id, self._queue) for tenant_id in left}
         last |= {WakeUp(tenant_id, self._queue, AGAIN_SECONDS) for tenant_id in interrupted}
-        self._sent, self._repeated = set(), set()
+        self._sent, self._repeated, self._coming = set(), set(), {}
         if last:
             self._wake(last)
+
+    def _is_first_of_moment(self, wake_up: WakeUp) -> bool:
+        moment = self._clock() + wake_up.delay_seconds
+        coming = self._coming.setdefault((wake_up.tenant_id, wake_up.queue), [])
+        place = bisect_left(coming, moment)
+        if place < len(coming) and coming[place] < moment + 1:
+            return False
+        coming.insert(place, moment)
+        return True
 
 
 class QueueConsumer:

@@ -31,3 +31,5 @@ class WaveResult:
     rounds: int = 0
     failed: dict[UUID, BaseException] = field(default_factory=dict)
     stats: WaveStats = field(default_factory=WaveStats)
+    # It has written triggers that are due at once.
+    has_left_work: bool = False

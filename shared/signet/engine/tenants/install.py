@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.moments.known_zones import require_known_zone
 from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.core.tenants.principal import SYSTEM_SUBJECT, Principal
 from signet.core.tenants.tenant_file import Member, Role, TenantFile
@@ -25,6 +26,7 @@ def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor)
 
 
 def write_tenant(connection: Connection, tenant: TenantFile, author: ChangeAuthor) -> None:
+    require_known_zone(tenant.settings.time_zone, "/settings/time_zone")
     save_tenant(connection, tenant)
     write_roles(connection, tenant.tenant_id, tenant.roles, author)
     write_members(connection, tenant.tenant_id, tenant.members, author)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from signet.core.control.change import ControlKind
 from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.moments.known_zones import require_known_zone
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_CUSTOM_SETTINGS, CustomSetting, TenantSettings
@@ -98,6 +99,8 @@ class TenantAdmin:
                 )
             if _changes_nothing(before, change):
                 return before
+            if change.time_zone is not None:
+                require_known_zone(change.time_zone, "/time_zone")
             if wants_two_people(act):
                 proposal = ControlProposal(
                     KIND, NAME, "replace", change.to_json(), expected_version, EDIT_TENANT, reason

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from signet.core.audit.trail import make_entry
 from signet.core.errors import Rejected
+from signet.core.moments.known_zones import require_known_zone
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.eligibility_changes import ChangeAuthor
 from signet.core.tenants.tenant_file import (
@@ -52,6 +53,7 @@ class InstalledFile:
 
 def install_tenant_file(database: Database, caller: Caller, tenant: TenantFile) -> InstalledFile:
     """Install a file, and put on record what it changes; the same file again changes nothing."""
+    require_known_zone(tenant.settings.time_zone, "/settings/time_zone")
     tenant_id, wanted = tenant.tenant_id, state_of(tenant)
     with database.transaction(tenant_id) as connection:
         # The second lock also holds where the tenant is not there yet.

@@ -284,7 +284,8 @@ def write_batch(
         },
     )
     for due_at in {event.get("due_at") for event in batch.events}:
-        add_wake_up(connection, tenant_id, "events", (due_at - now).total_seconds() if due_at else 0.0)
+        delay_seconds = (due_at - now).total_seconds() if due_at else 0.0
+        add_wake_up(connection, tenant_id, "events", delay_seconds, is_exact=True)
     if batch.is_edits_only and pipeline is not None:
         pipeline.closing.append(edits)
         return

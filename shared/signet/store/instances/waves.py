@@ -12,7 +12,7 @@ from signet.ids import parse_id
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_id_array, to_json, to_time_array
-from signet.store.outbox.queue import ClaimedRow
+from signet.store.outbox.queue import ClaimedRow, ClaimedTrigger
 from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
@@ -93,7 +93,7 @@ class WaveRows:
     instances: list[Row] = field(default_factory=list)
     effects: list[Row] = field(default_factory=list)
     history: list[Row] = field(default_factory=list)
-    done: list[ClaimedRow] = field(default_factory=list)
+    done: list[ClaimedTrigger] = field(default_factory=list)
     # Effects that may repeat earlier ones: of retries, of ways that begin again, of restarts.
     # Each has the token that its step goes on for.
     repeating: list[Row] = field(default_factory=list)

@@ -12,7 +12,7 @@ answer. All functions run in the tenant's transaction that is passed in.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -37,6 +37,8 @@ MAX_ERROR_CHARACTERS = 2000
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
 # Before everything that is due.
 EVER = datetime.min.replace(tzinfo=UTC)
+# A trigger that is due so much later than it was made is for a moment that somebody waits for.
+LEAST_WAIT = timedelta(seconds=1)
 # Between ten and twenty seconds, however often: no attempt counts these.
 GIVEN_BACK = Backoff(first_seconds=20, cap_seconds=20)
 NO_DELAYS: Mapping[UUID, float] = MappingProxyType({})
@@ -68,6 +70,12 @@ class ClaimedTrigger(ClaimedRow):
     depth: int
     # How often an outage gave it back without an attempt.
     given_back: int = 0
+
+    @property
+    def is_for_a_moment(self) -> bool:
+        """Whether it was written for a later moment, and is tried for the first time."""
+        is_first = self.attempts == 1 and self.given_back == 0
+        return is_first and self.due_at - self.created_at >= LEAST_WAIT
 
 
 @dataclass(frozen=True, slots=True)

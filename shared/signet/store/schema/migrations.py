@@ -1,8 +1,10 @@
 """Runner of the plain SQL files in `migrations/`: `NNNN_verb_noun.sql`, with an up and a down part.
 
 The header states `phase: expand|contract` and `transaction: on|off`. Expanding is safe before new code
-runs, contracting only after. `role: admin` is for what the owner of the tables may not do. A file that
-was applied and then edited is an error. Two runners at once are safe: the second waits for the first.
+runs, contracting only after. `role: admin` is for what the owner of the tables may not do. With
+`partitions: TABLE …`, outside of a transaction, the part runs once for each partition of these tables, and
+`{partition}` is its name. A file that was applied and then edited is an error. Two runners at once are safe:
+the second waits for the first.
 """
 
 import hashlib
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 import psycopg
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.core.errors import Defect, Transient
 from signet.store.deadlines import OWNER_LIMITS
@@ -27,6 +29,7 @@ Phase = Literal["expand", "contract"]
 _SQL = Statements(__file__)
 _FILE = re.compile(r"(?P<number>\d{4})_(?P<name>[a-z][a-z0-9]*(_[a-z0-9]+)+)\.sql")
 _HEADER = re.compile(r"^-- (?P<key>phase|transaction|role): (?P<value>\w+)$", re.MULTILINE)
+_PARTITIONED = re.compile(r"^-- partitions: (?P<tables>\w+(?: \w+)*)$", re.MULTILINE)
 _PARTS = re.compile(r"\A(?P<header>.*?)^-- up\n(?P<up>.*?)^-- down\n(?P<down>.*)\Z", re.DOTALL | re.MULTILINE)
 _ALLOWED = {"phase": {"expand", "contract"}, "transaction": {"on", "off"}, "role": {"admin", "owner"}}
 _NOTICE_LIMIT = 50
@@ -44,6 +47,8 @@ class Migration:
     phase: str
     in_transaction: bool
     as_admin: bool
+    # The part is run for each partition of these.
+    partitioned: Sequence[str]
     up: str
     down: str
     checksum: str
@@ -146,6 +151,11 @@ def _read_migration(path: Path) -> Migration:
         )
     header = {match["key"]: match["value"] for match in _HEADER.finditer(parts["header"])}
     wrong = [key for key, value in header.items() if value not in _ALLOWED[key]]
+    tables = _PARTITIONED.search(parts["header"])
+    if tables and header.get("transaction") != "off":
+        raise Defect(
+            "MIGRATION_HEADER", f"{path.name}: '-- partitions: …' is for '-- transaction: off' alone"
+        )
     if wrong or not {"phase", "transaction"} <= header.keys():
         raise Defect(
             "MIGRATION_HEADER",
@@ -157,6 +167,7 @@ def _read_migration(path: Path) -> Migration:
         phase=header["phase"],
         in_transaction=header["transaction"] == "on",
         as_admin=header.get("role") == "admin",
+        partitioned=tables["tables"].split() if tables else (),
         up=parts["up"],
         down=parts["down"],
         checksum=hashlib.sha256(text.encode()).hexdigest(),
@@ -231,13 +242,25 @@ def _run(
                 _wait_for_others(connection, migration, tries, say)
         else:
             connection.execute(_SQL.act_as_admin if migration.as_admin else _SQL.act_as_owner_until_told)
-            connection.execute(script)
+            for statement in _list_statements(connection, migration, script):
+                connection.execute(statement)
             connection.execute(_SQL.act_as_admin)
             connection.execute(bookkeeping, record)
     finally:
         connection.remove_notice_handler(hear)
     for notice in notices:
         say(f"  {notice}")
+
+
+def _list_statements(
+    connection: psycopg.Connection[AppliedMigration], migration: Migration, script: str
+) -> list[str]:
+    """Return the part itself, or one for each partition: only one statement at a time may be concurrent."""
+    if not migration.partitioned:
+        return [script]
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        names = cursor.execute(_SQL.list_partitions, {"tables": list(migration.partitioned)}).fetchall()
+    return [script.replace("{partition}", name) for name in names]
 
 
 def _try(

@@ -36,6 +36,14 @@ INSERT INTO signet_migrations (number, name, checksum) VALUES (%(number)s, %(nam
 -- Forget a migration that was undone, but only if it is the same one.
 DELETE FROM signet_migrations WHERE number = %(number)s AND name = %(name)s AND checksum = %(checksum)s
 
+-- name: list_partitions
+-- List the partitions of tables, those of a table together.
+SELECT c.relname
+FROM pg_inherits i
+JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = ANY (%(tables)s::regclass[])
+ORDER BY i.inhparent::regclass::text, c.relname
+
 -- name: act_as_owner
 -- Act as the owner until the end of the transaction: tables belong to it and not to the admin.
 SET LOCAL ROLE signet_owner

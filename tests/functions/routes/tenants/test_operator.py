@@ -99,6 +99,17 @@ def test_settings_that_are_none(client: Client, change: dict[str, Any], pointer:
     assert client.get("/v1/tenant").headers["etag"] == '"1"'
 
 
+def test_a_zone_that_nobody_knows_is_refused(client: Client, operator: Client) -> None:
+    refused = client.patch("/v1/tenant", {"time_zone": "Berlin"}, if_match='"1"')
+    assert (refused.status, refused.code, refused.places) == (422, "ZONE_UNKNOWN", ["/time_zone"])
+    assert "Write Europe/Berlin." in refused.text
+    kept = client.patch("/v1/tenant", {"time_zone": "Europe/Berlin"}, if_match='"1"')
+    assert kept.body["settings"]["time_zone"] == "Europe/Berlin"
+    content = {"name": "beta", "settings": {"time_zone": "Mars/Olympus"}}
+    refused = operator.put(f"/v1/tenants/{uuid4()}", content)
+    assert (refused.code, refused.places) == ("ZONE_UNKNOWN", ["/settings/time_zone"])
+
+
 def test_who_may_not(client: Client, clerk: Client) -> None:
     assert clerk.get("/v1/tenant").code == "PERMISSION_DENIED"
     assert clerk.patch("/v1/tenant", {"name": "x"}, if_match='"1"').code == "PERMISSION_DENIED"

@@ -17,6 +17,7 @@ from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import WakeUp
 from tests.support.database.runtime_roles import as_role
 from tests.support.drained_waves import drain
+from tests.support.moved_clock import Moved
 from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
 
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
@@ -110,6 +111,43 @@ def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
     # The next run of the process starts without old wake-ups.
     wake_ups([WakeUp(A, "effects")])
     assert len(told.wake_ups) == 3
+
+
+def test_those_who_come_at_one_moment_are_one_and_none_comes_before_it() -> None:
+    told, clock = KeptWakeUps(), Moved()
+    wake_ups = BatchedWakeUps("events", told, clock)
+    wake_ups([WakeUp(A, "events", 30)])
+    clock.seconds += 0.5
+    wake_ups([WakeUp(A, "events", 30)])
+    assert told.wake_ups == [WakeUp(A, "events", 30)] * 2, "the first one comes before it"
+    clock.seconds += 9.5
+    wake_ups([WakeUp(A, "events", 20), WakeUp(A, "events", 19), WakeUp(B, "events", 20)])
+    assert told.wake_ups[2:] == [WakeUp(A, "events", 19), WakeUp(B, "events", 20)]
+    wake_ups.end([])
+    wake_ups([WakeUp(A, "events", 20)])
+    assert told.wake_ups[4:] == [WakeUp(A, "events", 20)]
+
+
+def test_the_relay_wakes_for_what_comes_soon_once_and_at_its_moment(stage: WorkflowStage) -> None:
+    told, tenant_id = KeptWakeUps(), stage.tenant_id
+    stage.drain()
+    made = [stage.create(stage.publish()) for _ in range(3)]
+    for document, seconds in zip(made, (60, 140, 200), strict=True):
+        stage.standing.run(
+            "UPDATE workflow_events_outbox SET due_at = now() + %s * interval '1 second'"
+            " WHERE instance_id = %s",
+            seconds,
+            document.instance_id,
+        )
+    relay = Relay(stage.database, told)
+    assert relay.sweep() == {"events": 0, "effects": 0}
+    soon, later = sorted(told.wake_ups, key=lambda one: one.delay_seconds)
+    assert (soon.tenant_id, soon.queue, later.queue) == (tenant_id, "events", "events")
+    assert 0 < soon.delay_seconds <= 60 < later.delay_seconds <= 140
+    relay.sweep()
+    assert len(told.wake_ups) == 2
+    stage.make_due()
+    stage.drain()
 
 
 @pytest.fixture

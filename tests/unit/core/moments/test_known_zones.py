@@ -2,7 +2,8 @@
 
 import pytest
 
-from signet.core.moments.known_zones import find_near_zones, is_known_zone, propose_zones
+from signet.core.errors import Rejected
+from signet.core.moments.known_zones import find_near_zones, is_known_zone, propose_zones, require_known_zone
 from signet.core.moments.zone_names import ZONE_NAMES
 
 
@@ -31,3 +32,13 @@ def test_near_names_are_proposed(name: str, sentence: str) -> None:
 
 def test_few_are_proposed() -> None:
     assert len(find_near_zones("Etc/GMT+99")) == 3
+
+
+def test_a_name_that_no_zone_has_is_refused_at_its_place() -> None:
+    require_known_zone("Europe/Berlin", "/time_zone")
+    with pytest.raises(Rejected) as caught:
+        require_known_zone("Berlin", "/time_zone")
+    assert caught.value.code == "ZONE_UNKNOWN" and "'Berlin'" in str(caught.value)
+    (mistake,) = caught.value.fields
+    assert (mistake.pointer, mistake.code) == ("/time_zone", "ZONE_UNKNOWN")
+    assert mistake.remedy == caught.value.remedy == "Write Europe/Berlin."
