@@ -51,6 +51,7 @@ CREATE TABLE public.documents (
     creator_responsible bytea,
     editor_responsible bytea,
     field_versions jsonb DEFAULT '{}'::jsonb NOT NULL,
+    hindered_by bytea,
     CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT documents_version_check CHECK ((version >= 1))
 )
@@ -1417,6 +1418,34 @@ $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
 
+CREATE FUNCTION public.keep_hinderers(document uuid, hinderers text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    known  text[];
+    joined text[];
+    digest bytea;
+BEGIN
+    SELECT s.persons INTO known
+    FROM documents d
+    LEFT JOIN responsible_sets s ON s.tenant_id = d.tenant_id AND s.hash = d.hindered_by
+    WHERE d.tenant_id = current_tenant_id() AND d.id = document
+    FOR NO KEY UPDATE OF d;
+    joined := ARRAY(SELECT DISTINCT person COLLATE "C" AS person
+                    FROM unnest(coalesce(known, '{}') || hinderers) AS person ORDER BY person);
+    IF NOT FOUND OR joined = known OR cardinality(joined) = 0 OR cardinality(joined) > 200 THEN
+        RETURN;
+    END IF;
+    digest := sha256(convert_to(array_to_string(joined, E'\n'), 'UTF8'));
+    INSERT INTO responsible_sets (tenant_id, hash, persons) VALUES (current_tenant_id(), digest, joined)
+    ON CONFLICT DO NOTHING;
+    UPDATE documents d SET hindered_by = digest WHERE d.tenant_id = current_tenant_id() AND d.id = document;
+END
+$$;
+
+ALTER FUNCTION public.keep_hinderers(document uuid, hinderers text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.keep_key_owner() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1604,7 +1633,7 @@ BEGIN
             SELECT i.definition_id FROM workflow_instances i
             WHERE i.tenant_id = current_tenant_id() AND i.entity_type = document_type AND i.entity_id = document
             ORDER BY i.id DESC
-            LIMIT 20
+            LIMIT 1000
         ), run AS MATERIALIZED (
             SELECT DISTINCT w.contract_version, node #>> '{config,action}' AS action
             FROM (SELECT DISTINCT definition_id FROM newest) AS n
@@ -1623,6 +1652,8 @@ BEGIN
         UNION
         SELECT '*' FROM known WHERE action ->> 'kind' = 'python'
         UNION
+        SELECT '*' WHERE (SELECT count(*) FROM newest) = 1000
+        UNION
         SELECT jsonb_object_keys(action -> 'values')
         FROM rules r
         CROSS JOIN LATERAL jsonb_array_elements(r.actions) AS action
@@ -1632,6 +1663,42 @@ END
 $_$;
 
 ALTER FUNCTION public.list_fields_of_steps(document uuid, document_type text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.list_hinderers(document uuid) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    codes text[] := ARRAY(SELECT DISTINCT i.code FROM incidents i
+                          WHERE i.tenant_id = current_tenant_id() AND i.entity_id = document AND i.closed_at IS NULL);
+BEGIN
+    RETURN ARRAY(
+        SELECT unnest(s.persons)
+        FROM documents d
+        JOIN responsible_sets s ON s.tenant_id = current_tenant_id()
+         AND (s.hash = d.hindered_by OR codes <> '{}' AND s.hash IN (d.creator_responsible, d.editor_responsible))
+        WHERE d.tenant_id = current_tenant_id() AND d.id = document
+        UNION
+        SELECT unnest(s.persons)
+        FROM amendments a
+        JOIN documents m ON m.tenant_id = current_tenant_id() AND m.id = a.document_id
+        JOIN contracts c ON c.tenant_id = current_tenant_id() AND c.entity_type = m.entity_type
+                        AND c.version = (SELECT d.contract_version FROM documents d
+                                         WHERE d.tenant_id = current_tenant_id() AND d.id = document)
+                        AND c.body::jsonb #>> '{amendment,while_open}' = 'suspended'
+        JOIN responsible_sets s ON s.tenant_id = current_tenant_id()
+                               AND s.hash IN (m.creator_responsible, m.editor_responsible)
+        WHERE a.tenant_id = current_tenant_id() AND a.original_id = document AND a.closing IS NULL
+        UNION
+        SELECT unnest(taken.persons)
+        FROM (SELECT e.persons FROM eligibility_changes e
+              WHERE 'PERMISSION_DENIED' = ANY (codes) AND e.tenant_id = current_tenant_id()
+                AND e.kind IN ('role_taken', 'role_deleted', 'role_permissions_changed', 'member_disabled')
+              ORDER BY e.changed_at DESC LIMIT 1000) AS taken);
+END
+$$;
+
+ALTER FUNCTION public.list_hinderers(document uuid) OWNER TO signet_owner;
 
 CREATE FUNCTION public.list_months(parent regclass) RETURNS TABLE(partition_name text, from_time timestamp with time zone, to_time timestamp with time zone)
     LANGUAGE sql STABLE
@@ -6163,6 +6230,12 @@ GRANT ALL ON FUNCTION public.is_paused_by_person(paused_id uuid) TO signet_worke
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.keep_hinderers(document uuid, hinderers text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.keep_hinderers(document uuid, hinderers text[]) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.keep_hinderers(document uuid, hinderers text[]) TO signet_api;
+
 REVOKE ALL ON FUNCTION public.keep_key_owner() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.keep_left_key() FROM PUBLIC;
@@ -6204,6 +6277,12 @@ REVOKE ALL ON FUNCTION public.list_fields_of_steps(document uuid, document_type 
 GRANT ALL ON FUNCTION public.list_fields_of_steps(document uuid, document_type text) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.list_fields_of_steps(document uuid, document_type text) TO signet_api;
+
+REVOKE ALL ON FUNCTION public.list_hinderers(document uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.list_hinderers(document uuid) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.list_hinderers(document uuid) TO signet_api;
 
 REVOKE ALL ON FUNCTION public.list_months(parent regclass) FROM PUBLIC;
 

@@ -49,6 +49,36 @@ CARRYING: Sequence[Mutation] = (
         ),
     ),
     Mutation(
+        "one person moves a document to where a rule leads past its approval",
+        3,
+        f"{SIGNET}/core/runtime/graph/deciding_slots.py",
+        '    if node["type"] == "rule" or config.get("chain") is not None:\n',
+        "    if False:\n",
+        (
+            f"{MOVED}nobody_moves_a_document_past_what_an_action_or_a_rule_reads_alone",
+            f"{SLOTS}a_slot_that_sets_what_stands_before_an_approval_decides",
+        ),
+    ),
+    Mutation(
+        "one person moves a document to where an action copies what leads past its approval",
+        3,
+        f"{SIGNET}/core/runtime/graph/deciding_slots.py",
+        '    for part in list_template_parts(template_from_json(action["set"])):\n',
+        "    for part in ():\n",
+        (
+            f"{MOVED}nobody_moves_a_document_past_what_an_action_or_a_rule_reads_alone",
+            f"{SLOTS}a_slot_that_sets_what_stands_before_an_approval_decides",
+        ),
+    ),
+    Mutation(
+        "one person moves a document to where a gate leads around its approval",
+        3,
+        f"{SIGNET}/core/runtime/graph/deciding_slots.py",
+        'if deciding and nodes[name]["type"] == "lifecycle_gate"]',
+        "if False]",
+        (f"{SLOTS}what_a_gate_reads_decides_where_people_are_asked",),
+    ),
+    Mutation(
         "a script of a newer definition reads what nobody has approved",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",

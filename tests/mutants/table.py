@@ -25,6 +25,7 @@ from tests.mutants.going_back import GOING_BACK
 from tests.mutants.going_on import GOING_ON
 from tests.mutants.granting import GRANTING
 from tests.mutants.heavy import HEAVY
+from tests.mutants.hindering import HINDERING
 from tests.mutants.holding import HOLDING
 from tests.mutants.keeping import KEEPING
 from tests.mutants.leaving import LEAVING
@@ -82,6 +83,7 @@ MUTATIONS: Sequence[Mutation] = (
     *ANSWERING,
     *CORRECTING,
     *ATTACKED,
+    *HINDERING,
     *HOLDING,
     *AMENDING,
     *UNASKED,

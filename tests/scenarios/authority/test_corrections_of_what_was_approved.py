@@ -199,6 +199,63 @@ def test_what_the_definition_let_through_is_not_corrected(stage: WorkflowStage, 
     assert correct_held(stage, document) == REFUSED
 
 
+TWO_WAYS: Mapping[str, Any] = {
+    **CONTRACT_OF_PAYMENTS,
+    "states": {
+        "draft": {"edit": "editable", "initial": True},
+        "checked": {"edit": "locked"},
+        "paid": {"edit": "locked", "settled": True},
+    },
+    "transitions": {
+        "release": {"from": ["draft"], "to": "checked", "kind": "requested"},
+        "enter": {"from": ["draft"], "to": "checked", "kind": "requested"},
+        "pay": {"from": ["checked"], "to": "paid", "kind": "requested"},
+    },
+    "slots": {
+        "checks": {"transition": "release"},
+        "prepay": {"transition": "pay"},
+        "postpay": {"transition": "pay", "position": "after"},
+    },
+}
+SMALL, BY_PERSON = "entity.amount < 1000", "entity.creator == actor.user_id"
+
+
+def with_condition_of(place: str, condition: str) -> dict[str, Any]:
+    """Return the contract with a condition on the way that asks nobody, or on its permission."""
+    if place == "transition":
+        enter = {**TWO_WAYS["transitions"]["enter"], "condition": condition}
+        return {**TWO_WAYS, "transitions": {**TWO_WAYS["transitions"], "enter": enter}}
+    permitted = {**TWO_WAYS["transitions"]["enter"], "permission": "entering:enter"}
+    return {
+        **TWO_WAYS,
+        "transitions": {**TWO_WAYS["transitions"], "enter": permitted},
+        "conditions": {"entering:enter": condition},
+    }
+
+
+@pytest.mark.parametrize("slot", ["prepay", "postpay"])
+@pytest.mark.parametrize("place", ["transition", "permission"])
+@pytest.mark.parametrize(("condition", "answer"), [(SMALL, REFUSED), (BY_PERSON, DONE)])
+def test_what_a_condition_let_past_an_approval_is_not_corrected(
+    stage: WorkflowStage, place: str, slot: str, condition: str, answer: str
+) -> None:
+    """Let small amounts past fiona, by a way of their own. A correction does not change who made it."""
+    contract = with_condition_of(place, condition)
+    document = stage.create(stage.publish(contract, checks=LOOKED, **{slot: PAID}), amount=10)
+    asked(stage, document, "enter")
+    assert stage.status_of(document.id) == "checked"
+    asked(stage, document, "pay")
+    assert correct_held(stage, document) == answer
+
+
+def test_what_a_condition_let_past_a_request_that_decides_is_not_corrected(stage: WorkflowStage) -> None:
+    contract = {**with_condition_of("transition", SMALL), "separation_of_duties": {"deciding": ["release"]}}
+    document = stage.create(stage.publish(contract, prepay=PAID), amount=10)
+    asked(stage, document, "enter")
+    asked(stage, document, "pay")
+    assert correct_held(stage, document) == REFUSED
+
+
 def test_before_anybody_has_approved_it_is_corrected(stage: WorkflowStage) -> None:
     first = {"nodes": [PAY, LOOK], "edges": [{"source": "pay", "target": "look"}]}
     document = stage.create(stage.publish(CONTRACT_OF_PAYMENTS, checks=first), number="DE-OWN")

@@ -206,6 +206,33 @@ def test_what_no_step_may_write_has_who_typed_it(stage: WorkflowStage) -> None:
     assert vote(stage, made.id, "vlad") == APPROVED
 
 
+@pytest.mark.parametrize("further", [21, 1_000])
+def test_many_newer_instances_hide_no_step(stage: WorkflowStage, further: int) -> None:
+    """The newer definition has no such step. Of too many instances each field may be a step's."""
+    group = stage.publish()
+    vendor = stage.publish(contract_of(group), checks=where(OF_GROUP, CLASSIFY))
+    grouped, supplier = supply(stage, vendor, group)
+    edit(stage, grouped, "vlad", number="B")
+    submit(stage, supplier, "mia")
+    definition = stage.publish_next(vendor, checks=where(OF_GROUP, PLAIN))
+    stage.standing.run(
+        "INSERT INTO workflow_instances"
+        " SELECT (jsonb_populate_record(i, jsonb_build_object('id', gen_random_uuid(), 'definition_id', d.id,"
+        "         'definition_version', d.version))).*"
+        " FROM workflow_instances i, generate_series(1, %s), workflow_definitions d"
+        " WHERE i.id = %s AND d.name = 'own' AND d.version = %s AND d.entity_type = i.entity_type"
+        " AND d.definition_kind = 'effective'",
+        further,
+        supplier.instance_id,
+        definition,
+    )
+    order = publish_order(stage, vendor, "entity.vendor.tier == 'risky'", tier=READS["tier"])
+    made = order_about(stage, order, supplier)
+    assert list_asked(stage, made) == ["@voter"]
+    assert vote(stage, made.id, "vlad") == DUTIES
+    assert vote(stage, made.id, "app2") == APPROVED
+
+
 # --- the step fails ---
 
 

@@ -8,7 +8,9 @@ import orjson
 
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
+from signet.core.documents.rules import CompiledRule
 from signet.core.errors import FieldError, Rejected, Within
+from signet.core.tenants.caller import Caller
 from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import DocumentChange
@@ -24,10 +26,29 @@ from signet.engine.documents.commands import (
     RunAction,
     Update,
 )
+from signet.engine.documents.decide import list_followed
+from signet.engine.documents.references import RefQuery
+from signet.engine.documents.rules import followed_by_rules, kind_of
 from signet.store.documents.write import DocumentRow
 
 MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
+
+
+def list_queries(
+    caller: Caller,
+    operation: Operation,
+    contract: CompiledContract,
+    row: DocumentRow | None,
+    rules: Sequence[CompiledRule] | Rejected,
+) -> Sequence[RefQuery]:
+    """List what deciding will read by refs: of the document as it is, and as it would be."""
+    by_rules = () if isinstance(rules, Rejected) else followed_by_rules(rules, kind_of(operation))
+    followed = list_followed(caller, operation, contract).union(by_rules)
+    if not followed:
+        return ()
+    data = row.data if row else {}
+    return RefQuery(contract, followed, data), RefQuery(contract, followed, content_of(operation))
 
 
 def require_batch(operations: Sequence[Operation]) -> None:

@@ -7,10 +7,12 @@ from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.tenants.caller import Caller
+from signet.core.tenants.responsible import ResponsiblePersons
 from signet.engine.cache import ContractCache
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.command_checks import list_ids, require_batch
 from signet.engine.documents.commands import Applied, Mode, Operation, Outcome
+from signet.engine.documents.hinderers import keep_hinderers
 from signet.engine.documents.idempotency import apply_once, hash_request, require_key
 from signet.engine.documents.rules import RuleBook, keep_rejections
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -77,6 +79,7 @@ class Documents:
         except RolledBack as rolled_back:
             outcomes = rolled_back.outcomes
         keep_rejections(self._database, mutation.tenant_id, mutation.rejected)
+        keep_hinderers(self._database, mutation.tenant_id, mutation.hindered)
         return outcomes
 
     def _apply_pipelined(self, mutation: "_Mutation") -> list[Outcome]:
@@ -115,6 +118,7 @@ class Documents:
         )
         outcomes = documents.run(mutation.caller, mutation.operations, mutation.mode, pipeline)
         mutation.rejected.extend(documents.rejected)
+        mutation.hindered.update(documents.hinderers.of_documents)
         if documents.must_roll_back:
             raise RolledBack(outcomes)
         return outcomes
@@ -122,12 +126,13 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class _Mutation:
-    """The operations of one transaction, and the changes that rules have stopped in it."""
+    """The operations of one transaction, what rules have stopped in it, and who is behind refusals."""
 
     caller: Caller
     operations: Sequence[Operation]
     mode: Mode
     rejected: list[DocumentChange] = field(default_factory=list)
+    hindered: dict[UUID, ResponsiblePersons] = field(default_factory=dict)
 
     @property
     def tenant_id(self) -> UUID:

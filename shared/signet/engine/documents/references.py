@@ -5,7 +5,7 @@ They are read in one statement for all documents of a batch or a wave, and only 
 ref. Changes of the transaction itself are seen.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
@@ -17,7 +17,7 @@ from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
-from signet.core.tenants.responsible import ResponsiblePersons
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.documents.commands import Operation, RunAction
 from signet.store.database import Connection
 from signet.store.definitions.read import list_readers
@@ -53,6 +53,8 @@ class Refs:
         self._held = held
         self._made: dict[UUID, ReferencedDocument] = {}
         self._read: dict[_Wanted, ReferencedDocument | None] = {}
+        # Who wrote what refusals of this transaction have read, by the document that each left as it was.
+        self.hindered: dict[UUID, ResponsiblePersons] = {}
 
     def load(self, queries: Sequence[RefQuery]) -> None:
         """Read all that the queries ask for in one statement, or in none when it is known."""
@@ -97,6 +99,22 @@ class Refs:
         """Return who stands behind what the query reads."""
         self.load([query])
         return frozenset().union(*(self._find_persons(wanted) for wanted in _list_wanted(query).values()))
+
+    def persons_of_fields(self, row: DocumentRow, fields: Collection[str]) -> ResponsiblePersons:
+        """Return who stands behind these fields of a document that this transaction holds.
+
+        What the transaction has changed is not written yet: all of its authors are behind that.
+        """
+        if not fields:
+            return NOBODY
+        stored = read_referenced(self._connection, self._tenant_id, [row.id], fields).get(row.id)
+        writers = (
+            stored.list_writers(name)
+            if stored is not None and stored.values.get(name) == row.data.get(name)
+            else _list_authors(row)
+            for name in fields
+        )
+        return NOBODY.union(*writers)
 
     def pins_of(self, query: RefQuery) -> dict[str, dict[str, Any]]:
         """Return what the query reads as an approval pins it.
@@ -159,11 +177,12 @@ class Refs:
         stored = self._read.get(wanted)
         if held is not None and stored is not None and stored.version == held.version:
             referenced = replace(stored, wrote=stored.wrote | _list_authors(held))
-        return (
-            frozenset(person for name in wanted.reads for person in referenced.persons_of(name))
-            if referenced is not None
-            else frozenset()
-        )
+        if referenced is None:
+            return NOBODY
+        hinderers = self.hindered.get(wanted.document_id, NOBODY)
+        if stored is not None:
+            hinderers |= stored.hinderers
+        return hinderers.union(*(referenced.persons_of(name) for name in wanted.reads))
 
     def _find_document(self, wanted: _Wanted) -> ReferencedDocument | None:
         row, new = self._hold(wanted.document_id), self._made.get(wanted.document_id)

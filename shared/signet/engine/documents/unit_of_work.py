@@ -45,10 +45,10 @@ from signet.engine.documents.checkpoints import Checkpoint
 from signet.engine.documents.command_checks import (
     check_operation,
     check_size,
-    content_of,
     find_refused,
     is_refusal,
     list_amendable,
+    list_queries,
     refuse_all,
     refuse_unknown,
 )
@@ -56,13 +56,13 @@ from signet.engine.documents.commands import Applied, ConcludeTransition, Create
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.decisions.done_by_decision import refuse_by_hand
 from signet.engine.documents.decisions.record import DocumentDecisions
+from signet.engine.documents.hinderers import Hinderers
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (
     RuleBook,
     apply_rules,
     followed_by_rules,
-    kind_of,
     make_rejection_rows,
     operation_of,
 )
@@ -112,6 +112,7 @@ class DocumentUnitOfWork:
         self.keep_responsible = TransactionSets(connection, tenant_id).keep
         self._maker = RowMaker(transaction, self.keep_responsible)
         self.refs = Refs(connection, tenant_id, self._rows)
+        self.hinderers = Hinderers(connection, tenant_id, self.refs, self._rows)
         self.persons = PersonsBehindKeys(connection, tenant_id)
         self.pins = PinsInForce(connection, tenant_id)
         self._open_amendments: dict[UUID, UUID] = {}
@@ -182,7 +183,8 @@ class DocumentUnitOfWork:
         decided = [self.decide(caller, operation) for operation in operations]
         if mode == "all" and (refused := find_refused(decided)):
             return refuse_all(decided, refused)
-        decided = reserve_keys(self.connection, self._tenant_id, decided, mode)
+        before, decided = decided, reserve_keys(self.connection, self._tenant_id, decided, mode)
+        self.hinderers.add_by_keys(before, decided)
         if mode == "all" and (refused := find_refused(decided)):
             self.must_roll_back = True
             return refuse_all(decided, refused)
@@ -196,6 +198,7 @@ class DocumentUnitOfWork:
         if not isinstance(change, DocumentChange):
             return change
         lost = reserve(self.connection, self._tenant_id, [change], undo=True, checkpoint=self._checkpoint)
+        self.hinderers.add_by_keys([change], [] if lost else [change])
         return lost.get(change.document_id) or self.apply(change)
 
     def begin_undoable(self) -> None:
@@ -219,6 +222,7 @@ class DocumentUnitOfWork:
         context = self.make_context(caller, contract, row, list_followed(caller, operation, contract))
         change = decide_operation(operation, context, make_id, self._actions)
         if not isinstance(change, DocumentChange):
+            self.hinderers.add_by_permission(operation, context, change)
             return change
         if not self._pin_workflow(change):
             return refuse_unknown(operation)
@@ -300,6 +304,7 @@ class DocumentUnitOfWork:
 
     def write(self, pipeline: PipelinedTransaction | None = None) -> None:
         """Write the changes, and what rules have stopped: a wave commits though a step is refused."""
+        self.hinderers.write()
         self.batch.rule_executions.extend(make_rejection_rows(self.rejected, self.keep_responsible))
         self._write(pipeline)
 
@@ -326,20 +331,14 @@ class DocumentUnitOfWork:
             return rejected
 
     def _list_queries(self, caller: Caller, operation: Operation) -> Sequence[RefQuery]:
-        """List what deciding will read by refs: of the document as it is, and as it would be."""
+        """List what deciding will read by refs."""
+        if check_operation(operation) is not None:
+            return ()
         row = self._row_of(operation)
-        if row is None and check_operation(operation) is not None:
-            return ()
         contract = self._find_contract(operation, row)
-        if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
+        if contract is None or not contract.has_readable_refs:
             return ()
-        rules = self.find_rules(contract)
-        by_rules = () if isinstance(rules, Rejected) else followed_by_rules(rules, kind_of(operation))
-        followed = list_followed(caller, operation, contract).union(by_rules)
-        if not followed:
-            return ()
-        data = row.data if row else {}
-        return RefQuery(contract, followed, data), RefQuery(contract, followed, content_of(operation))
+        return list_queries(caller, operation, contract, row, self.find_rules(contract))
 
     def _pin_workflow(self, change: DocumentChange) -> bool:
         """Pin the workflow of the instance that begins, and return False where there is none."""
@@ -393,6 +392,7 @@ class DocumentUnitOfWork:
         if refused is not None:
             if refused.code == "RULE_REJECTED":
                 self.rejected.append(change)
+                self.hinderers.add_by_rule(rules, context, change)
             return refused
         if followed:  # by what they have read they set values, or let the change pass
             change.content_responsible |= find_sources(replace(context, data=change.after.data), followed)

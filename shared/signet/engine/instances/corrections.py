@@ -151,7 +151,10 @@ def _require_correctable(
     given = list_given_decisions(transaction.connection, context.tenant_id, [document_id])
     is_amendment = document.amended_from_id is not None
     workflow, decisions = context.execution.workflow, given.get(document_id, ())
-    raise_if(check_correction(workflow, document.status, decisions, is_amendment=is_amendment))
+    deciding = context.documents.contract_of(document).contract.separation_of_duties.deciding
+    raise_if(
+        check_correction(workflow, document.status, decisions, is_amendment=is_amendment, deciding=deciding)
+    )
     if context.execution.is_live:
         require_repairable(context)
         require_current(context)

@@ -286,8 +286,14 @@ def _is_correctable(
     if held.document_id is None or held.document_status is None:
         return False
     decisions = given.get(held.document_id, ())
-    status, is_amendment = held.document_status, held.is_amendment
-    return check_correction(workflow, status, decisions, is_amendment=is_amendment) is None
+    refused = check_correction(
+        workflow,
+        held.document_status,
+        decisions,
+        is_amendment=held.is_amendment,
+        deciding=held.deciding,
+    )
+    return refused is None
 
 
 def _list_acts_on_document(

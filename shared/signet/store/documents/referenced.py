@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.tenants.responsible import ResponsiblePersons
+from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.store.database import Connection
+from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -34,8 +35,13 @@ class ReferencedDocument:
     read_from: UUID | None = None
     # So many amendments have taken its place that nobody knows which document is in force.
     is_past_bound: bool = False
+    # The persons who keep it as it is: by what a refusal has read, or by an open amendment.
+    hinderers: ResponsiblePersons = NOBODY
 
     def persons_of(self, field: str) -> ResponsiblePersons:
+        return self.list_writers(field) | self.hinderers
+
+    def list_writers(self, field: str) -> ResponsiblePersons:
         persons = self.changed_by.get(field)
         if persons is None:
             return self.wrote
@@ -52,4 +58,22 @@ def read_referenced(
     """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {row[0]: ReferencedDocument(*(*row[1:8], frozenset(row[8]), *row[9:])) for row in rows}
+    return {
+        row[0]: ReferencedDocument(*(*row[1:8], frozenset(row[8]), *row[9:12], frozenset(row[12])))
+        for row in rows
+    }
+
+
+def write_hinderers(connection: Connection, document_id: UUID, persons: ResponsiblePersons) -> None:
+    """Add to the persons who stand behind what others read of a document, because a refusal left it so."""
+    wanted = {"document_id": document_id, "persons": sorted(persons)}
+    connection.execute(_SQL.keep_hinderers, wanted)
+
+
+def list_key_holders(
+    connection: Connection, tenant_id: UUID, keys: Sequence[Mapping[str, Any]]
+) -> ResponsiblePersons:
+    """List who wrote the other documents that hold these business keys."""
+    wanted = {"tenant_id": tenant_id, "keys": to_json(keys)}
+    rows: list[Any] = connection.execute(_SQL.list_key_holders, wanted).fetchall()
+    return frozenset(person for (person,) in rows)

@@ -84,6 +84,8 @@ class HeldInstanceRow:
     document_id: UUID | None
     document_status: str | None
     is_amendment: bool
+    # The transitions whose requests decide, by the contract of the document.
+    deciding: list[str]
     # The document was edited, and the instance has not taken that in yet.
     is_behind: bool
     is_paused_by_person: bool

@@ -83,6 +83,9 @@ LIMIT %(limit)s
 -- Read what says which acts these instances accept, with the status of their documents.
 SELECT i.id, i.status, i.reason, i.version, i.definition_id, i.definition_version, i.active_tokens, i.entity_id AS document_id,
        d.status AS document_status, d.amended_from_id IS NOT NULL AS is_amendment,
+       ARRAY(SELECT jsonb_array_elements_text(c.body::jsonb #> '{separation_of_duties,deciding}')
+             FROM contracts c
+             WHERE c.tenant_id = d.tenant_id AND c.entity_type = d.entity_type AND c.version = d.contract_version) AS deciding,
        coalesce(d.version <> i.entity_version, false) AS is_behind,
        i.status = 'paused' AND is_paused_by_person(i.id) AS is_paused_by_person
 FROM workflow_instances i

@@ -587,6 +587,8 @@ FROM (
     UNION ALL
     SELECT 'document', id, editor_responsible FROM documents WHERE tenant_id = %(tenant_id)s
     UNION ALL
+    SELECT 'document', id, hindered_by FROM documents WHERE tenant_id = %(tenant_id)s
+    UNION ALL
     SELECT 'instance', id, responsible FROM workflow_instances WHERE tenant_id = %(tenant_id)s
     UNION ALL
     SELECT 'request', id, responsible FROM transition_requests WHERE tenant_id = %(tenant_id)s

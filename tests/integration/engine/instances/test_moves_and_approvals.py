@@ -12,7 +12,8 @@ from signet.engine.instances.explain import explain
 from signet.engine.instances.moves import InstanceMoves
 from tests.support.core.approval_policies import user
 from tests.support.moved_instances import SAY, codes, move, pin_of
-from tests.support.workflow_stage import Made, WorkflowStage
+from tests.support.named_things import publish_patch
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
 STRICT = {"id": "strict", "type": "approval", "config": {"approvers": [user("anna")]}}
 WEAK = {"id": "weak", "type": "approval", "config": {"approvers": [user("mona")]}}
@@ -82,6 +83,75 @@ def test_nobody_moves_a_document_to_another_way_to_its_approval_alone(
     want_two_people(stage, "false")
     assert (outcome.outcome, codes(outcome)) == ("blocked", ["APPROVALS_CHANGED"])
     assert outcome.report is not None and outcome.report.changes_approvals
+
+
+SETTING: dict[str, Any] = {
+    **CONTRACT,
+    "fields": {"kind": {"type": "string"}, "note": {"type": "string"}, "amount": {"type": "int"}},
+    "states": {
+        **CONTRACT["states"],
+        "draft": {"edit": "editable"},
+        "new": {"edit": "editable", "initial": True},
+    },
+    "transitions": {
+        **CONTRACT["transitions"],
+        "prepare": {"from": ["new"], "to": "draft", "kind": "requested"},
+    },
+    "slots": {**CONTRACT["slots"], "prepared": {"transition": "prepare"}},
+    "actions": {
+        "call_safe": {"kind": "update", "set": {"kind": "safe"}},
+        "note_safe": {"kind": "update", "set": {"note": "safe"}},
+        "take_note": {"kind": "update", "set": {"kind": "{entity.note}"}},
+    },
+}
+PAST_BY_FIELD = {
+    "nodes": [{"id": "choice", "type": "condition"}, STRICT],
+    "edges": [
+        {"source": "choice", "target": "out", "condition": "entity.kind == 'safe'"},
+        {"source": "choice", "target": "strict"},
+    ],
+    "exit": "join",
+}
+PAST_BY_RULE = {
+    "nodes": [{"id": "choice", "type": "rule", "config": {"rules": ["unsafe"]}}, STRICT],
+    "edges": [
+        {"source": "choice", "target": "out"},
+        {"source": "choice", "target": "strict", "on": "rejected"},
+    ],
+    "exit": "join",
+}
+
+
+def run_action(name: str) -> dict[str, Any]:
+    return {"nodes": [{"id": name, "type": "action", "config": {"action": name}}]}
+
+
+@pytest.mark.parametrize(
+    ("slots", "prepared"),
+    [
+        ({"approval": PAST_BY_FIELD, "checks": run_action("take_note")}, "note_safe"),
+        ({"approval": PAST_BY_RULE}, "call_safe"),
+    ],
+    ids=["a copying action", "a rule"],
+)
+def test_nobody_moves_a_document_past_what_an_action_or_a_rule_reads_alone(
+    stage: WorkflowStage, moves: InstanceMoves, slots: dict[str, Any], prepared: str
+) -> None:
+    """The newer definition sets a field earlier: an action copies it, or a rule on the way reads it."""
+    stage.add_member("anna")
+    entity_type = stage.publish(SETTING)
+    stage.add_rule(entity_type, "unsafe", "entity.kind != 'safe'", on="action")
+    stage.publish_next(entity_type, **slots)
+    document = stage.create(entity_type, "dora", kind="x", note="x")
+    stage.drain()
+    base = {"entity_type": entity_type, "envelope_version": 1}
+    newer = {"patch": "own", "base": base, "slots": {**slots, "prepared": run_action(prepared)}}
+    published = publish_patch(stage.standing.company, newer)
+    assert "OLDER_RUN_ON" in [finding.code for finding in published.findings]
+    want_two_people(stage, "true")
+    outcome = move(moves, stage, document, published.version)
+    want_two_people(stage, "false")
+    assert (outcome.outcome, codes(outcome)) == ("blocked", ["APPROVALS_CHANGED"])
 
 
 def test_a_move_that_keeps_the_approvals_takes_one_person(

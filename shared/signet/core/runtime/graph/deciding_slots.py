@@ -20,13 +20,19 @@ _ROOTS = ("context", "entity")
 
 
 def list_deciding_slots(content: Mapping[str, Any]) -> frozenset[str]:
-    """List the slots that hold an approval, and the slots that set what such a slot reads, and so on."""
+    """List the slots that hold an approval, and the slots that set what such a slot reads, and so on.
+
+    What a gate reads counts too: another gate may lead around the slot that asks.
+    """
     slots, nodes = content["slot_map"], content["nodes"]
     of_nodes = {name: slots[name] for name in nodes if slots.get(name) is not None}
     deciding = {slot for name, slot in of_nodes.items() if nodes[name]["type"] == "approval"}
     writers = {name: frozenset(_list_written(content, nodes[name])) for name in of_nodes}
+    readers = {name: frozenset(list_sources(content, name)) for name in nodes}
+    gates = [name for name in nodes if deciding and nodes[name]["type"] == "lifecycle_gate"]
     while True:
-        read = {one for name in of_nodes if of_nodes[name] in deciding for one in list_read(content, name)}
+        inside = [name for name in of_nodes if of_nodes[name] in deciding]
+        read = frozenset[ReadName]().union(*(readers[name] for name in (*gates, *inside)))
         new = {of_nodes[name] for name, written in writers.items() if _meet(written, read)} - deciding
         if not new:
             return frozenset(deciding)
@@ -60,6 +66,29 @@ def _list_members(template: Template) -> Iterable[str]:
     if isinstance(template, TemplateMembers):
         return [name for name, _ in template.members]
     return template.value if isinstance(template, Fixed) and isinstance(template.value, Mapping) else ()
+
+
+def list_sources(content: Mapping[str, Any], name: str) -> Iterator[ReadName]:
+    """Yield what a node, the edges behind it, and the action, rules or chain that it names read.
+
+    Rules and chains stand outside of the definition: they may read each field.
+    """
+    yield from list_read(content, name)
+    node = content["nodes"][name]
+    config = node["config"]
+    if node["type"] == "rule" or config.get("chain") is not None:
+        yield "entity", EVERY
+    if node["type"] != "action":
+        return
+    action = content["actions"].get(config["action"])
+    if action is None or action["kind"] in OPAQUE:
+        yield from ((root, EVERY) for root in _ROOTS)
+        return
+    if action["kind"] == "update" and config["save_as"] is not None:
+        # It gives back fields of the document.
+        yield "entity", EVERY
+    for part in list_template_parts(template_from_json(action["set"])):
+        yield from list_names(part)
 
 
 def list_read(content: Mapping[str, Any], name: str) -> Iterator[ReadName]:

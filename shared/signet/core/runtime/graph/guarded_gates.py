@@ -4,18 +4,21 @@ A gate believes votes on record, and not the place of its token. So a token that
 other means passes nothing. What stands behind approvals was approved before.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from signet.core.compiler.authority_checks import FAILING_WITHIN, is_left_to_people
 from signet.core.contracts.contract import Contract
+from signet.core.contracts.field_checks import RESERVED_FIELDS
+from signet.core.runtime.graph.deciding_slots import list_expressions, list_names
 
 _BEGINNINGS = ("start", "state", "lifecycle_gate")
 # A way that asks nobody ends at an approval. What is a beginning has begun already.
 _ENDS_OF_FREE_WAYS = ("approval", *_BEGINNINGS)
 _Edge = Mapping[str, Any]
 _START = "sys:start"
-_ENDS_OF_A_WAY = ("state", "lifecycle_gate", "end")
+_GATE = "lifecycle_gate"
+_ENDS_OF_A_WAY = ("state", _GATE, "end")
 _NO = ("rejected", "refused", "expired")
 
 
@@ -153,6 +156,61 @@ def list_states_behind(
     return frozenset(
         nodes[name]["config"]["state"] for name in reached - free if nodes[name]["type"] == "state"
     )
+
+
+def list_states_let_past(content: Mapping[str, Any], deciding: Collection[str]) -> Mapping[str, str]:
+    """List the states that a document may come to past an approval, with the transition that lets it past.
+
+    The condition of such a gate reads the document, and another way from the same state asks people.
+    """
+    nodes = content["nodes"]
+    gates = {name: node["config"]["transition"] for name, node in nodes.items() if node["type"] == _GATE}
+    asking = _list_approvals(content) | {name for name, transition in gates.items() if transition in deciding}
+    shut = asking | (_find_ends(content) & gates.keys())
+    choosing = {name for name in gates.keys() - shut if _reads_document(nodes[name])}
+    found = dict[str, str]()
+    for state in (name for name, node in nodes.items() if node["type"] == "state" and choosing):
+        for gate in sorted(choosing & _list_near(content, state)):
+            if asking & _list_beside(content, state, gate):
+                past = _list_past(content, state, gate, shut)
+                found |= dict.fromkeys(past, gates[gate])
+    return found
+
+
+def _list_past(content: Mapping[str, Any], state: str, gate: str, shut: Collection[str]) -> Iterator[str]:
+    """List the states behind a gate, until people are asked or the document is back at this state."""
+    nodes = content["nodes"]
+
+    def leads_on(edge: _Edge) -> bool:
+        if edge["source"] == gate:
+            return not _is_no(edge)
+        return edge["source"] != state and (edge["source"] not in shut or _is_no(edge))
+
+    for name in _walk(content, {gate}, leads_on) - {state}:
+        if nodes[name]["type"] == "state":
+            yield nodes[name]["config"]["state"]
+
+
+def _list_near(content: Mapping[str, Any], state: str) -> frozenset[str]:
+    """List what a document comes to from a state, up to the next gates."""
+    nodes = content["nodes"]
+    return _walk(
+        content,
+        {state},
+        lambda edge: edge["source"] == state or nodes[edge["source"]]["type"] not in _ENDS_OF_A_WAY,
+    )
+
+
+def _list_beside(content: Mapping[str, Any], state: str, gate: str) -> frozenset[str]:
+    """List what the other ways from a state lead to, and the way by this gate does not."""
+    behind = _walk(content, {gate}, lambda edge: edge["source"] != state)
+    return _walk(content, {state}, lambda edge: edge["target"] != gate and not _is_no(edge)) - behind
+
+
+def _reads_document(node: Mapping[str, Any]) -> bool:
+    """Return whether the conditions of a gate read what a document says, or variables made of it."""
+    read = (name for expression in list_expressions(node) for name in list_names(expression))
+    return any(root == "context" or name not in RESERVED_FIELDS for root, name in read)
 
 
 def _find_ends(content: Mapping[str, Any]) -> frozenset[str]:

@@ -14,14 +14,10 @@ from signet.core.contracts.contract import OPAQUE
 from signet.core.expressions import (
     Expression,
     expression_from_json,
-    list_template_parts,
     list_variables,
-    template_from_json,
 )
-from signet.core.runtime.graph.deciding_slots import EVERY, list_expressions, list_names, list_read
+from signet.core.runtime.graph.deciding_slots import EVERY, list_expressions, list_names, list_sources
 
-# What they decide may depend on each field of the document.
-_DECIDING_BY_ALL = ("approval", "rule")
 # The outcomes with which a node has set what it saves.
 _SAVED = ("done", "delivered", "received")
 _Names = frozenset[str]
@@ -75,7 +71,10 @@ def list_fields_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]
     read: dict[str, set[tuple[str, str]]] = {}
     for name, node in content["nodes"].items():
         for place in _list_places(content, name, places):
-            read.setdefault(place, set()).update(_list_sources(content, name, node))
+            read.setdefault(place, set()).update(list_sources(content, name))
+            if node["type"] == "approval":
+                # The people that it asks may depend on each field of the document.
+                read[place].add(("entity", EVERY))
     set_in: dict[str, set[str]] = {}
     for name, node in content["nodes"].items():
         for variable in _list_written(node):
@@ -103,26 +102,6 @@ def _list_places(content: Mapping[str, Any], name: str, places: Mapping[str, str
         edges = content["edges"]
         yield from (places[edges[edge_id]["source"]] for edge_id in content["reverse_adjacency"][name])
         yield from (places[edges[edge_id]["target"]] for edge_id in content["adjacency"][name])
-
-
-def _list_sources(
-    content: Mapping[str, Any], name: str, node: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """Yield what a node reads of the document and of variables, with the action that it runs."""
-    yield from list_read(content, name)
-    if node["type"] in _DECIDING_BY_ALL:
-        yield "entity", EVERY
-    if node["type"] != "action":
-        return
-    action = content["actions"].get(node["config"]["action"])
-    if action is None or action["kind"] in OPAQUE:
-        yield "entity", EVERY
-        return
-    if action["kind"] == "update" and node["config"]["save_as"] is not None:
-        # It gives back fields of the document.
-        yield "entity", EVERY
-    for part in list_template_parts(template_from_json(action["set"])):
-        yield from list_names(part)
 
 
 def _follow(

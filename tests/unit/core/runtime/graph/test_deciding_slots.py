@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.expressions import expression_to_json
+from signet.core.expressions import ANY, Scope, expression_to_json, parse_template, template_to_json
 from signet.core.expressions.syntax_tree import Name
 from signet.core.runtime.graph.deciding_slots import list_deciding_slots
 from tests.support.core.valid_workflow import CONTRACT, edge
@@ -76,6 +76,73 @@ def test_a_slot_that_sets_a_field_of_the_way_to_an_approval_decides(
 ) -> None:
     found = deciding(posting("change"), ask_by("entity.vendor == 'acme'"), actions={"change": action})
     assert found == (["approval", "checks"] if decides else ["approval"])
+
+
+def make_content(reading: dict[str, Any], **actions: Any) -> dict[str, Any]:
+    """Make an artifact: an approval, a node beside it that reads something, and a slot that sets `kind`."""
+    nodes = {
+        "ask": {"type": "approval", "config": {}},
+        "reads": {"config": {"save_as": None}, **reading},
+        "sets": {"type": "action", "config": {"action": "set", "save_as": None}},
+    }
+    return {
+        "slot_map": {"ask": "asking", "reads": "asking", "sets": "setting"},
+        "nodes": nodes,
+        "edges": {},
+        "adjacency": {name: [] for name in nodes},
+        "actions": {"set": update(kind="x"), **actions},
+    }
+
+
+def update(**values: Any) -> dict[str, Any]:
+    template, errors = parse_template(values, Scope({"entity": ANY}))
+    assert template is not None, errors
+    return {"kind": "update", "set": template_to_json(template)}
+
+
+def running(**config: Any) -> dict[str, Any]:
+    return {"type": "action", "config": {"action": "run", "save_as": None, **config}}
+
+
+@pytest.mark.parametrize(
+    ("reading", "actions", "decides"),
+    [
+        (running(), {"run": update(other="{entity.kind}")}, True),
+        (running(), {"run": update(other="{entity.note}")}, False),
+        (running(save_as="saved"), {"run": update(other="y")}, True),
+        (running(), {"run": {"kind": "python"}}, True),
+        (running(), {}, True),
+        ({"type": "rule", "config": {"rules": ["known"]}}, {}, True),
+        ({"type": "approval", "config": {"chain": "strict"}}, {}, True),
+        ({"type": "approval", "config": {"approvers": []}}, {}, False),
+    ],
+    ids=[
+        "an action that copies it",
+        "an action that copies another field",
+        "an action that gives back fields",
+        "python",
+        "an action that is not known",
+        "a rule",
+        "a chain",
+        "approvers that are named",
+    ],
+)
+def test_a_slot_that_sets_what_stands_before_an_approval_decides(
+    reading: dict[str, Any], actions: dict[str, Any], decides: bool
+) -> None:
+    expected = {"asking", "setting"} if decides else {"asking"}
+    assert list_deciding_slots(make_content(reading, **actions)) == expected
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_what_a_gate_reads_decides_where_people_are_asked(asks: bool) -> None:
+    """A gate with a condition may lead around the slot that asks."""
+    small = {"expression": expression_to_json(Name(("entity", "kind")))}
+    content = make_content({"type": "lifecycle_gate", "config": {}, "logic": {"/condition": small}})
+    content["slot_map"]["reads"] = None
+    if not asks:
+        content["nodes"]["ask"]["type"] = "state"
+    assert list_deciding_slots(content) == ({"asking", "setting"} if asks else frozenset())
 
 
 def test_what_is_read_as_a_whole_is_read_in_every_part() -> None:

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from signet.core.expressions import expression_to_json
+from signet.core.expressions.syntax_tree import Name
 from signet.core.runtime.graph.guarded_gates import (
     list_error_edges_within,
     list_guarded_gates,
     list_states_behind,
+    list_states_let_past,
     list_windows_behind,
 )
 from tests.support.core.small_workflows import compile_slot
@@ -83,6 +86,8 @@ PLACES = {
     "look": "approval",
     "go": "lifecycle_gate",
     "post": "lifecycle_gate",
+    "hear": "approval",
+    "more": "lifecycle_gate",
     "call": "webhook_out",
     "sys:end": "end",
 }
@@ -105,7 +110,20 @@ def make_way(*edges: str) -> dict[str, Any]:
     }
 
 
+def list_let_past(
+    *edges: str, path: tuple[str, ...] = ("entity", "amount"), deciding: Sequence[str] = ()
+) -> Mapping[str, str]:
+    """List the states past an approval, where the condition of the gate `post` reads this path."""
+    content = make_way(*edges)
+    for name, node in content["nodes"].items():
+        node["config"]["transition"] = f"by {name}"
+    content["nodes"]["post"]["logic"] = {"/condition": {"expression": expression_to_json(Name(path))}}
+    return list_states_let_past(content, deciding)
+
+
 ASKED = ("draft>look:requested", "look>go:approved", "look>draft:rejected", "go>active:passed")
+# A way that asks nobody, beside the one that does.
+BESIDE = (*ASKED, "draft>post:requested", "post>active:passed")
 
 
 def test_what_only_an_approval_leads_to_is_behind_it() -> None:
@@ -123,6 +141,49 @@ def test_a_state_that_a_free_way_leads_to_is_not() -> None:
 
 def test_a_way_that_the_definition_lets_through_to_the_gate_counts_as_approved() -> None:
     assert list_states_behind(make_way(*ASKED, "draft>go:automatic")) == {"active"}
+
+
+@pytest.mark.parametrize(
+    ("path", "reads_document"),
+    [
+        (("entity", "amount"), True),
+        (("entity",), True),
+        (("context", "small"), True),
+        (("entity", "creator"), False),
+        (("actor", "roles"), False),
+    ],
+    ids=lambda value: ".".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_condition_on_the_document_lets_it_past_what_another_way_asks(
+    path: tuple[str, ...], *, reads_document: bool
+) -> None:
+    found = list_let_past(*BESIDE, path=path)
+    assert found == ({"active": "by post"} if reads_document else {})
+
+
+@pytest.mark.parametrize(
+    ("edges", "states"),
+    [
+        (BESIDE, {"active"}),
+        ((*BESIDE, "active>more:requested", "more>paid:passed", "paid>draft:requested"), {"active", "paid"}),
+        ((*BESIDE, "active>hear:requested", "hear>more:approved", "more>paid:passed"), {"active"}),
+        ((*BESIDE, "active>hear:requested", "hear>paid:rejected"), {"active", "paid"}),
+        ((*BESIDE, "post>paid:rejected"), {"active"}),
+        # The way that the condition lets it go asks the same people, or the other way asks nobody.
+        (("draft>post:requested", "post>sub:passed", "sub>look:requested", "look>go:approved"), set()),
+        (("draft>look:requested", "look>post:approved", "post>active:passed"), set()),
+        (("draft>post:requested", "post>active:passed", "draft>go:requested"), set()),
+    ],
+)
+def test_the_states_past_an_approval_end_where_people_are_asked(
+    edges: Sequence[str], states: set[str]
+) -> None:
+    assert set(list_let_past(*edges)) == states
+
+
+def test_a_request_that_decides_is_let_past_like_an_approval() -> None:
+    free = ("draft>post:requested", "post>active:passed", "draft>go:requested")
+    assert set(list_let_past(*free, deciding=("by go",))) == {"active"}
 
 
 def test_the_beginning_and_rejections_are_not_behind() -> None:
