@@ -74,7 +74,7 @@ POINTING: Sequence[Mutation] = (
         "the way behind a call takes the gap of an erasure for an answer",
         3,
         f"{SIGNET}/engine/execution/nodes/registry.py",
-        'find_erased_read(context, node) if node.type.name != "approval" else None',
+        'find_erased_read(context, node, has_left=True) if node.type.name != "approval" else None',
         "None",
         (f"{ERASED}what_is_erased_while_a_call_is_under_way_chooses_no_way_behind_it",),
     ),
