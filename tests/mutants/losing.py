@@ -13,6 +13,8 @@ WEBHOOK = f"{SIGNET}/outbound/webhook.py"
 TAKEN = "tests/scenarios/authority/test_erased_and_taken.py::test_"
 READS = f"{SIGNET}/core/runtime/workflow_reads.py"
 NODES = f"{SIGNET}/engine/execution/nodes/unpinned_reads.py"
+FAILED = f"{SIGNET}/store/approvals/failed_calls.sql"
+CALLED = "tests/scenarios/authority/test_failed_calls.py::test_"
 
 LOSING: Sequence[Mutation] = (
     Mutation(
@@ -147,5 +149,49 @@ LOSING: Sequence[Mutation] = (
         "find_erased_read(context, node, has_left=True)",
         "find_erased_read(context, node)",
         (f"{TAKEN}the_answer_to_a_call_that_had_left_before_chooses",),
+    ),
+    Mutation(
+        "a call that failed in another instance is not shown",
+        3,
+        FAILED,
+        "AND i.entity_id = line.id\n",
+        "AND i.entity_id = line.id"
+        " AND i.id = (SELECT max(n.id::text)::uuid FROM workflow_instances n WHERE n.entity_id = line.id)\n",
+        (f"{CALLED}who_decides_in_a_later_instance_sees_it",),
+    ),
+    Mutation(
+        "a call that failed on the way of its origin is not shown",
+        3,
+        FAILED,
+        "WHERE line.distance < %(line)s",
+        "WHERE false",
+        (
+            f"{CALLED}who_decides_about_what_was_made_of_it_sees_it",
+            f"{CALLED}who_decides_about_its_amendment_sees_it",
+        ),
+    ),
+    Mutation(
+        "who had decided had seen what failed afterwards",
+        3,
+        FAILED,
+        "    WHERE s.completed_at <= coalesce(%(until)s::timestamptz, 'infinity')\n",
+        "    WHERE %(until)s::timestamptz IS NULL OR true\n",
+        (f"{CALLED}who_has_decided_had_seen_what_failed_by_then",),
+    ),
+    Mutation(
+        "who decides by a request is not shown the call that failed",
+        3,
+        f"{SIGNET}/engine/documents/read.py",
+        "references=references, failed_calls=failed_calls)",
+        "references=references)",
+        (f"{CALLED}who_decides_by_a_request_sees_it",),
+    ),
+    Mutation(
+        "the view of a request is silent about the call that failed",
+        3,
+        f"{SIGNET}/store/documents/read.py",
+        "references=references, failed_calls=failed_calls)",
+        "references=references, failed_calls=[])",
+        (f"{CALLED}who_decides_by_a_request_sees_it",),
     ),
 )
