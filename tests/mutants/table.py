@@ -30,6 +30,7 @@ from tests.mutants.holding import HOLDING
 from tests.mutants.keeping import KEEPING
 from tests.mutants.leaving import LEAVING
 from tests.mutants.lines import LINES
+from tests.mutants.losing import LOSING
 from tests.mutants.machines import MACHINES
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
@@ -63,6 +64,7 @@ MUTATIONS: Sequence[Mutation] = (
     *GRANTING,
     *BENCHES,
     *LINES,
+    *LOSING,
     *AUTHORITY_MUTATIONS,
     *LEAVING,
     *KEEPING,

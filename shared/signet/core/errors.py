@@ -50,6 +50,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "AMENDMENT_OPEN": ErrorKind.CONFLICT,
         "AMENDMENT_UNASKED": ErrorKind.CONFLICT,
         "ANOTHER_WORKFLOW_ACTIVE": ErrorKind.CONFLICT,
+        "ANSWER_UNREADABLE": ErrorKind.CONFLICT,
         "API_KEY_ENDED": ErrorKind.CONFLICT,
         "API_KEY_NOT_FOUND": ErrorKind.NOT_FOUND,
         "API_KEY_OWNER_INACTIVE": ErrorKind.CONFLICT,

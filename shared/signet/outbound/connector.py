@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 
@@ -47,6 +47,10 @@ class OutboundMessage:
 _OF_RECEIVER = frozenset({408, 425, 429})
 
 
+# Why an answer is kept as text: its first part alone is kept, it is JSON that cannot be kept, or it is none.
+KeptAsText = Literal["part", "broken", "plain"]
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """The outcome of an attempt: `status` is None without an answer, `is_final` if retries are pointless."""
@@ -60,6 +64,8 @@ class Delivery:
     is_gone: bool = False
     # Something went out, or may have: False only where the attempt ended before.
     has_left: bool = True
+    # Why the body is a text, where it is not the JSON that was said.
+    kept_as_text: KeptAsText | None = None
 
     @property
     def is_delivered(self) -> bool:

@@ -2,7 +2,7 @@
 
 The checked address is the connected one: a name may resolve to another address a moment later (DNS
 rebinding), so it is resolved once. Redirects are not followed. Each phase has a time limit, and so has the
-whole. No more of the answer is read than is kept.
+whole. Of the answer no more is read than is kept, and one byte that tells if there is more.
 """
 
 import http.client
@@ -25,7 +25,7 @@ from signet.core.errors import Rejected, SignetError
 from signet.core.integrations.webhook_signatures import OWN_TYPE, parse_secret, sign, write_message_id
 from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
-from signet.outbound.connector import Delivery, OutboundMessage
+from signet.outbound.connector import Delivery, KeptAsText, OutboundMessage
 from signet.outbound.secrets import ReadSecret, no_secrets
 
 CONNECT_SECONDS = 5.0
@@ -41,6 +41,8 @@ PORTS = frozenset({443, 8443})
 USER_AGENT = "signet-webhooks/1"
 GONE = 410
 _READ_CHUNK_BYTES = 4_096
+# What begins so was meant as JSON.
+_OPENINGS = ("{", "[", '"')
 
 Resolve = Callable[[str, int], Sequence[str]]
 
@@ -247,7 +249,7 @@ def _send(
     }
     connection.request("POST", target, body, sent)
     answer = connection.getresponse()
-    return _read_delivery(answer.status, _read_body(answer))
+    return _read_delivery(answer.status, *_read_body(answer))
 
 
 def _resolve(host: str, port: int) -> list[str]:
@@ -283,37 +285,51 @@ def _make_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _read_body(answer: http.client.HTTPResponse) -> bytes:
-    """Read as much of the body as is kept."""
+def _read_body(answer: http.client.HTTPResponse) -> tuple[bytes, bool]:
+    """Read as much of the body as is kept. Return also whether there is more, or was to be more."""
     parts: list[bytes] = []
     size = 0
-    while size < MAX_ANSWER_BYTES and not answer.isclosed():
-        part = answer.read1(min(_READ_CHUNK_BYTES, MAX_ANSWER_BYTES - size))
+    while size <= MAX_ANSWER_BYTES and not answer.isclosed():
+        part = answer.read1(min(_READ_CHUNK_BYTES, MAX_ANSWER_BYTES + 1 - size))
         if not part:
             break
         parts.append(part)
         size += len(part)
-    return b"".join(parts)
+    return b"".join(parts)[:MAX_ANSWER_BYTES], size > MAX_ANSWER_BYTES or bool(answer.length)
 
 
-def _read_delivery(status: int, body: bytes) -> Delivery:
-    answer = _parse_body(body)
+def _read_delivery(status: int, body: bytes, is_part: bool) -> Delivery:
+    content, kept_as_text = _parse_body(body, is_part=is_part)
+    delivery = Delivery(status, None, content, kept_as_text=kept_as_text)
     if 200 <= status < 300:
-        return Delivery(status, None, answer)
+        return delivery
     if 300 <= status < 400:
-        return Delivery(status, f"REDIRECTED: {status}, which is not followed", answer)
+        return replace(delivery, error=f"REDIRECTED: {status}, which is not followed")
     is_gone = status == GONE
-    return Delivery(status, f"ANSWERED: {status}", answer, is_final=is_gone, is_gone=is_gone)
+    return replace(delivery, error=f"ANSWERED: {status}", is_final=is_gone, is_gone=is_gone)
 
 
-def _parse_body(body: bytes) -> Any:
-    """Parse the body as JSON if it can be stored, and else return its text."""
+def _parse_body(body: bytes, *, is_part: bool) -> tuple[Any, KeptAsText | None]:
+    """Parse the body as JSON if it can be stored, and else return its text, with the reason."""
     text = body.decode(errors="replace").replace("\0", "")
+    if is_part:
+        return {"text": text}, "part"
+    if not body:
+        return None, None
     try:
-        content = json.loads(text) if text else None
+        content = json.loads(body.decode(), object_pairs_hook=_read_members)
+        is_kept = check_payload(content) is None
     except (ValueError, RecursionError):
-        return {"text": text}
-    return content if check_payload(content) is None else {"text": text}
+        return {"text": text}, "broken" if text.lstrip().startswith(_OPENINGS) else "plain"
+    return (content, None) if is_kept else ({"text": text}, "broken")
+
+
+def _read_members(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with a member twice: its readers would not agree on which one counts."""
+    content = dict(members)
+    if len(content) < len(members):
+        raise ValueError("a member comes twice")
+    return content
 
 
 def _describe_failure(error: Exception) -> str:

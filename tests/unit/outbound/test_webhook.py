@@ -84,7 +84,20 @@ def test_of_a_long_answer_the_beginning_is_kept() -> None:
     with receiving(answering(200, b"x" * (MAX_ANSWER_BYTES * 4))) as receiver:
         delivery = send(receiver)
     assert delivery.is_delivered
-    assert delivery.body == {"text": "x" * MAX_ANSWER_BYTES}
+    assert (delivery.body, delivery.kept_as_text) == ({"text": "x" * MAX_ANSWER_BYTES}, "part")
+
+
+def test_an_answer_that_is_just_not_too_long_is_kept_whole() -> None:
+    said = {"memo": "x" * (MAX_ANSWER_BYTES - len('{"memo": ""}'))}
+    with receiving(answering(200, json.dumps(said).encode())) as receiver:
+        delivery = send(receiver)
+    assert (delivery.body, delivery.kept_as_text) == (said, None)
+
+
+def test_an_answer_without_a_body_is_null() -> None:
+    with receiving(answering(204)) as receiver:
+        delivery = send(receiver)
+    assert (delivery.body, delivery.kept_as_text) == (None, None)
 
 
 UNKEPT = [b'{"a": "\\u0000"}', b'"\\ud800"', b"NaN", b"-Infinity", b"1e999", b"[" * 30 + b"]" * 30]
@@ -93,14 +106,19 @@ UNKEPT = [b'{"a": "\\u0000"}', b'"\\ud800"', b"NaN", b"-Infinity", b"1e999", b"[
 @pytest.mark.parametrize("body", UNKEPT)
 def test_json_that_the_database_cannot_keep_is_kept_as_text(body: bytes) -> None:
     with receiving(answering(200, body)) as receiver:
-        assert send(receiver).body == {"text": body.decode()}
+        delivery = send(receiver)
+    assert (delivery.body, delivery.kept_as_text) == ({"text": body.decode()}, "broken")
 
 
-@pytest.mark.parametrize("body", [b"\xff\xfe", b"not json", b"[" * 10_000, b"\0"])
+BROKEN = [b"[" * 10_000, b'{"a": "\xfc"}', b' {"a": 1, "a": 2}', b'{"a": "\0"}', b'"a']
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"not json", b"\0", *BROKEN])
 def test_an_answer_that_is_no_json_is_kept_as_text(body: bytes) -> None:
     with receiving(answering(200, body)) as receiver:
         delivery = send(receiver)
     assert delivery.is_delivered
+    assert delivery.kept_as_text == ("broken" if body in BROKEN else "plain")
     assert "\0" not in json.dumps(delivery.body)
 
 

@@ -110,9 +110,12 @@ class CompiledContract:
     @cached_property
     def refs_of_actions(self) -> Mapping[str, frozenset[FollowedField]]:
         """Return, for each action, what its `set` reads behind refs."""
-        return {
-            name: self.find_followed(list_template_parts(template)) for name, template in self._sets.items()
-        }
+        return {name: self.find_followed(parts) for name, parts in self.parts_of_actions.items()}
+
+    @cached_property
+    def parts_of_actions(self) -> Mapping[str, Sequence[Expression]]:
+        """Return, for each action, the expressions of its `set`."""
+        return {name: tuple(list_template_parts(template)) for name, template in self._sets.items()}
 
     def list_conditions(self, permission: str, transition: str | None) -> list[Expression]:
         """List the conditions of a permission, and of a transition that is asked for by it."""

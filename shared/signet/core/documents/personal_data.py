@@ -14,6 +14,8 @@ REFERENCE = "$personal"
 # Shown in place of a personal value.
 MASK = "(personal)"
 READS_ERASED = "READS_ERASED"
+# Stands for each field, where the whole document is read.
+_EVERY = "*"
 
 
 def make_reference(value_id: str, commitment: str) -> dict[str, str]:
@@ -86,9 +88,9 @@ def _list_leaves(value: Any) -> Iterator[str]:
 
 
 def list_own_fields(expressions: Iterable[Expression]) -> frozenset[str]:
-    """List the fields of the own document that the expressions read."""
+    """List the fields of the own document that the expressions read; who reads the whole reads each."""
     paths = (name.path for expression in expressions for name in list_variables(expression))
-    return frozenset(path[1] for path in paths if path[0] == "entity" and len(path) > 1)
+    return frozenset(path[1] if len(path) > 1 else _EVERY for path in paths if path[0] == "entity")
 
 
 def list_gaps(read: Collection[str], personal: Collection[str], data: Mapping[str, Any]) -> frozenset[str]:
@@ -96,7 +98,8 @@ def list_gaps(read: Collection[str], personal: Collection[str], data: Mapping[st
 
     People saw the document when a value was there. A condition that reads its gap would go another way.
     """
-    return frozenset(name for name in personal if name in read and data.get(name) is None)
+    wanted = personal if _EVERY in read else frozenset(read).intersection(personal)
+    return frozenset(name for name in wanted if data.get(name) is None)
 
 
 def describe_erased(reader: str, fields: Collection[str]) -> str:

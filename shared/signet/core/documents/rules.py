@@ -13,6 +13,7 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue
 
 from signet.core.contracts.contract import Contract
+from signet.core.documents.personal_data import list_own_fields
 from signet.core.expressions import (
     Compiled,
     Expression,
@@ -115,6 +116,11 @@ class CompiledRule:
         """Return whether it sets or emits values in what steps of a workflow do."""
         operations = self.rule.operations
         return bool(self.templates) and (not operations or not {"create", "delete"}.issuperset(operations))
+
+    @property
+    def own_fields(self) -> frozenset[str]:
+        """Return the fields of its document that the condition reads."""
+        return list_own_fields([self.condition.expression])
 
     def concerns(self, operation: str, phase: str) -> bool:
         rule = self.rule

@@ -53,6 +53,7 @@ _KINDS: Mapping[str, IncidentKind] = MappingProxyType(
         "ACTION_UNKNOWN": IncidentKind.CONFIGURATION,
         "ACTOR_NOT_ACTIVE": IncidentKind.CONFIGURATION,
         "AMENDMENT_UNASKED": IncidentKind.CONFIGURATION,
+        "ANSWER_UNREADABLE": IncidentKind.OUTSIDE,
         "APPROVAL_ALL_ABSTAINED": IncidentKind.BUSINESS,
         "APPROVAL_APPROVER_MISSING": IncidentKind.CONFIGURATION,
         "APPROVAL_CHAIN_UNKNOWN": IncidentKind.CONFIGURATION,

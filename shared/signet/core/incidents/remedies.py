@@ -49,6 +49,12 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Publish a definition that asks people about amendments, and move the instance there. Or cancel"
             " the amendment."
         ),
+        "ANSWER_UNREADABLE": (
+            "The receiver has the call, and what the workflow reads of its answer is lost. Find out what it"
+            " said. Then skip the node with an answer that has what is read: a retry alone ends the same way."
+            " Or have it answer shortly and in JSON, and go to an earlier node: the call is made again there."
+            " Or cancel the workflow."
+        ),
         "APPROVAL_APPROVER_MISSING": _DECIDERS,
         "APPROVAL_CHAIN_UNKNOWN": "Publish the approval chain, then retry.",
         "APPROVAL_NOBODY_ELIGIBLE": _DECIDERS,
@@ -138,8 +144,8 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         ),
         "READS_ERASED": (
             "People were asked, or decided, when the value was there. Fill it again: a person does where the"
-            " document may be edited, and an operator does by correcting it. Or publish a definition whose"
-            " conditions do not read it, and move the instance there. Behind an approval, send the document"
+            " document may be edited, and an operator does by correcting it. Or publish a definition"
+            " that does not read it, and move the instance there. Behind an approval, send the document"
             " back to where people are asked, or amend it: they then decide without the value."
         ),
         "READS_UNPINNED": (

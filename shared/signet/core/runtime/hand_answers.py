@@ -15,8 +15,8 @@ from signet.core.contracts.fields import Fields, IntField, StringField
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import expression_from_json, list_variables
+from signet.core.runtime.graph.answer_readers import list_readers
 from signet.core.runtime.graph.deciding_slots import list_expressions
-from signet.core.runtime.graph.live_variables import list_readers
 from signet.core.runtime.workflow import WorkflowNode
 
 # An action's answer of up to so many bytes stands in the audit row itself; a longer one has its hash there.
@@ -60,9 +60,10 @@ def check_readers(content: Mapping[str, Any], node_id: str, answer: Any) -> Reje
     if answer is None or isinstance(answer, list):
         return None
     left_out: dict[tuple[str, ...], str] = {}
-    for path, reader in list_readers(content, node_id):
-        if path[:1] != ("duration_ms",) and _is_left_out(answer, path):
-            left_out[path] = min(reader, left_out.get(path, reader))
+    for reader in list_readers(content, node_id):
+        path, node = reader.path, reader.node
+        if path[:1] not in (("duration_ms",), ("kept_as_text",)) and _is_left_out(answer, path):
+            left_out[path] = min(node, left_out.get(path, node))
     if not left_out:
         return None
     named = content["nodes"][node_id]["config"]["save_as"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import OPAQUE
-from signet.core.documents.personal_data import list_own_fields
+from signet.core.documents.personal_data import list_gaps, list_own_fields
 from signet.core.expressions import (
     Expression,
     FollowedField,
@@ -20,7 +20,7 @@ from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 # Nodes whose own expressions are conditions.
 _WITH_CONDITIONS = ("policy_gate", "lifecycle_gate")
-# What leaves the tenant says what is there.
+# What leaves the tenant says what is there, unless the answer chooses the way.
 TELLING = ("webhook_out", "notification")
 
 
@@ -86,22 +86,34 @@ def list_careful_nodes(workflow: Workflow, contract: CompiledContract) -> Mappin
             for node in workflow.nodes.values()
             if _reads_refs(workflow, contract, node)
             or workflow.variables_read[node.id]
-            or not read_to_choose(workflow, node).isdisjoint(contract.personal_fields)
+            or list_gaps(read_to_choose(workflow, contract, node), contract.personal_fields, {})
+            or (node.type.name == "rule" and contract.personal_fields)
         }
     return workflow.careful_nodes[contract.hash]
 
 
-def read_to_choose(workflow: Workflow, node: WorkflowNode) -> frozenset[str]:
+def read_to_choose(
+    workflow: Workflow, contract: CompiledContract, node: WorkflowNode, *, has_left: bool = False
+) -> frozenset[str]:
     """Return the fields of its document by which a node and the edges behind it choose the way.
 
-    What sets a variable or writes the document counts too: a later condition may read that.
+    What sets a variable or writes the document counts too: a later condition may read that. So does what a
+    call says, where its answer chooses: `has_left` says that it has said it.
     """
 
     def find() -> frozenset[str]:
-        own = () if node.type.name in TELLING else _list_parts(workflow, node)
-        return list_own_fields((*own, *_list_conditions(node)))
+        is_told = node.type.name in TELLING and (has_left or not _is_answered(node))
+        own = () if is_told else _list_parts(workflow, node)
+        taken = contract.parts_of_actions.get(node.config.get("action", ""), ())
+        return list_own_fields((*own, *taken, *_list_conditions(node)))
 
-    return _keep(workflow, ("choose", node.id), find)
+    return _keep(workflow, ("left" if has_left else "choose", contract.hash, node.id), find)
+
+
+def _is_answered(node: WorkflowNode) -> bool:
+    """Return whether the answer to a call leads on in another way, or is kept."""
+    is_call = node.type.name == "webhook_out"
+    return is_call and bool(node.edges.get("error") or node.config["save_as"])
 
 
 def reads_variables(workflow: Workflow, node: WorkflowNode) -> bool:

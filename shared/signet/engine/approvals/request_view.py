@@ -39,15 +39,15 @@ from signet.store.approvals.break_glass import BreakGlassProposal as BreakGlassP
 from signet.store.approvals.break_glass import list_seated
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
 from signet.store.approvals.decisions import RequestRecord, RequestStatus
+from signet.store.approvals.failed_calls import FailedCall as FailedCall
+from signet.store.approvals.failed_calls import list_failed_calls
 from signet.store.approvals.voters import (
     AnswerRow,
     RejectionRow,
     list_answers_by_hand,
-    list_failed_calls,
     list_pinned_variables,
     list_rejected_before,
 )
-from signet.store.approvals.voters import FailedCall as FailedCall
 from signet.store.approvals.voters import PinnedVariable as PinnedVariable
 from signet.store.database import Connection, Database
 from signet.store.definitions.older import RunDefinition, find_run_definition
@@ -285,7 +285,7 @@ def _read_view(
         erased_fields=list_erased_fields(connection, tenant_id, record.document_id),
         rejected_before=[_show_rejection(row, names.name) for row in rejected],
         answered_by_hand=[_show_answer(row, names.name) for row in answers],
-        failed_calls=list_failed_calls(connection, tenant_id, record.id),
+        failed_calls=list_failed_calls(connection, tenant_id, record.document_id, until=record.ended_at),
         voters_need=_list_needs(contract, found),
         editable_behind=list_editable_behind(contract, record.node_id.split(":")[1]) if contract else [],
         standing=found.stand(person),

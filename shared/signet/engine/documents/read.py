@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.decided_pins import SeenReference, list_seen
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import REFERENCE, is_reference, resolve_personal
 from signet.core.errors import Rejected
 from signet.core.runtime.position import parse_position
@@ -14,6 +15,7 @@ from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import CompiledCache, ContractCache
 from signet.engine.documents.references import RefQuery, Refs
+from signet.store.approvals.failed_calls import FailedCall, list_failed_calls
 from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import read_values
 from signet.store.documents.read import DocumentInLine, find_document, find_transition_request
@@ -26,11 +28,13 @@ from signet.store.incidents.incidents import read_held_instances
 class DocumentAtWork(DocumentInLine):
     """A document, with the nodes behind its last passed gate that its workflow has not finished yet.
 
-    Where the reader may ask for what decides, `references` is what they decide about of other documents.
+    Where the reader may ask for what decides, `references` is what they decide about of other documents. And
+    `failed_calls` are those that failed, so that the document went on by an edge for errors.
     """
 
     unfinished: Sequence[str] = ()
     references: Sequence[SeenReference] = ()
+    failed_calls: Sequence[FailedCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +49,28 @@ class DocumentsRead:
             document = find_document(read.connection, principal.tenant_id, document_id)
             if document is None or not may_read(read, document.entity_type):
                 raise document_not_found(document_id)
-            references = self._list_references(read, document)
+            deciding = self._find_deciding(read, document)
             columns = {column.name: getattr(document, column.name) for column in fields(document)}
             columns["data"] = resolve(read.connection, principal.tenant_id, document.data)
             unfinished = self._list_unfinished(read.connection, principal.tenant_id, document.instance_id)
-            return DocumentAtWork(**columns, unfinished=unfinished, references=references)
+            found = DocumentAtWork(**columns, unfinished=unfinished)
+            return found if deciding is None else _show_deciding(read, found, document, deciding)
 
-    def _list_references(self, read: ReadTransaction, document: DocumentRecord) -> Sequence[SeenReference]:
-        """List what a request of the reader would decide about; for most documents nothing is read."""
+    def _find_deciding(self, read: ReadTransaction, document: DocumentRecord) -> CompiledContract | None:
+        """Return the contract, where the reader may ask for what decides about the document."""
         tenant_id = read.principal.tenant_id
         loaded = self.contracts.read(
             read.connection, tenant_id, document.entity_type, document.contract_version
         )
-        if loaded is None or not loaded.has_readable_refs:
-            return ()
+        if loaded is None:
+            return None
         contract = loaded.contract
         asked = (
             name
             for name in contract.separation_of_duties.deciding
             if document.status in contract.transitions[name].from_states
         )
-        if not any(read.may(loaded.permission_of_transition(name)) for name in asked):
-            return ()
-        query = RefQuery(loaded, loaded.readable_refs, document.data)
-        return list_seen(Refs(read.connection, tenant_id, {}).pins_of(query))
+        return loaded if any(read.may(loaded.permission_of_transition(name)) for name in asked) else None
 
     def _list_unfinished(
         self, connection: Connection, tenant_id: UUID, instance_id: UUID | None
@@ -90,6 +92,19 @@ class DocumentsRead:
             ):
                 raise Rejected("REQUEST_NOT_FOUND", f"there is no request {request_id}")
             return request
+
+
+def _show_deciding(
+    read: ReadTransaction, shown: DocumentAtWork, document: DocumentRecord, contract: CompiledContract
+) -> DocumentAtWork:
+    """Add what a request of the reader would decide about, and the calls that failed on the way to it."""
+    connection, tenant_id = read.connection, read.principal.tenant_id
+    references: Sequence[SeenReference] = ()
+    if contract.has_readable_refs:
+        query = RefQuery(contract, contract.readable_refs, document.data)
+        references = list_seen(Refs(connection, tenant_id, {}).pins_of(query))
+    failed_calls = list_failed_calls(connection, tenant_id, document.id, until=None)
+    return replace(shown, references=references, failed_calls=failed_calls)
 
 
 def may_read(read: ReadTransaction, entity_type: str) -> bool:

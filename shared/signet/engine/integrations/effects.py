@@ -374,8 +374,12 @@ def _is_over(effect: ClaimedEffect, now: datetime, delays: Mapping[UUID, float])
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
     # An answer that cannot be stored must not stop the record of all the others.
-    body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
+    is_kept = check_payload(delivery.body) is None
+    body = delivery.body if is_kept else {"unkept": "no JSON that can be kept"}
+    kept_as_text = delivery.kept_as_text if is_kept else "broken"
     evidence = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
+    if kept_as_text is not None:
+        evidence["kept_as_text"] = kept_as_text
     return {**evidence, "error": clean_error(delivery.error)} if delivery.error else evidence
 
 

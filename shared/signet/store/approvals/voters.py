@@ -22,8 +22,6 @@ MAX_MEMBERS = 200
 MAX_REJECTIONS = 20
 # A request shows at most so many answers by hand.
 MAX_ANSWERS = 20
-# And at most so many calls that failed, each with so much of what the receiver said.
-MAX_FAILED_CALLS, MAX_SAID = 20, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +79,6 @@ class AnswerRow:
     claimed: str | None
     reason: str
     variables: Mapping[str, Any]
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class FailedCall:
-    """A call or a message that failed, so that the document went on by the edge for errors.
-
-    `status` and `said` are the answer of the receiver, where there was one; a long answer is cut.
-    """
-
-    node_id: str
-    reason: str
-    status: int | None
-    said: str | None
     at: datetime
 
 
@@ -171,12 +155,6 @@ def list_answers_by_hand(connection: Connection, tenant_id: UUID, request_id: UU
     values = {"tenant_id": tenant_id, "id": request_id, "limit": MAX_ANSWERS}
     with connection.cursor(row_factory=class_row(AnswerRow)) as cursor:
         return cursor.execute(_SQL.list_answers_by_hand, values).fetchall()
-
-
-def list_failed_calls(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[FailedCall]:
-    values = {"tenant_id": tenant_id, "id": request_id, "limit": MAX_FAILED_CALLS, "at_most": MAX_SAID}
-    with connection.cursor(row_factory=class_row(FailedCall)) as cursor:
-        return cursor.execute(_SQL.list_failed_calls, values).fetchall()
 
 
 def list_pinned_variables(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[PinnedVariable]:

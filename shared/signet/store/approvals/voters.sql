@@ -132,30 +132,6 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 ORDER BY control.seq DESC
 LIMIT %(limit)s
 
--- name: list_failed_calls
--- List the calls and messages of a request's instance that failed when they were last tried, and from which the document
--- went on by an edge for errors; the newest first.
-SELECT last.node_id, last.error AS reason, (last.output_json #>> '{evidence,status}')::int AS status, answer.said,
-       last.completed_at AS at
-FROM approval_requests r
-CROSS JOIN LATERAL (
-    SELECT DISTINCT ON (s.node_id) s.id, s.seq, s.node_id, s.status, s.error, s.output_json, s.completed_at
-    FROM workflow_step_executions s
-    WHERE s.tenant_id = r.tenant_id AND s.instance_id = r.instance_id AND s.node_type IN ('webhook_out', 'notification')
-    ORDER BY s.node_id, s.seq DESC
-) AS last
-LEFT JOIN LATERAL (
-    SELECT left(o.response_json ->> 'body', %(at_most)s) AS said
-    FROM workflow_side_effects_outbox o
-    WHERE o.tenant_id = r.tenant_id AND o.step_execution_id = last.id
-    ORDER BY o.id DESC
-    LIMIT 1
-) AS answer ON true
-WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s AND last.status = 'failed'
-  AND last.output_json -> 'chosen_edge_ids' <> '[]'
-ORDER BY last.seq DESC
-LIMIT %(limit)s
-
 -- name: list_pinned_variables
 -- List the variables that a request pins, each with the newest step that set it so. Where no step tells, the variable
 -- counts as older than the document.

@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row
 
 from signet.core.approvals.decided_pins import SeenReference, list_seen
+from signet.store.approvals.failed_calls import FailedCall, list_failed_calls
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -67,6 +68,8 @@ class TransitionRequestRecord:
     may_have_left: list[str]
     # What a request that decides is about of other documents.
     references: Sequence[SeenReference]
+    # The calls that failed on the way of its document until it ended.
+    failed_calls: Sequence[FailedCall]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def find_transition_request(
     if row is None:
         return None
     references = list_seen(row.pop("pins"))
-    return TransitionRequestRecord(**row, references=references)
+    failed_calls = list_failed_calls(connection, tenant_id, row["document_id"], until=row["ended_at"])
+    return TransitionRequestRecord(**row, references=references, failed_calls=failed_calls)
 
 
 def read_decided(connection: Connection, tenant_id: UUID, request_id: UUID) -> DecidedRequest | None:

@@ -12,6 +12,7 @@ from signet.core.expressions import ExpressionError, parse_expression
         ("entity.name == 'x' && entity.vendor.iban != null", {"name", "vendor"}),
         ("actor.roles contains 'clerk' || context.name == org.name", set()),
         ("now > entity.due", {"due"}),
+        ("entity == context.before", {"*"}),
     ],
 )
 def test_the_fields_of_the_own_document_are_read(text: str, fields: set[str]) -> None:
@@ -25,6 +26,8 @@ def test_a_gap_is_a_personal_field_without_a_value() -> None:
     assert list_gaps(read, personal, {"name": "x", "flag": None}) == {"flag"}
     assert list_gaps(read, personal, {"name": False}) == {"flag"}
     assert list_gaps(set(), personal, {}) == set()
+    # Who reads the whole document reads each field of it.
+    assert list_gaps({"*"}, personal, {"name": "x", "flag": None}) == {"flag", "other"}
 
 
 def test_the_sentence_names_the_fields() -> None:

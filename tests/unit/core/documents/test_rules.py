@@ -67,6 +67,11 @@ def test_which_rules_concern_an_operation() -> None:
     assert creating.concerns("create", "before") and not creating.concerns("update", "before")
 
 
+def test_a_rule_reads_what_its_condition_names() -> None:
+    rule = compiled(read({"expression": "entity.total > 5 && entity.vendor == 'x'"}))
+    assert rule.own_fields == {"total", "vendor"}
+
+
 def test_set_and_emit_have_templates() -> None:
     condition = {"expression": "entity.total > 1"}
     rule = compiled(

@@ -19,7 +19,7 @@ from signet.core.expressions import (
 from signet.core.runtime.graph.deciding_slots import EVERY, list_expressions, list_names, list_sources
 
 # The outcomes with which a node has set what it saves.
-_SAVED = ("done", "delivered", "received")
+SAVED = ("done", "delivered", "received")
 _Names = frozenset[str]
 
 
@@ -55,7 +55,7 @@ def _list_variables_read(content: Mapping[str, Any], name: str) -> Iterator[str]
     for expression in list_expressions(node):
         yield from (variable for root, variable in list_names(expression) if root == "context")
     for edge in (content["edges"][edge_id] for edge_id in content["adjacency"][name]):
-        known = _list_written(node) if edge["on"] in _SAVED else frozenset()
+        known = list_written(node) if edge["on"] in SAVED else frozenset()
         condition = edge.get("condition")
         if condition and edge["on"] != "approved":
             named = list_names(expression_from_json(condition["tree"]))
@@ -77,7 +77,7 @@ def list_fields_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names]
                 read[place].add(("entity", EVERY))
     set_in: dict[str, set[str]] = {}
     for name, node in content["nodes"].items():
-        for variable in _list_written(node):
+        for variable in list_written(node):
             set_in.setdefault(variable, set()).add(places[name])
     # Most variables are set in the same few slots.
     set_alike = {frozenset(slots) for slots in set_in.values()}
@@ -90,7 +90,7 @@ def list_entries_of_variables(content: Mapping[str, Any]) -> Mapping[str, _Names
     entries: dict[str, set[str]] = {}
     for name, node in content["nodes"].items():
         slot = content["slot_map"].get(name)
-        for variable in _list_written(node) if slot is not None else ():
+        for variable in list_written(node) if slot is not None else ():
             entries.setdefault(variable, set()).add(slot_in(slot))
     return {variable: frozenset(nodes) for variable, nodes in entries.items()}
 
@@ -121,36 +121,6 @@ def _follow(
     return frozenset({EVERY} if EVERY in fields else fields)
 
 
-def list_readers(content: Mapping[str, Any], node_id: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """List the paths below what the node saves that are read behind it, each with the node that reads it.
-
-    A node that sets the same name ends the way, and so does a way back: people are asked again there.
-    """
-    nodes, edges = content["nodes"], content["edges"]
-    saved, seen = nodes[node_id]["config"]["save_as"], {node_id}
-    waiting = [edges[e] for e in content["adjacency"][node_id] if edges[e]["on"] in _SAVED]
-    while waiting:
-        edge = waiting.pop()
-        if edge["role"] == "return":
-            continue
-        condition, target = edge.get("condition"), edge["target"]
-        if condition:
-            yield from _list_paths(expression_from_json(condition["tree"]), saved, edge["source"])
-        if target in seen:
-            continue
-        seen.add(target)
-        for expression in list_expressions(nodes[target]):
-            yield from _list_paths(expression, saved, target)
-        if saved not in _list_written(nodes[target]):
-            waiting += [edges[edge_id] for edge_id in content["adjacency"][target]]
-
-
-def _list_paths(expression: Expression, saved: str, reader: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    for name in list_variables(expression):
-        if tuple(name.path[:2]) == ("context", saved):
-            yield tuple(name.path[2:]), reader
-
-
 @dataclass(slots=True)
 class _LiveVariables:
     """The variables that are read at and behind each node, found from the last nodes back to the first."""
@@ -164,7 +134,7 @@ class _LiveVariables:
 
     def __post_init__(self) -> None:
         nodes = self.content["nodes"]
-        self.written = {name: _list_written(node) for name, node in nodes.items()}
+        self.written = {name: list_written(node) for name, node in nodes.items()}
         self.every = frozenset().union(*self.written.values())
         self._live = {name: self._list_read(node) for name, node in nodes.items()}
 
@@ -196,7 +166,7 @@ class _LiveVariables:
             return frozenset()
         condition = edge.get("condition")
         read = self._name(expression_from_json(condition["tree"])) if condition else frozenset()
-        saved = self.written[name] if edge["on"] in _SAVED else frozenset()
+        saved = self.written[name] if edge["on"] in SAVED else frozenset()
         return (read | self._live[edge["target"]]) - saved
 
     def _list_read(self, node: Mapping[str, Any]) -> _Names:
@@ -214,6 +184,6 @@ class _LiveVariables:
         return frozenset(path[1] for path in paths)
 
 
-def _list_written(node: Mapping[str, Any]) -> _Names:
+def list_written(node: Mapping[str, Any]) -> _Names:
     saved = node["config"].get("save_as")
     return frozenset(node["config"].get("set", ())) | (frozenset() if saved is None else {saved})

@@ -74,7 +74,7 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "The edge for errors of '{place}' leads past {passed}, which the other way asks. A receiver may"
         " refuse what a person has typed, and the edge takes that too.",
         "Draw the same approvals behind the edge. Or let it lead to an approval of other people: its view"
-        " names the call (`failed_calls`).",
+        " names the call (`failed_calls`), and so does the document to those whose request decides.",
     ),
     "NODE_ID_USED_AGAIN": (
         "warning",

@@ -96,22 +96,28 @@ def read_unasked(
 
 
 def refuse_erased(operation: RequestTransition | RunAction, context: MutationContext) -> Rejected | None:
-    """Refuse a request or an action whose conditions read a value that was erased since people were asked.
+    """Refuse a request or an action that reads a value which was erased since people were asked.
 
-    Only a personal field that holds nothing costs a statement. Of a step, its node has looked.
+    Its conditions read it, or what the action sets does. Only a personal field that holds nothing costs a
+    statement. Of a step, its node has looked.
     """
-    record, personal = context.decisions, context.contract.personal_fields
+    record, contract = context.decisions, context.contract
+    personal = contract.personal_fields
     if record is None or context.is_own_workflow or not personal:
         return None
-    gaps = list_gaps(list_own_fields(_list_conditions(operation, context.contract)), personal, context.data)
+    read, reader = list(_list_conditions(operation, contract)), "the condition"
+    if isinstance(operation, RunAction):
+        read += contract.parts_of_actions[operation.action]
+        reader = f"the action '{operation.action}' or its condition"
+    gaps = list_gaps(list_own_fields(read), personal, context.data)
     erased = record.find_erased_since(gaps, lambda: record.decided_way) if gaps else None
     if not erased:
         return None
     remedy = (
         "Fill the value again where the document may be edited. Or amend the document, so that people decide"
-        " without the value. Or publish a condition without it."
+        " without the value. Or publish a condition or an action without it."
     )
-    return Rejected(READS_ERASED, describe_erased("the condition", erased), remedy=remedy)
+    return Rejected(READS_ERASED, describe_erased(reader, erased), remedy=remedy)
 
 
 def refuse_given(

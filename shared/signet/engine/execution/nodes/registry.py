@@ -121,7 +121,7 @@ def resume(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerR
     """Let the node look at what its step waits for."""
     result = HANDLERS[node.type.name].resume(context, node, step)
     if isinstance(result, HandlerResult) and result.decision is not None:
-        erased = find_erased_read(context, node) if node.type.name != "approval" else None
+        erased = find_erased_read(context, node, has_left=True) if node.type.name != "approval" else None
         if erased is not None:
             return Blocked(erased)
         if context.careful_nodes.get(node.id):

@@ -9,12 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 from signet.core.approvals.unpinned_reads import list_pointed_behind, list_unpinned_fields
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import (
     READS_ERASED,
     describe_erased,
     list_gaps,
     resolve_personal,
 )
+from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.runtime.workflow_reads import TELLING, read_by, read_by_conditions, read_to_choose
@@ -42,21 +44,38 @@ def find_unpinned_read(context: InstanceContext, node: WorkflowNode) -> str | No
     return _describe(node, unpinned) if unpinned else None
 
 
-def find_erased_read(context: InstanceContext, node: WorkflowNode) -> str | None:
-    """Return why the node may not go on. Only a personal field that holds nothing costs a statement."""
-    read, document = read_to_choose(context.execution.workflow, node), context.document
-    if not read or document is None:
+def find_erased_read(context: InstanceContext, node: WorkflowNode, *, has_left: bool = False) -> str | None:
+    """Return why the node may not go on. Only a personal field that holds nothing costs a statement.
+
+    A call that has left has said what was there then.
+    """
+    document, documents = context.document, context.documents
+    if document is None:
         return None
-    documents = context.documents
-    personal = documents.contract_of(document).personal_fields
+    contract = documents.contract_of(document)
+    personal = contract.personal_fields
     if not personal:
         return None
+    read = read_to_choose(context.execution.workflow, contract, node, has_left=has_left)
+    read |= _read_by_rules(context, contract, node)
     gaps = list_gaps(read, personal, resolve_personal(document.data, document.personal or {}))
     if not gaps:
         return None
     record = DocumentDecisions(documents.connection, context.tenant_id, document.id)
     erased = record.find_erased_since(gaps, partial(read_decided_way, context))
     return f"{READS_ERASED}: {describe_erased(node.id, erased)}" if erased else None
+
+
+def _read_by_rules(
+    context: InstanceContext, contract: CompiledContract, node: WorkflowNode
+) -> frozenset[str]:
+    """Return the fields of the document that the rules of a `rule` node read."""
+    rules = context.documents.find_rules(contract) if node.type.name == "rule" else ()
+    if isinstance(rules, Rejected):
+        # The node itself is held by that.
+        return frozenset()
+    asked = (rule.own_fields for rule in rules if rule.rule.name in node.config["rules"])
+    return frozenset[str]().union(*asked)
 
 
 def find_pointed_ahead(context: InstanceContext, workflow: Workflow, node: WorkflowNode) -> str | None:

@@ -1,5 +1,6 @@
 """The webhook node: it enqueues a call to an endpoint or an event on the bus, and waits for its delivery."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,6 +8,7 @@ from signet.core.errors import Rejected
 from signet.core.runtime.decisions import conclude
 from signet.core.runtime.done_before import EarlierStep
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
+from signet.core.runtime.graph.answer_readers import find_lost_read
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.result_bounds import render
@@ -36,7 +38,8 @@ class WebhookOutHandler:
         if isinstance(done, Blocked):
             return done
         if isinstance(done, EarlierStep):
-            return ActionPlan(done, given=given)
+            lost = _find_lost(context, node, done.variables)
+            return ActionPlan(done, given=given) if lost is None else lost
         call = _make_call(context, node, payload)
         return ActionPlan(call if done is None else replace(call, first_id=done.first_id), given=given)
 
@@ -61,8 +64,18 @@ class WebhookOutHandler:
         saved: dict[str, Any] = {}
         if node.config["save_as"]:
             saved = {node.config["save_as"]: effect.response_json}
+        lost = _find_lost(context, node, saved)
+        if lost is not None:
+            return lost
         env = {**env, "context": {**execution.projection.context, **saved}}
         return HandlerResult(conclude(execution.workflow, node, "delivered", env, delivery, saved))
+
+
+def _find_lost(context: InstanceContext, node: WorkflowNode, variables: Mapping[str, Any]) -> Blocked | None:
+    """Return why the step waits on: what is read behind it of the answer was lost when that was kept."""
+    answer = variables.get(node.config["save_as"])
+    lost = find_lost_read(context.execution.workflow.content, node.id, answer)
+    return None if lost is None else Blocked(f"ANSWER_UNREADABLE: {lost}")
 
 
 def _make_call(context: InstanceContext, node: WorkflowNode, payload: Any) -> Effect:
