@@ -1,7 +1,7 @@
 """Events from outside, sent with a token or signed by a sender that the tenant knows.
 
-A message is taken once, however often it is sent. No instance is woken yet: the event is kept for a workflow
-that will wait for it. It keeps the persons behind its sender: of a signed one, everybody who has made or
+A message is taken once, however often it is sent. It wakes the workflows that wait for its key, or is kept
+for the first that will. It keeps the persons behind its sender: of a signed one, everybody who has made or
 changed its endpoint.
 """
 
@@ -14,7 +14,13 @@ from uuid import UUID
 from signet.core.control.change import ControlKind
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
-from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
+from signet.core.integrations.inbound_events import (
+    area_of,
+    check_key,
+    check_message_id,
+    is_pointer,
+    parse_key,
+)
 from signet.core.integrations.webhook_signatures import is_own, parse_secret, reject_signature, verify
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -24,10 +30,11 @@ from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.quotas import require_share
-from signet.engine.access.read import LAST, bound_page, reading
+from signet.engine.access.read import LAST, ReadTransaction, bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
+from signet.engine.integrations.event_door import take_event
 from signet.engine.integrations.secret_uses import require_free_secrets
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
@@ -75,7 +82,9 @@ class InboundEvents:
         self._secrets = secrets
         self._limits = limits
 
-    def send(self, caller: Caller, key: str, message_id: str | None, payload: Any) -> TakenEvent:
+    def send(
+        self, caller: Caller, key: str, message_id: str | None, payload: Any, *, is_consumed: bool = False
+    ) -> TakenEvent:
         """Take an event of a sender with a token; ids of messages are known again for each sender."""
         identifier = make_id()
         message_id = str(identifier) if message_id is None else message_id
@@ -83,10 +92,17 @@ class InboundEvents:
         principal = caller.principal
         source = f"sender:{principal.subject}"
         new = InboundEventRow(
-            identifier, key, payload, source, message_id, caller.trace_id, principal.responsible
+            identifier,
+            key,
+            payload,
+            source,
+            message_id,
+            caller.trace_id,
+            principal.responsible,
+            is_consumed,
         )
         with reading(self._database, principal) as read:
-            read.require(SEND)
+            _require_key(read, key)
             _check_payload(payload)
             return _take(read.connection, principal.tenant_id, new)
 
@@ -112,7 +128,14 @@ class InboundEvents:
         _check_payload(message.content)
         source = f"endpoint:{endpoint}"
         new = InboundEventRow(
-            make_id(), key, message.content, source, message_id, message.trace_id, frozenset(sender.persons)
+            make_id(),
+            key,
+            message.content,
+            source,
+            message_id,
+            message.trace_id,
+            frozenset(sender.persons),
+            any(key.startswith(prefix) for prefix in sender.consume),
         )
         with self._database.transaction(tenant_id) as connection:
             percent = self._limits.person_percent
@@ -304,16 +327,21 @@ def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
         "key_pointer": terms.key_pointer,
         "secrets": list(terms.secrets),
         "status": terms.status,
+        "consume": list(terms.consume),
     }
 
 
 def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
-    new_event = store.insert_event(connection, tenant_id, new)
-    if new_event is not None:
-        return TakenEvent(new_event.id, new_event.key, was_known=False)
-    known = store.find_event_of_message(connection, tenant_id, new.source, new.message_id)
-    assert known is not None  # it was in the way, and no event is removed within a transaction
-    return TakenEvent(known.id, known.key, was_known=True)
+    event, was_known = take_event(connection, tenant_id, new)
+    return TakenEvent(event.id, event.key, was_known)
+
+
+def _require_key(read: ReadTransaction, key: str) -> None:
+    """Require the permission to send any event, or those of the key's area."""
+    area = area_of(key)
+    wanted = SEND if area is None else f"{SEND}.{area}"
+    if not (read.may(SEND) or read.may(wanted)):
+        raise Rejected("PERMISSION_DENIED", f"the key '{key}' needs the permission '{wanted}'")
 
 
 def _check_payload(payload: Any) -> None:
@@ -332,7 +360,12 @@ def _check_terms(terms: InboundEndpointTerms) -> None:
         mistakes.append(FieldError("/key_prefix", "FIELD_REQUIRED", "is required without a pointer"))
     if len(set(terms.secrets)) < len(terms.secrets):
         mistakes.append(FieldError("/secrets", "NAMED_TWICE", "names a secret twice"))
-    for field, text in (("key_prefix", terms.key_prefix), ("key_pointer", terms.key_pointer)):
+    for index, prefix in enumerate(terms.consume):
+        if not prefix.startswith(terms.key_prefix):
+            sentence = "begins with no key of this endpoint"
+            mistakes.append(FieldError(f"/consume/{index}", "PREFIX_FOREIGN", sentence))
+    texts = [("key_prefix", terms.key_prefix), ("key_pointer", terms.key_pointer)]
+    for field, text in (*texts, *((f"consume/{at}", prefix) for at, prefix in enumerate(terms.consume))):
         problem = find_text_problem(text or "")
         if problem is not None:
             mistakes.append(FieldError(f"/{field}", "FIELD_TEXT_INVALID", problem))

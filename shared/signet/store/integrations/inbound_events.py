@@ -29,6 +29,8 @@ class InboundEventRow:
     trace_id: str | None
     # The persons behind the sender.
     responsible: ResponsiblePersons
+    # The oldest wait that fits takes it alone.
+    is_consumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class OpenInboundEndpoint:
     key_prefix: str | None
     key_pointer: str | None
     secrets: list[str]
+    # How the keys begin of events that one wait takes alone.
+    consume: list[str]
     # Everybody who has made or changed it: they stand behind what it lets in.
     persons: list[str]
 
@@ -70,9 +74,11 @@ class InboundEndpointTerms:
     key_pointer: str | None
     secrets: Sequence[str]
     status: Literal["active", "disabled"]
+    # How the keys begin of events that one wait takes alone; all others go to each wait that is open.
+    consume: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InboundEndpointRecord(InboundEndpointTerms):
     name: str
     version: int
@@ -92,6 +98,7 @@ def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) 
         "message_id": new.message_id,
         "trace_id": new.trace_id,
         "responsible": _keep(connection, tenant_id, new.responsible),
+        "is_consumed": new.is_consumed,
         "kept_days": KEPT_DAYS,
     }
     return _find(connection, EventRecord, _SQL.insert_event, values)
@@ -191,7 +198,7 @@ def _keep(connection: Connection, tenant_id: UUID, persons: ResponsiblePersons) 
 
 
 def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
-    return {**asdict(terms), "secrets": list(terms.secrets)}
+    return {**asdict(terms), "secrets": list(terms.secrets), "consume": list(terms.consume)}
 
 
 def _find(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> _Row | None:

@@ -1,9 +1,9 @@
 -- name: insert_event
 -- Write an event from outside. Without a row its message was known.
 INSERT INTO workflow_inbound_events (tenant_id, id, event_key, payload, source, message_id, trace_id, responsible,
-                                     received_at, expires_at)
-VALUES (%(tenant_id)s, %(id)s, %(key)s, %(payload)s, %(source)s, %(message_id)s, %(trace_id)s, %(responsible)s, now(),
-        now() + make_interval(days => %(kept_days)s))
+                                     is_consumed, received_at, expires_at)
+VALUES (%(tenant_id)s, %(id)s, %(key)s, %(payload)s, %(source)s, %(message_id)s, %(trace_id)s, %(responsible)s,
+        %(is_consumed)s, now(), now() + make_interval(days => %(kept_days)s))
 ON CONFLICT (tenant_id, source, message_id) DO NOTHING
 RETURNING id, event_key AS key, source, message_id, received_at, expires_at
 
@@ -40,7 +40,7 @@ LIMIT %(limit)s
 -- Find an endpoint that takes events, and the moment, since a signature holds for some minutes. Where there is none
 -- the moment comes alone.
 SELECT extract(epoch FROM now())::bigint AS now_seconds, e.key_prefix, e.key_pointer,
-       coalesce(e.secrets, '{}') AS secrets,
+       coalesce(e.secrets, '{}') AS secrets, coalesce(e.consume, '{}') AS consume,
        coalesce((SELECT s.persons FROM responsible_sets s
                  WHERE s.tenant_id = e.tenant_id AND s.hash = e.responsible), '{}') AS persons
 FROM (VALUES (1)) AS always
@@ -49,13 +49,13 @@ LEFT JOIN (inbound_endpoints e JOIN tenants t ON t.tenant_id = e.tenant_id AND t
 
 -- name: find_endpoint
 -- Find an inbound endpoint.
-SELECT name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
+SELECT name, key_prefix, key_pointer, secrets, status, consume, version, created_by, created_at, updated_at
 FROM inbound_endpoints
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s
 
 -- name: list_endpoints
 -- List the inbound endpoints of a tenant by name.
-SELECT name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
+SELECT name, key_prefix, key_pointer, secrets, status, consume, version, created_by, created_at, updated_at
 FROM inbound_endpoints
 WHERE tenant_id = %(tenant_id)s AND name > %(after)s
 ORDER BY name
@@ -69,17 +69,17 @@ WHERE e.tenant_id = %(tenant_id)s AND e.name = %(name)s
 
 -- name: insert_endpoint
 -- Write an inbound endpoint. Without a row the name is taken.
-INSERT INTO inbound_endpoints (tenant_id, name, key_prefix, key_pointer, secrets, status, responsible, created_by,
-                               created_at, updated_at)
-VALUES (%(tenant_id)s, %(name)s, %(key_prefix)s, %(key_pointer)s, %(secrets)s, %(status)s, %(responsible)s,
+INSERT INTO inbound_endpoints (tenant_id, name, key_prefix, key_pointer, secrets, status, consume, responsible,
+                               created_by, created_at, updated_at)
+VALUES (%(tenant_id)s, %(name)s, %(key_prefix)s, %(key_pointer)s, %(secrets)s, %(status)s, %(consume)s, %(responsible)s,
         %(actor_id)s, %(now)s, %(now)s)
 ON CONFLICT (tenant_id, name) DO NOTHING
-RETURNING name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
+RETURNING name, key_prefix, key_pointer, secrets, status, consume, version, created_by, created_at, updated_at
 
 -- name: replace_endpoint
 -- Replace an inbound endpoint at the version that the caller saw.
 UPDATE inbound_endpoints
 SET key_prefix = %(key_prefix)s, key_pointer = %(key_pointer)s, secrets = %(secrets)s, status = %(status)s,
-    responsible = %(responsible)s, version = version + 1, updated_at = %(now)s
+    consume = %(consume)s, responsible = %(responsible)s, version = version + 1, updated_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s
-RETURNING name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
+RETURNING name, key_prefix, key_pointer, secrets, status, consume, version, created_by, created_at, updated_at

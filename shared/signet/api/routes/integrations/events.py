@@ -1,6 +1,6 @@
 """Routes of inbound events: sent with a token, or signed by a sender that the tenant knows."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
@@ -37,6 +37,10 @@ class EventRequest(Strict):
         ),
     ] = None
     payload: Annotated[Any, Field(description=f"JSON of up to {MAX_PAYLOAD_BYTES} bytes.")] = None
+    delivery: Annotated[
+        Literal["broadcast", "consume"],
+        Field(description="To each workflow that waits for the key, or to the one that has waited longest."),
+    ] = "broadcast"
 
 
 def add_event_routes(routes: Routes) -> None:
@@ -44,8 +48,11 @@ def add_event_routes(routes: Routes) -> None:
         "/v1/events", "Send an event", TakenEvent, status=202, large_bodies_want="inbound_event:send"
     )
     def send_event(call: Call, new: Annotated[EventRequest, Body()]) -> HttpAnswer:
-        """Send an event, which is kept for seven days for the first workflow that waits for its key."""
-        event = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
+        """Send an event to the workflows that wait for its key; else it is kept seven days for the first."""
+        is_consumed = new.delivery == "consume"
+        event = call.use.inbound_events.send(
+            call.caller, new.key, new.id, new.payload, is_consumed=is_consumed
+        )
         return HttpAnswer(event, 202, location=f"/v1/events/{event.id}")
 
     @routes.post(
