@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, LiteralString
+from typing import Any
 
 import pytest
 

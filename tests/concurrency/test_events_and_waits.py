@@ -1,0 +1,100 @@
+"""An event and the wait for it come at the same time, in two transactions: neither misses the other."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.engine.execution.wave import _Wave
+from signet.engine.integrations import event_door
+from tests.support.database.transaction_steps import Second
+from tests.support.operated_instances import check
+from tests.support.sent_events import send, wait_in, waiting
+from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        yield made
+
+
+def come_to_wait(stage: WorkflowStage, number: str) -> Made:
+    """Return a document whose next wave comes to its wait."""
+    document = stage.create(stage.publish(CONTRACT, approval=waiting()), number=number)
+    stage.ask(document.id, "submit")
+    return document
+
+
+def test_an_event_waits_for_the_wave_that_begins_its_wait(
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document, sent = come_to_wait(stage, "R-1"), list[Second]()
+    end = _Wave.end
+
+    def end_late(wave: _Wave) -> None:
+        waits = stage.standing.rows("SELECT FROM workflow_event_waits")
+        assert waits == [], "nobody sees what has not committed"
+        if not sent and wave._contexts[document.instance_id].waits:
+            sent.append(Second(lambda: [send(stage, "paid:R-1")]))
+            stage.standing.wait_until_blocked()
+        end(wave)
+
+    monkeypatch.setattr(_Wave, "end", end_late)
+    stage.drain()
+    monkeypatch.undo()
+    (second,) = sent
+    second.result()
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    check(stage, document)
+
+
+def test_a_wait_waits_for_the_event_that_comes_before_it(
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document, waves = come_to_wait(stage, "R-2"), list[Second]()
+    offer = event_door.offer_event
+
+    def offer_late(*given: Any, **named: Any) -> Any:
+        offered = offer(*given, **named)
+        assert offered == [], "the wave has not begun"
+        waves.append(Second(lambda: [stage.drain()]))
+        stage.standing.wait_until_blocked()
+        return offered
+
+    monkeypatch.setattr(event_door, "offer_event", offer_late)
+    send(stage, "paid:R-2")
+    monkeypatch.undo()
+    (wave,) = waves
+    wave.result()
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    check(stage, document)
+
+
+def test_the_end_of_a_wait_hands_on_what_comes_meanwhile(
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The older wait ends while an event for one comes: the younger has it."""
+    older, younger = (wait_in(stage, "R-3", waiting()) for _ in range(2))
+    offer, acts = event_door.offer_event, list[Second]()
+
+    def end_older() -> list[Any]:
+        stage.ask(older.id, "cancel")
+        return [stage.drain()]
+
+    def offer_late(*given: Any, **named: Any) -> Any:
+        offered = offer(*given, **named)
+        acts.append(Second(end_older))
+        stage.standing.wait_until_blocked()
+        return offered
+
+    monkeypatch.setattr(event_door, "offer_event", offer_late)
+    send(stage, "paid:R-3", is_consumed=True)
+    monkeypatch.undo()
+    (act,) = acts
+    act.result()
+    stage.drain()
+    assert [stage.status_of(made.id) for made in (older, younger)] == ["cancelled", "active"]
+    check(stage, younger)
