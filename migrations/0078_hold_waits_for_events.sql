@@ -30,11 +30,16 @@ CREATE TABLE workflow_event_offers (
     status        text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'taken', 'unfit', 'ended')),
     reason        text CHECK (char_length(reason) <= 2000),
     decided_at    timestamptz,
+    -- The persons who have offered it again: they stand behind it, too.
+    responsible   bytea,
     PRIMARY KEY (tenant_id, event_id, step_id),
     FOREIGN KEY (tenant_id, event_id) REFERENCES workflow_inbound_events ON DELETE CASCADE,
     CHECK ((status = 'open') = (decided_at IS NULL))
 );
 CREATE INDEX workflow_event_offers_open ON workflow_event_offers (tenant_id, step_id) WHERE status = 'open';
+-- Who offers an event again opens what was decided; what is taken stays so.
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON workflow_event_offers
+    FOR EACH ROW EXECUTE FUNCTION restrict_status_regression('open>taken,unfit,ended;unfit>open;ended>open');
 
 -- Whether the oldest wait that fits takes it alone, and when a wait has taken it first.
 ALTER TABLE workflow_inbound_events
@@ -49,8 +54,9 @@ GRANT SELECT ON workflow_event_waits, workflow_event_offers TO signet_api, signe
 GRANT INSERT ON workflow_event_waits TO signet_worker;
 GRANT INSERT ON workflow_event_offers TO signet_api, signet_worker;
 GRANT UPDATE (status, reason, decided_at) ON workflow_event_offers TO signet_worker;
-GRANT SELECT, UPDATE (taken_at) ON workflow_inbound_events TO signet_worker;
-GRANT UPDATE (expires_at, taken_at) ON workflow_inbound_events TO signet_api;
+GRANT UPDATE (is_alone, status, reason, decided_at, responsible) ON workflow_event_offers TO signet_api;
+GRANT UPDATE (taken_at) ON workflow_inbound_events TO signet_worker;
+GRANT UPDATE (expires_at) ON workflow_inbound_events TO signet_api;
 GRANT UPDATE (consume) ON inbound_endpoints TO signet_api;
 CALL distribute_tenant_tables('workflow_event_waits', 'workflow_event_offers');
 
@@ -174,8 +180,8 @@ DROP TRIGGER end_event_wait ON workflow_step_executions;
 DROP FUNCTION end_event_wait();
 DROP FUNCTION lock_event_keys(text[]);
 REVOKE UPDATE (consume) ON inbound_endpoints FROM signet_api;
-REVOKE UPDATE (expires_at, taken_at) ON workflow_inbound_events FROM signet_api;
-REVOKE SELECT, UPDATE (taken_at) ON workflow_inbound_events FROM signet_worker;
+REVOKE UPDATE (expires_at) ON workflow_inbound_events FROM signet_api;
+REVOKE UPDATE (taken_at) ON workflow_inbound_events FROM signet_worker;
 ALTER TABLE inbound_endpoints DROP COLUMN consume;
 ALTER TABLE workflow_inbound_events DROP COLUMN is_consumed, DROP COLUMN taken_at;
 DROP TABLE workflow_event_offers, workflow_event_waits;

@@ -4192,6 +4192,7 @@ CREATE TABLE public.workflow_event_offers (
     status text DEFAULT 'open'::text NOT NULL,
     reason text,
     decided_at timestamp with time zone,
+    responsible bytea,
     CONSTRAINT workflow_event_offers_check CHECK (((status = 'open'::text) = (decided_at IS NULL))),
     CONSTRAINT workflow_event_offers_reason_check CHECK ((char_length(reason) <= 2000)),
     CONSTRAINT workflow_event_offers_status_check CHECK ((status = ANY (ARRAY['open'::text, 'taken'::text, 'unfit'::text, 'ended'::text])))
@@ -5180,6 +5181,8 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.control_change
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>performed,refused,superseded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_definitions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_event_offers FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>taken,unfit,ended;unfit>open;ended>open');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW WHEN (((new.status <> old.status) AND ((old.status <> 'pending'::text) OR (new.status <> 'processing'::text)) AND ((old.status <> 'processing'::text) OR (new.status <> 'completed'::text)))) EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending,discarded');
 
@@ -6890,11 +6893,21 @@ GRANT SELECT,INSERT ON TABLE public.workflow_event_offers TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_event_offers TO signet_worker;
 
+GRANT UPDATE(is_alone) ON TABLE public.workflow_event_offers TO signet_api;
+
 GRANT UPDATE(status) ON TABLE public.workflow_event_offers TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_event_offers TO signet_api;
 
 GRANT UPDATE(reason) ON TABLE public.workflow_event_offers TO signet_worker;
 
+GRANT UPDATE(reason) ON TABLE public.workflow_event_offers TO signet_api;
+
 GRANT UPDATE(decided_at) ON TABLE public.workflow_event_offers TO signet_worker;
+
+GRANT UPDATE(decided_at) ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT UPDATE(responsible) ON TABLE public.workflow_event_offers TO signet_api;
 
 GRANT SELECT ON TABLE public.workflow_event_waits TO signet_api;
 
@@ -6911,8 +6924,6 @@ GRANT SELECT(expires_at) ON TABLE public.workflow_inbound_events TO signet_dispa
 GRANT UPDATE(expires_at) ON TABLE public.workflow_inbound_events TO signet_api;
 
 GRANT UPDATE(taken_at) ON TABLE public.workflow_inbound_events TO signet_worker;
-
-GRANT UPDATE(taken_at) ON TABLE public.workflow_inbound_events TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
 

@@ -1,7 +1,7 @@
 """An event and the wait for it come at the same time, in two transactions: neither misses the other."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 
@@ -11,6 +11,8 @@ from tests.support.database.transaction_steps import Second
 from tests.support.operated_instances import check
 from tests.support.sent_events import send, wait_in, waiting
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
+
+WAITS: LiteralString = "SELECT FROM workflow_event_waits WHERE instance_id = %s"
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def test_an_event_waits_for_the_wave_that_begins_its_wait(
     end = _Wave.end
 
     def end_late(wave: _Wave) -> None:
-        waits = stage.standing.rows("SELECT FROM workflow_event_waits")
+        waits = stage.standing.rows(WAITS, document.instance_id)
         assert waits == [], "nobody sees what has not committed"
         if not sent and wave._contexts[document.instance_id].waits:
             sent.append(Second(lambda: [send(stage, "paid:R-1")]))

@@ -1,6 +1,7 @@
 """The door for events from outside: each message once, and none that no open wait can use.
 
-An event locks its key before it looks for waits, as a wait does before it looks for events: none misses the other.
+An event locks its key before it looks for waits, as a wait does before it looks for events: none misses the
+other.
 """
 
 from uuid import UUID
@@ -11,7 +12,7 @@ from signet.store.database import Connection
 from signet.store.instances.event_waits import make_arrival
 from signet.store.integrations.event_offers import list_schemas, lock_key, offer_event
 from signet.store.integrations.inbound_events import (
-    EventRecord,
+    EventKey,
     InboundEventRow,
     find_event_of_message,
     insert_event,
@@ -24,8 +25,8 @@ MAX_WAITS = 1_000
 MAX_SCHEMAS = 20
 
 
-def take_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> tuple[EventRecord, bool]:
-    """Take an event, and wake the instances that wait for it. Return it, and whether its message was known."""
+def take_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> tuple[EventKey, bool]:
+    """Take an event, and wake the instances that wait for it. Return whether its message was known, too."""
     lock_key(connection, new.key)
     inserted = insert_event(connection, tenant_id, new)
     if inserted is None:
@@ -38,7 +39,7 @@ def take_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) ->
 
 
 def offer_to_waits(
-    connection: Connection, tenant_id: UUID, event: EventRecord, *, is_alone: bool, trace_id: str | None
+    connection: Connection, tenant_id: UUID, event: EventKey, *, is_alone: bool, trace_id: str | None
 ) -> None:
     """Offer an event to each open wait of its key. One that is taken alone wakes the oldest first."""
     offered = offer_event(connection, tenant_id, event.id, event.key, is_alone=is_alone, at_most=MAX_WAITS)
@@ -46,7 +47,7 @@ def offer_to_waits(
         raise Rejected(
             "EVENT_WAITS_TOO_MANY",
             f"more than {MAX_WAITS} workflows wait for the key '{event.key}'",
-            remedy="Have workflows wait for keys of their own, such as one with the number of their document.",
+            remedy="Have each workflow wait for a key of its own, such as one with a number.",
         )
     woken = offered[:1] if is_alone else list(dict.fromkeys(offered))
     rows = [make_arrival(instance_id, event.id, trace_id) for instance_id in woken]

@@ -30,7 +30,7 @@ from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.quotas import require_share
-from signet.engine.access.read import LAST, ReadTransaction, bound_page, reading
+from signet.engine.access.read import ReadTransaction, bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
@@ -41,13 +41,11 @@ from signet.outbound.secrets import ReadSecret
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.integrations import inbound_events as store
-from signet.store.integrations.inbound_events import EventRecord as EventRecord
-from signet.store.integrations.inbound_events import FullEventRecord as FullEventRecord
 from signet.store.integrations.inbound_events import InboundEndpointRecord as InboundEndpointRecord
 from signet.store.integrations.inbound_events import InboundEndpointTerms as InboundEndpointTerms
 from signet.store.integrations.inbound_events import InboundEventRow
 
-SEND, READ = "inbound_event:send", "inbound_event:read"
+SEND = "inbound_event:send"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
 SUBJECT: ControlKind = "inbound_endpoint"
 _LOG = logging.getLogger("signet.inbound")
@@ -154,30 +152,6 @@ class InboundEvents:
             except Rejected:
                 _LOG.error("tenant %s, inbound endpoint %s: no secret %s", tenant_id, endpoint, name)
         return secrets
-
-    def list_newest(
-        self, principal: Principal, *, key: str | None, before: UUID | None, limit: int
-    ) -> Sequence[EventRecord]:
-        """List events without their payloads, each of which may be as large as an answer."""
-        if key is not None:
-            _raise(check_key(key))
-        with reading(self._database, principal) as read:
-            read.require(READ)
-            return store.list_events(
-                read.connection,
-                principal.tenant_id,
-                key=key,
-                before=before or LAST,
-                limit=bound_page(limit),
-            )
-
-    def read(self, principal: Principal, event_id: UUID) -> FullEventRecord:
-        with reading(self._database, principal) as read:
-            read.require(READ)
-            event = store.find_event(read.connection, principal.tenant_id, event_id)
-        if event is None:
-            raise Rejected("EVENT_NOT_FOUND", f"there is no event {event_id}")
-        return event
 
     def list_endpoints(
         self, principal: Principal, *, after: str, limit: int

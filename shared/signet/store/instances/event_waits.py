@@ -35,7 +35,8 @@ class OfferedEvent:
     taken_at: datetime | None
     is_alone: bool
     waiting_since: datetime
-    persons: Sequence[str] | None
+    # Who stands behind it: its sender, and who has offered it again.
+    persons: Sequence[str]
 
 
 def make_arrival(instance_id: UUID, event_id: UUID, trace_id: str | None) -> dict[str, Any]:

@@ -27,8 +27,8 @@ RETURNING instance_id
 -- name: lock_offers
 -- Lock the events that a wait is offered, the oldest first: who decides about one at the same time comes after.
 SELECT e.id, e.event_key AS key, e.payload, e.source, e.received_at, e.taken_at, o.is_alone, o.waiting_since,
-       (SELECT s.persons FROM responsible_sets s
-        WHERE s.tenant_id = e.tenant_id AND s.hash = e.responsible) AS persons
+       ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
+             WHERE s.tenant_id = e.tenant_id AND s.hash IN (e.responsible, o.responsible)) AS persons
 FROM workflow_event_offers o
 JOIN workflow_inbound_events e ON e.tenant_id = o.tenant_id AND e.id = o.event_id
 WHERE o.tenant_id = %(tenant_id)s AND o.step_id = %(step_id)s AND o.status = 'open'

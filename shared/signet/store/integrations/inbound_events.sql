@@ -5,35 +5,62 @@ INSERT INTO workflow_inbound_events (tenant_id, id, event_key, payload, source, 
 VALUES (%(tenant_id)s, %(id)s, %(key)s, %(payload)s, %(source)s, %(message_id)s, %(trace_id)s, %(responsible)s,
         %(is_consumed)s, now(), now() + make_interval(days => %(kept_days)s))
 ON CONFLICT (tenant_id, source, message_id) DO NOTHING
-RETURNING id, event_key AS key, source, message_id, received_at, expires_at
+RETURNING id, event_key AS key
 
 -- name: find_event_of_message
 -- Find the event that a message has become.
-SELECT id, event_key AS key, source, message_id, received_at, expires_at
+SELECT id, event_key AS key
 FROM workflow_inbound_events
 WHERE tenant_id = %(tenant_id)s AND source = %(source)s AND message_id = %(message_id)s
 
 -- name: find_event
 -- Find an event with its payload, and the persons behind it. An event of an older release has none on record.
-SELECT e.id, e.event_key AS key, e.source, e.message_id, e.received_at, e.expires_at, e.payload, e.trace_id,
+SELECT e.id, e.event_key AS key, e.source, e.message_id, e.received_at, e.expires_at,
+       CASE WHEN e.taken_at IS NOT NULL THEN 'taken'
+            WHEN e.expires_at <= now() THEN 'expired'
+            ELSE coalesce((SELECT o.status FROM workflow_event_offers o
+                           WHERE o.tenant_id = e.tenant_id AND o.event_id = e.id AND o.status IN ('open', 'unfit')
+                           ORDER BY o.status LIMIT 1), 'kept') END AS state,
+       (SELECT o.reason FROM workflow_event_offers o
+        WHERE o.tenant_id = e.tenant_id AND o.event_id = e.id AND e.taken_at IS NULL AND o.reason IS NOT NULL
+        ORDER BY o.decided_at DESC LIMIT 1) AS reason,
+       e.payload, e.trace_id,
        (SELECT s.persons FROM responsible_sets s WHERE s.tenant_id = e.tenant_id AND s.hash = e.responsible) AS responsible
 FROM workflow_inbound_events e
 WHERE e.tenant_id = %(tenant_id)s AND e.id = %(id)s
 
 -- name: list_events
 -- List events, the newest first, without their payload.
-SELECT id, event_key AS key, source, message_id, received_at, expires_at
-FROM workflow_inbound_events
-WHERE tenant_id = %(tenant_id)s AND id < %(before)s
-ORDER BY id DESC
+SELECT e.id, e.event_key AS key, e.source, e.message_id, e.received_at, e.expires_at,
+       CASE WHEN e.taken_at IS NOT NULL THEN 'taken'
+            WHEN e.expires_at <= now() THEN 'expired'
+            ELSE coalesce((SELECT o.status FROM workflow_event_offers o
+                           WHERE o.tenant_id = e.tenant_id AND o.event_id = e.id AND o.status IN ('open', 'unfit')
+                           ORDER BY o.status LIMIT 1), 'kept') END AS state,
+       (SELECT o.reason FROM workflow_event_offers o
+        WHERE o.tenant_id = e.tenant_id AND o.event_id = e.id AND e.taken_at IS NULL AND o.reason IS NOT NULL
+        ORDER BY o.decided_at DESC LIMIT 1) AS reason
+FROM workflow_inbound_events e
+WHERE e.tenant_id = %(tenant_id)s AND e.id < %(before)s
+  AND (NOT %(is_unmatched)s OR e.taken_at IS NULL)
+ORDER BY e.id DESC
 LIMIT %(limit)s
 
 -- name: list_events_of_key
 -- List the events of one key, the newest first: the key has an index of its own.
-SELECT id, event_key AS key, source, message_id, received_at, expires_at
-FROM workflow_inbound_events
-WHERE tenant_id = %(tenant_id)s AND event_key = %(key)s AND id < %(before)s
-ORDER BY id DESC
+SELECT e.id, e.event_key AS key, e.source, e.message_id, e.received_at, e.expires_at,
+       CASE WHEN e.taken_at IS NOT NULL THEN 'taken'
+            WHEN e.expires_at <= now() THEN 'expired'
+            ELSE coalesce((SELECT o.status FROM workflow_event_offers o
+                           WHERE o.tenant_id = e.tenant_id AND o.event_id = e.id AND o.status IN ('open', 'unfit')
+                           ORDER BY o.status LIMIT 1), 'kept') END AS state,
+       (SELECT o.reason FROM workflow_event_offers o
+        WHERE o.tenant_id = e.tenant_id AND o.event_id = e.id AND e.taken_at IS NULL AND o.reason IS NOT NULL
+        ORDER BY o.decided_at DESC LIMIT 1) AS reason
+FROM workflow_inbound_events e
+WHERE e.tenant_id = %(tenant_id)s AND e.event_key = %(key)s AND e.id < %(before)s
+  AND (NOT %(is_unmatched)s OR e.taken_at IS NULL)
+ORDER BY e.id DESC
 LIMIT %(limit)s
 
 -- name: find_open_endpoint

@@ -38,13 +38,11 @@ class InboundEndpointContent(Strict):
         ),
     ]
     status: Literal["active", "disabled"] = "active"
-    consume: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=MAX_PREFIX_CHARACTERS)]],
-        Field(
-            max_length=MAX_CONSUMED,
-            description="How keys begin whose event goes to the workflow alone that has waited longest.",
-        ),
-    ] = []
+    consume: list[Annotated[str, Field(min_length=1, max_length=MAX_PREFIX_CHARACTERS)]] = Field(
+        default_factory=list,
+        max_length=MAX_CONSUMED,
+        description="How keys begin whose event goes to the workflow alone that has waited longest.",
+    )
 
     def to_terms(self) -> InboundEndpointTerms:
         return InboundEndpointTerms(

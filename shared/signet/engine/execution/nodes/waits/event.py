@@ -97,7 +97,7 @@ def _try_event(
         return Blocked(erased)
     if context.document is not None:
         try:
-            context.documents.widen_editors(context.document.id, frozenset(event.persons or ()))
+            context.documents.widen_editors(context.document.id, frozenset(event.persons))
         except Rejected as full:
             return Blocked(f"{full.code}: {full.message}")
     _decide(context, step, event, "taken", None)
