@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any, LiteralString
 
 from signet.engine.integrations.inbound_events import InboundEvents, TakenEvent
-from tests.support.operated_instances import submitted
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
 KEY = "paid:{entity.number}"
@@ -68,6 +67,3 @@ def pass_time(stage: WorkflowStage, document: Made, time: timedelta) -> None:
     for statement in MOMENTS:
         stage.standing.run_unguarded(statement, time, document.instance_id)
     stage.drain()
-
-
-__all__ = ["EDITABLE", "KEY", "pass_time", "send", "steps", "submitted", "wait_in", "waiting"]

@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
+from signet.engine.cache import CompiledCache
 from signet.engine.instances.incidents import IncidentFilter, list_open
+from signet.engine.instances.moves import InstanceMoves
+from signet.engine.integrations.inbound_events import InboundEvents
+from signet.engine.integrations.kept_events import KeptEvents
+from tests.support.company import make_company
+from tests.support.moved_instances import NOTE, move, pin_of
+from tests.support.moved_instances import codes as codes_of_move
 from tests.support.operated_instances import check, operating_on, version
-from tests.support.sent_events import EDITABLE, pass_time, send, steps, wait_in, waiting
+from tests.support.sent_events import EDITABLE, MOMENTS, pass_time, send, steps, wait_in, waiting
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
 SCHEMA = {
@@ -35,6 +42,13 @@ def offers(stage: WorkflowStage, event_id: Any) -> list[tuple[Any, ...]]:
 def codes(stage: WorkflowStage, document: Made) -> list[str]:
     wanted = IncidentFilter(instance_id=document.instance_id)
     return [row.code for row in list_open(stage.standing.company.database, stage.tenant_id, wanted, limit=9)]
+
+
+def set_limit(stage: WorkflowStage, limit: int) -> None:
+    own = "jsonb_build_object('custom', jsonb_build_object('limit', jsonb_build_object("
+    typed = "'type', 'int', 'value', %s::int)))"
+    statement: Any = f"UPDATE tenants SET settings = settings || {own}{typed} WHERE tenant_id = %s"
+    stage.standing.run(statement, limit, stage.tenant_id)
 
 
 def open_waits(stage: WorkflowStage, document: Made) -> int:
@@ -123,9 +137,11 @@ def test_the_oldest_wait_that_fits_consumes_an_event_alone(stage: WorkflowStage)
     statuses = [stage.status_of(made.id) for made in (unfit, oldest, younger)]
     assert statuses == ["submitted", "active", "submitted"]
     assert offers(stage, event.id)[:2] == ["unfit", "taken"]
-    send(stage, "paid:D-1", {"amount": 6}, is_consumed=True)
+    following = send(stage, "paid:D-1", {"amount": 6}, is_consumed=True)
     stage.drain()
     assert stage.status_of(younger.id) == "active"
+    ((_, _, output, _),) = steps(stage, younger)
+    assert output["evidence"]["event_id"] == str(following.id)
 
 
 def test_what_a_wait_leaves_goes_to_the_next(stage: WorkflowStage) -> None:
@@ -165,6 +181,17 @@ def test_after_its_time_the_wait_ends_and_a_late_event_does_nothing(stage: Workf
     stage.drain()
     assert (stage.status_of(document.id), offers(stage, late.id)) == ("submitted", [])
     check(stage, document)
+
+
+def test_what_came_too_late_loses_to_the_end_of_the_wait(stage: WorkflowStage) -> None:
+    """Nobody has looked since: the event is there, and the wait was over before it came."""
+    document = wait_in(stage, "F-3", waiting(timeout="P1D"))
+    for statement in MOMENTS:
+        stage.standing.run_unguarded(statement, timedelta(hours=25), document.instance_id)
+    late = send(stage, "paid:F-3")
+    stage.drain()
+    ((_, _, output, _),) = steps(stage, document)
+    assert (output["outcome"], offers(stage, late.id)) == ("timeout", ["ended"])
 
 
 def test_what_came_in_time_counts_though_it_is_looked_at_later(stage: WorkflowStage) -> None:
@@ -219,6 +246,41 @@ def test_a_kept_payload_is_checked_by_the_wait(stage: WorkflowStage) -> None:
     assert (stage.status_of(document.id), offers(stage, event.id)) == ("submitted", ["unfit"])
 
 
+def test_what_did_not_fit_is_offered_again(stage: WorkflowStage) -> None:
+    slot = waiting(condition="event.amount <= org.limit", save_as="paid")
+    set_limit(stage, 1)
+    document = wait_in(stage, "M-1", slot)
+    event = send(stage, "paid:M-1", {"amount": 5})
+    stage.drain()
+    kept, olga = KeptEvents(stage.standing.company.database), stage.standing.company.caller("olga")
+    (offer,) = kept.list_offers(olga.principal, event.id)
+    assert (offer.status, offer.node_id) == ("unfit", "usr:approval:wait")
+    assert "org.limit" in str(kept.read(olga.principal, event.id).reason)
+    set_limit(stage, 9)
+    stage.drain()
+    assert stage.status_of(document.id) == "submitted", "nobody has offered it again"
+    assert kept.replay(olga, event.id, "the limit is another").offered == 1
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    found = kept.read(olga.principal, event.id)
+    assert (found.state, found.reason) == ("taken", None)
+    check(stage, document)
+
+
+def test_what_was_left_by_a_wait_is_offered_to_another_by_a_replay(stage: WorkflowStage) -> None:
+    """An event that came too late for one document is kept, and its state says why it was not taken."""
+    document = wait_in(stage, "M-2", waiting(timeout="P1D"))
+    instances, olga = operating_on(stage)
+    instances.pause(olga, document.instance_id, version(stage, document), "the auditors are here")
+    event = send(stage, "paid:M-2")
+    instances.cancel(olga, document.instance_id, version(stage, document), "not needed", then="leave")
+    kept = KeptEvents(stage.standing.company.database)
+    found = kept.read(olga.principal, event.id)
+    assert (found.state, found.reason) == ("kept", "the wait had ended: cancelled")
+    next_one = wait_in(stage, "M-2", waiting())
+    assert stage.status_of(next_one.id) == "active"
+
+
 @pytest.mark.parametrize("number", [None, ""])
 def test_a_key_with_a_hole_is_held(stage: WorkflowStage, number: str | None) -> None:
     document = stage.create(stage.publish(EDITABLE, approval=waiting()), number=number)
@@ -264,6 +326,36 @@ def test_a_document_that_is_cancelled_or_deleted_waits_no_more(
     event = send(stage, f"paid:K-{act}")
     assert offers(stage, event.id) == []
     check(stage, document)
+
+
+def test_a_moved_instance_waits_on_where_its_terms_are_the_same(stage: WorkflowStage) -> None:
+    entity_type = stage.publish(approval=waiting())
+    document = stage.create(entity_type, number="N-1")
+    stage.ask(document.id, "submit")
+    stage.drain()
+    newer = stage.publish_next(entity_type, approval=waiting(), checks={"nodes": [NOTE]})
+    other = stage.publish_next(entity_type, approval=waiting("other:{entity.number}"))
+    moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
+    assert codes_of_move(move(moves, stage, document, other)) == ["WAIT_CHANGED"]
+    move(moves, stage, document, newer)
+    stage.drain()
+    assert (pin_of(stage, document)[2], open_waits(stage, document)) == (newer, 1)
+    send(stage, "paid:N-1")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    check(stage, document)
+
+
+def test_an_event_of_another_tenant_ends_no_wait(stage: WorkflowStage) -> None:
+    document = wait_in(stage, "N-2", waiting())
+    other = make_company(stage.standing.company.database)
+    events = InboundEvents(other.database, lambda tenant_id, name: None)
+    sent = events.send(other.caller(), "paid:N-2", None, None)
+    stage.drain()
+    assert (stage.status_of(document.id), offers(stage, sent.id)) == ("submitted", [])
+    send(stage, "paid:N-2")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
 
 
 def test_an_operator_answers_for_the_event(stage: WorkflowStage) -> None:
