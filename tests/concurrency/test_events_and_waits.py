@@ -1,15 +1,17 @@
 """An event and the wait for it come at the same time, in two transactions: neither misses the other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Thread
 from typing import Any, LiteralString
 
 import pytest
 
 from signet.engine.execution.wave import _Wave
 from signet.engine.integrations import event_door
-from tests.support.database.transaction_steps import Second
+from signet.store.integrations.event_offers import offer_event
 from tests.support.operated_instances import check
 from tests.support.sent_events import send, wait_in, waiting
+from tests.support.shared_company import WAIT_SECONDS
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
 WAITS: LiteralString = "SELECT FROM workflow_event_waits WHERE instance_id = %s"
@@ -19,6 +21,17 @@ WAITS: LiteralString = "SELECT FROM workflow_event_waits WHERE instance_id = %s"
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
+
+
+def begin(act: Callable[[], object]) -> Thread:
+    thread = Thread(target=act, daemon=True)
+    thread.start()
+    return thread
+
+
+def join(thread: Thread) -> None:
+    thread.join(WAIT_SECONDS)
+    assert not thread.is_alive(), "it did not end"
 
 
 def come_to_wait(stage: WorkflowStage, number: str) -> Made:
@@ -31,14 +44,14 @@ def come_to_wait(stage: WorkflowStage, number: str) -> Made:
 def test_an_event_waits_for_the_wave_that_begins_its_wait(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document, sent = come_to_wait(stage, "R-1"), list[Second]()
+    document, sent = come_to_wait(stage, "R-1"), list[Thread]()
     end = _Wave.end
 
     def end_late(wave: _Wave) -> None:
         waits = stage.standing.rows(WAITS, document.instance_id)
         assert waits == [], "nobody sees what has not committed"
         if not sent and wave._contexts[document.instance_id].waits:
-            sent.append(Second(lambda: [send(stage, "paid:R-1")]))
+            sent.append(begin(lambda: send(stage, "paid:R-1")))
             stage.standing.wait_until_blocked()
         end(wave)
 
@@ -46,7 +59,7 @@ def test_an_event_waits_for_the_wave_that_begins_its_wait(
     stage.drain()
     monkeypatch.undo()
     (second,) = sent
-    second.result()
+    join(second)
     stage.drain()
     assert stage.status_of(document.id) == "active"
     check(stage, document)
@@ -55,13 +68,12 @@ def test_an_event_waits_for_the_wave_that_begins_its_wait(
 def test_a_wait_waits_for_the_event_that_comes_before_it(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document, waves = come_to_wait(stage, "R-2"), list[Second]()
-    offer = event_door.offer_event
+    document, waves = come_to_wait(stage, "R-2"), list[Thread]()
 
     def offer_late(*given: Any, **named: Any) -> Any:
-        offered = offer(*given, **named)
+        offered = offer_event(*given, **named)
         assert offered == [], "the wave has not begun"
-        waves.append(Second(lambda: [stage.drain()]))
+        waves.append(begin(stage.drain))
         stage.standing.wait_until_blocked()
         return offered
 
@@ -69,7 +81,7 @@ def test_a_wait_waits_for_the_event_that_comes_before_it(
     send(stage, "paid:R-2")
     monkeypatch.undo()
     (wave,) = waves
-    wave.result()
+    join(wave)
     stage.drain()
     assert stage.status_of(document.id) == "active"
     check(stage, document)
@@ -80,15 +92,15 @@ def test_the_end_of_a_wait_hands_on_what_comes_meanwhile(
 ) -> None:
     """The older wait ends while an event for one comes: the younger has it."""
     older, younger = (wait_in(stage, "R-3", waiting()) for _ in range(2))
-    offer, acts = event_door.offer_event, list[Second]()
+    acts = list[Thread]()
 
-    def end_older() -> list[Any]:
+    def end_older() -> None:
         stage.ask(older.id, "cancel")
-        return [stage.drain()]
+        stage.drain()
 
     def offer_late(*given: Any, **named: Any) -> Any:
-        offered = offer(*given, **named)
-        acts.append(Second(end_older))
+        offered = offer_event(*given, **named)
+        acts.append(begin(end_older))
         stage.standing.wait_until_blocked()
         return offered
 
@@ -96,7 +108,7 @@ def test_the_end_of_a_wait_hands_on_what_comes_meanwhile(
     send(stage, "paid:R-3", is_consumed=True)
     monkeypatch.undo()
     (act,) = acts
-    act.result()
+    join(act)
     stage.drain()
     assert [stage.status_of(made.id) for made in (older, younger)] == ["cancelled", "active"]
     check(stage, younger)

@@ -149,7 +149,7 @@ class UseCases:
     templates: "UseCase[Templates]" = UseCase("signet.engine.definitions.templates:Templates")
     inbound_events: "UseCase[InboundEvents]" = UseCase(
         "signet.engine.integrations.inbound_events:InboundEvents",
-        parts=["database", "_secrets", "limits"],
+        parts=["database", "_secrets", "limits", "telemetry"],
     )
 
     kept_events: "UseCase[KeptEvents]" = UseCase("signet.engine.integrations.kept_events:KeptEvents")

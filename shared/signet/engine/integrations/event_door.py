@@ -8,6 +8,7 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.integrations.payload_schema import find_payload_mistakes
+from signet.engine.telemetry import EventFate
 from signet.store.database import Connection
 from signet.store.instances.event_waits import make_arrival
 from signet.store.integrations.event_offers import list_schemas, lock_key, offer_event
@@ -25,22 +26,22 @@ MAX_WAITS = 1_000
 MAX_SCHEMAS = 20
 
 
-def take_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> tuple[EventKey, bool]:
-    """Take an event, and wake the instances that wait for it. Return whether its message was known, too."""
+def take_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> tuple[EventKey, EventFate]:
+    """Take an event, and wake the instances that wait for it. Return what it has found."""
     lock_key(connection, new.key)
     inserted = insert_event(connection, tenant_id, new)
     if inserted is None:
         known = find_event_of_message(connection, tenant_id, new.source, new.message_id)
         assert known is not None  # it was in the way, and no event is removed within a transaction
-        return known, True
+        return known, "known"
     _require_fit(connection, tenant_id, new)
-    offer_to_waits(connection, tenant_id, inserted, is_alone=new.is_consumed, trace_id=new.trace_id)
-    return inserted, False
+    is_offered = _offer(connection, tenant_id, inserted, is_alone=new.is_consumed, trace_id=new.trace_id)
+    return inserted, "offered" if is_offered else "unmatched"
 
 
-def offer_to_waits(
+def _offer(
     connection: Connection, tenant_id: UUID, event: EventKey, *, is_alone: bool, trace_id: str | None
-) -> None:
+) -> bool:
     """Offer an event to each open wait of its key. One that is taken alone wakes the oldest first."""
     offered = offer_event(connection, tenant_id, event.id, event.key, is_alone=is_alone, at_most=MAX_WAITS)
     if len(offered) > MAX_WAITS:
@@ -52,6 +53,7 @@ def offer_to_waits(
     woken = offered[:1] if is_alone else list(dict.fromkeys(offered))
     rows = [make_arrival(instance_id, event.id, trace_id) for instance_id in woken]
     insert_triggers(connection, tenant_id, rows)
+    return bool(rows)
 
 
 def _require_fit(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> None:

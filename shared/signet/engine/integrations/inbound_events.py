@@ -36,14 +36,15 @@ from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
 from signet.engine.integrations.event_door import take_event
 from signet.engine.integrations.secret_uses import require_free_secrets
+from signet.engine.telemetry import SILENT, EventFate, Telemetry
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.integrations import inbound_events as store
+from signet.store.integrations.inbound_events import EventKey, InboundEventRow
 from signet.store.integrations.inbound_events import InboundEndpointRecord as InboundEndpointRecord
 from signet.store.integrations.inbound_events import InboundEndpointTerms as InboundEndpointTerms
-from signet.store.integrations.inbound_events import InboundEventRow
 
 SEND = "inbound_event:send"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
@@ -74,11 +75,16 @@ class InboundEvents:
     """The events that come in from outside. One in each process."""
 
     def __init__(
-        self, database: Database, secrets: ReadSecret, limits: RequestLimits = DEFAULT_LIMITS
+        self,
+        database: Database,
+        secrets: ReadSecret,
+        limits: RequestLimits = DEFAULT_LIMITS,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._database = database
         self._secrets = secrets
         self._limits = limits
+        self._telemetry = telemetry
 
     def send(
         self, caller: Caller, key: str, message_id: str | None, payload: Any, *, is_consumed: bool = False
@@ -102,7 +108,8 @@ class InboundEvents:
         with reading(self._database, principal) as read:
             _require_key(read, key)
             _check_payload(payload)
-            return _take(read.connection, principal.tenant_id, new)
+            taken = take_event(read.connection, principal.tenant_id, new)
+        return self._report(*taken)
 
     def take_signed(self, tenant_id: UUID, endpoint: str, message: InboundMessage) -> TakenEvent:
         """Take an event of a signing sender.
@@ -138,7 +145,12 @@ class InboundEvents:
         with self._database.transaction(tenant_id) as connection:
             percent = self._limits.person_percent
             require_share(connection, tenant_id, bucket_of_person(QUOTAS[WRITES], source, percent))
-            return _take(connection, tenant_id, new)
+            taken = take_event(connection, tenant_id, new)
+        return self._report(*taken)
+
+    def _report(self, event: EventKey, fate: EventFate) -> TakenEvent:
+        self._telemetry.event_came(fate)
+        return TakenEvent(event.id, event.key, was_known=fate == "known")
 
     def _read_secrets(self, tenant_id: UUID, endpoint: str, names: Sequence[str]) -> list[bytes]:
         """Read the secrets that exist.
@@ -303,11 +315,6 @@ def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
         "status": terms.status,
         "consume": list(terms.consume),
     }
-
-
-def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
-    event, was_known = take_event(connection, tenant_id, new)
-    return TakenEvent(event.id, event.key, was_known)
 
 
 def _require_key(read: ReadTransaction, key: str) -> None:

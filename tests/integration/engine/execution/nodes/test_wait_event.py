@@ -12,6 +12,7 @@ from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.integrations.inbound_events import InboundEvents
 from signet.engine.integrations.kept_events import KeptEvents
+from signet.engine.telemetry import EventFate, Silent
 from tests.support.company import make_company
 from tests.support.moved_instances import NOTE, move, pin_of
 from tests.support.moved_instances import codes as codes_of_move
@@ -32,7 +33,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
         yield made
 
 
-def offers(stage: WorkflowStage, event_id: Any) -> list[tuple[Any, ...]]:
+def offers(stage: WorkflowStage, event_id: Any) -> list[str]:
     query: Any = (
         "SELECT status FROM workflow_event_offers WHERE event_id = %s ORDER BY waiting_since, step_id"
     )
@@ -89,6 +90,25 @@ def test_a_message_that_comes_twice_is_taken_once(stage: WorkflowStage) -> None:
     assert stage.status_of(later.id) == "submitted", "it was consumed"
 
 
+class Counted(Silent):
+    def __init__(self) -> None:
+        self.fates: list[EventFate] = []
+
+    def event_came(self, fate: EventFate) -> None:
+        self.fates.append(fate)
+
+
+def test_what_events_find_is_counted(stage: WorkflowStage) -> None:
+    company, counted = stage.standing.company, Counted()
+    events = InboundEvents(company.database, lambda tenant_id, name: None, telemetry=counted)
+    for message_id in ("o-1", "o-1", "o-2"):
+        events.send(company.caller(), "paid:O-1", message_id, None)
+    wait_in(stage, "O-2", waiting())
+    events.send(company.caller(), "paid:O-2", None, None)
+    stage.drain()
+    assert counted.fates == ["unmatched", "known", "unmatched", "offered"]
+
+
 def test_what_comes_before_its_wait_is_kept_for_the_first_that_fits(stage: WorkflowStage) -> None:
     send(stage, "paid:B-1", {"amount": 0})
     kept = send(stage, "paid:B-1", {"amount": 5})
@@ -105,10 +125,10 @@ def test_what_comes_before_its_wait_is_kept_for_the_first_that_fits(stage: Workf
 
 def test_what_has_expired_is_not_kept(stage: WorkflowStage) -> None:
     event = send(stage, "paid:B-2")
-    ago = "received_at - interval '8 days', expires_at = expires_at - interval '8 days'"
     stage.standing.run_unguarded(
-        f"UPDATE workflow_inbound_events SET received_at = {ago} WHERE id = %s",
-        event.id,  # type: ignore[arg-type]
+        "UPDATE workflow_inbound_events SET received_at = received_at - interval '8 days',"
+        " expires_at = expires_at - interval '8 days' WHERE id = %s",
+        event.id,
     )
     document = wait_in(stage, "B-2", waiting())
     assert stage.status_of(document.id) == "submitted"
@@ -233,7 +253,7 @@ def test_a_payload_that_no_open_wait_can_use_is_refused_at_the_door(stage: Workf
 
 
 def test_where_one_wait_can_use_it_the_others_wait_on(stage: WorkflowStage) -> None:
-    strict, easy = (wait_in(stage, "H-2", waiting(**config)) for config in ({"schema": SCHEMA}, {}))
+    strict, easy = wait_in(stage, "H-2", waiting(schema=SCHEMA)), wait_in(stage, "H-2", waiting())
     event = send(stage, "paid:H-2", "paid by hand")
     stage.drain()
     assert [stage.status_of(made.id) for made in (strict, easy)] == ["submitted", "active"]
