@@ -858,6 +858,52 @@ END;
 
 ALTER FUNCTION public.earlier_requesters(document uuid) OWNER TO signet_owner;
 
+CREATE FUNCTION public.end_event_wait() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    freed  uuid[];
+    next   record;
+    hex    text;
+    new_id uuid;
+BEGIN
+    PERFORM lock_event_keys(ARRAY(SELECT w.event_key FROM workflow_event_waits w
+                                  WHERE w.tenant_id = NEW.tenant_id AND w.step_id = NEW.id));
+    DELETE FROM workflow_event_waits w WHERE w.tenant_id = NEW.tenant_id AND w.step_id = NEW.id;
+    WITH ended AS (
+        UPDATE workflow_event_offers o
+        SET status = 'ended', reason = 'the wait had ended: ' || NEW.status, decided_at = now()
+        WHERE o.tenant_id = NEW.tenant_id AND o.step_id = NEW.id AND o.status = 'open'
+        RETURNING o.event_id, o.is_alone
+    )
+    SELECT array_agg(ended.event_id) INTO freed FROM ended WHERE ended.is_alone;
+    FOR next IN
+        SELECT DISTINCT first.instance_id
+        FROM unnest(freed) AS left_over (event_id)
+        JOIN workflow_inbound_events e
+             ON e.tenant_id = NEW.tenant_id AND e.id = left_over.event_id AND e.taken_at IS NULL
+        CROSS JOIN LATERAL (
+            SELECT o.instance_id FROM workflow_event_offers o
+            WHERE o.tenant_id = NEW.tenant_id AND o.event_id = e.id AND o.status = 'open'
+            ORDER BY o.waiting_since, o.step_id LIMIT 1
+        ) AS first
+    LOOP
+        hex := lpad(to_hex((extract(epoch FROM date_trunc('milliseconds', now())) * 1000)::bigint), 12, '0');
+        new_id := (left(hex, 8) || '-' || right(hex, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid;
+        INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
+        VALUES (NEW.tenant_id, next.instance_id, 'events', sha256(uuid_send(new_id)), now());
+        INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type,
+                                            payload_json, event_idempotency_key, due_at)
+        VALUES (NEW.tenant_id, date_trunc('milliseconds', now()), new_id, next.instance_id, 0, 'event_arrived',
+                jsonb_build_object('cause_id', new_id), sha256(uuid_send(new_id)), now());
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.end_event_wait() OWNER TO signet_owner;
+
 CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1796,6 +1842,24 @@ $$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.lock_event_keys(keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    hash bigint;
+BEGIN
+    FOR hash IN
+        SELECT DISTINCT hashtextextended('event key of ' || current_tenant_id() || ': ' || key, 0)
+        FROM unnest(keys) AS key ORDER BY 1
+    LOOP
+        PERFORM pg_advisory_xact_lock(hash);
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.lock_event_keys(keys text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((status = ANY (ARRAY['completed'::text, 'processing'::text])) OR (attempts > 0) OR (response IS NOT NULL) OR COALESCE(starts_with(error, 'LEASE_EXPIRED'::text), false));
@@ -2256,7 +2320,10 @@ BEGIN
     PERFORM require_bounds(interval '0', interval '0', at_most);
     WITH old AS MATERIALIZED (
         SELECT o.id FROM workflow_inbound_events o
-        WHERE o.tenant_id = current_tenant_id() AND o.expires_at < now()
+        WHERE o.tenant_id = current_tenant_id() AND o.expires_at < now() - interval '7 days'
+          AND NOT EXISTS (SELECT FROM workflow_event_offers f
+                          WHERE f.tenant_id = o.tenant_id AND f.event_id = o.id AND f.status = 'open'
+                            AND (o.taken_at IS NULL OR NOT f.is_alone))
         ORDER BY o.expires_at LIMIT at_most FOR UPDATE SKIP LOCKED
     )
     DELETE FROM workflow_inbound_events e USING old WHERE e.tenant_id = current_tenant_id() AND e.id = old.id;
@@ -3972,6 +4039,7 @@ CREATE TABLE public.inbound_endpoints (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     responsible bytea,
+    consume text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT inbound_endpoints_check CHECK (((key_prefix <> ''::text) OR (key_pointer IS NOT NULL))),
     CONSTRAINT inbound_endpoints_key_pointer_check CHECK ((char_length(key_pointer) <= 300)),
     CONSTRAINT inbound_endpoints_key_prefix_check CHECK ((char_length(key_prefix) <= 200)),
@@ -4350,6 +4418,40 @@ ALTER TABLE ONLY public.workflow_event_default FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_event_default OWNER TO signet_owner;
 
+CREATE TABLE public.workflow_event_offers (
+    tenant_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    step_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    waiting_since timestamp with time zone NOT NULL,
+    is_alone boolean NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL,
+    reason text,
+    decided_at timestamp with time zone,
+    responsible bytea,
+    CONSTRAINT workflow_event_offers_check CHECK (((status = 'open'::text) = (decided_at IS NULL))),
+    CONSTRAINT workflow_event_offers_reason_check CHECK ((char_length(reason) <= 2000)),
+    CONSTRAINT workflow_event_offers_status_check CHECK ((status = ANY (ARRAY['open'::text, 'taken'::text, 'unfit'::text, 'ended'::text])))
+);
+
+ALTER TABLE ONLY public.workflow_event_offers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event_offers OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_event_waits (
+    tenant_id uuid NOT NULL,
+    event_key text NOT NULL,
+    step_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    waiting_since timestamp with time zone NOT NULL,
+    payload_schema jsonb,
+    CONSTRAINT workflow_event_waits_event_key_check CHECK (((char_length(event_key) >= 1) AND (char_length(event_key) <= 500)))
+);
+
+ALTER TABLE ONLY public.workflow_event_waits FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event_waits OWNER TO signet_owner;
+
 CREATE TABLE public.workflow_events_outbox_default (
     tenant_id uuid CONSTRAINT workflow_events_outbox_tenant_id_not_null NOT NULL,
     created_at timestamp with time zone CONSTRAINT workflow_events_outbox_created_at_not_null NOT NULL,
@@ -4398,6 +4500,8 @@ CREATE TABLE public.workflow_inbound_events (
     received_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     responsible bytea,
+    is_consumed boolean DEFAULT false NOT NULL,
+    taken_at timestamp with time zone,
     CONSTRAINT workflow_inbound_events_check CHECK ((expires_at > received_at)),
     CONSTRAINT workflow_inbound_events_event_key_check CHECK (((char_length(event_key) >= 1) AND (char_length(event_key) <= 500))),
     CONSTRAINT workflow_inbound_events_message_id_check CHECK (((char_length(message_id) >= 1) AND (char_length(message_id) <= 200))),
@@ -4793,6 +4897,12 @@ ALTER TABLE ONLY public.workflow_event
 ALTER TABLE ONLY public.workflow_event_default
     ADD CONSTRAINT workflow_event_default_pkey PRIMARY KEY (tenant_id, created_at, id);
 
+ALTER TABLE ONLY public.workflow_event_offers
+    ADD CONSTRAINT workflow_event_offers_pkey PRIMARY KEY (tenant_id, event_id, step_id);
+
+ALTER TABLE ONLY public.workflow_event_waits
+    ADD CONSTRAINT workflow_event_waits_pkey PRIMARY KEY (tenant_id, event_key, step_id);
+
 ALTER TABLE ONLY public.workflow_events_outbox
     ADD CONSTRAINT workflow_events_outbox_pkey PRIMARY KEY (tenant_id, created_at, id);
 
@@ -4956,6 +5066,10 @@ CREATE INDEX workflow_event_by_subject ON ONLY public.workflow_event USING btree
 
 CREATE INDEX workflow_event_default_tenant_id_subject_id_created_at_id_idx ON public.workflow_event_default USING btree (tenant_id, subject_id, created_at, id);
 
+CREATE INDEX workflow_event_offers_open ON public.workflow_event_offers USING btree (tenant_id, step_id) WHERE (status = 'open'::text);
+
+CREATE INDEX workflow_event_waits_by_step ON public.workflow_event_waits USING btree (tenant_id, step_id);
+
 CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_outbox USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_events_outbox_by_time ON ONLY public.workflow_events_outbox USING btree ((
@@ -4995,6 +5109,8 @@ CREATE INDEX workflow_events_outbox_default_tenant_id_lease_until_idx ON public.
 CREATE INDEX workflow_inbound_events_by_expiry ON public.workflow_inbound_events USING btree (tenant_id, expires_at);
 
 CREATE INDEX workflow_inbound_events_by_key ON public.workflow_inbound_events USING btree (tenant_id, event_key, id);
+
+CREATE INDEX workflow_inbound_events_kept ON public.workflow_inbound_events USING btree (tenant_id, event_key, received_at, id) WHERE (taken_at IS NULL);
 
 CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, status, id) WHERE (definition_id IS NOT NULL);
 
@@ -5143,6 +5259,8 @@ CREATE TRIGGER count_version BEFORE UPDATE ON public.roles FOR EACH ROW EXECUTE 
 CREATE TRIGGER count_version_of_member AFTER INSERT OR DELETE OR UPDATE ON public.member_roles FOR EACH ROW EXECUTE FUNCTION public.count_version_of_member();
 
 CREATE TRIGGER count_version_of_member AFTER INSERT OR DELETE OR UPDATE ON public.org_chart FOR EACH ROW EXECUTE FUNCTION public.count_version_of_member();
+
+CREATE TRIGGER end_event_wait AFTER UPDATE OF status ON public.workflow_step_executions FOR EACH ROW WHEN (((new.node_type = 'wait_event'::text) AND (old.status = 'running'::text) AND (new.status <> 'running'::text))) EXECUTE FUNCTION public.end_event_wait();
 
 CREATE TRIGGER forget_left_keys AFTER UPDATE OF purged_at ON public.documents FOR EACH ROW WHEN (((old.purged_at IS NULL) AND (new.purged_at IS NOT NULL))) EXECUTE FUNCTION public.forget_left_keys();
 
@@ -5328,6 +5446,8 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_req
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_definitions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_event_offers FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>taken,unfit,ended;unfit>open;ended>open');
+
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW WHEN (((new.status <> old.status) AND ((old.status <> 'pending'::text) OR (new.status <> 'processing'::text)) AND ((old.status <> 'processing'::text) OR (new.status <> 'completed'::text)))) EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending,discarded');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW WHEN (((new.status <> old.status) AND ((old.status <> 'running'::text) OR (new.status <> 'completed'::text)))) EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,completed,failed,cancelled');
@@ -5512,6 +5632,15 @@ ALTER TABLE ONLY public.transition_requests
 
 ALTER TABLE ONLY public.workflow_definitions
     ADD CONSTRAINT workflow_definitions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.workflow_event_offers
+    ADD CONSTRAINT workflow_event_offers_tenant_id_event_id_fkey FOREIGN KEY (tenant_id, event_id) REFERENCES public.workflow_inbound_events(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.workflow_event_offers
+    ADD CONSTRAINT workflow_event_offers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.workflow_event_waits
+    ADD CONSTRAINT workflow_event_waits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.workflow_inbound_events
     ADD CONSTRAINT workflow_inbound_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -5730,6 +5859,10 @@ CREATE POLICY tenant_isolation ON public.workflow_event USING ((tenant_id = publ
 
 CREATE POLICY tenant_isolation ON public.workflow_event_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.workflow_event_offers USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_event_waits USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.workflow_events_outbox USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.workflow_events_outbox_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -5761,6 +5894,10 @@ ALTER TABLE public.workflow_definitions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.workflow_event ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_event_default ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event_offers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event_waits ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_events_outbox ENABLE ROW LEVEL SECURITY;
 
@@ -6110,6 +6247,8 @@ GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_api;
 
 GRANT ALL ON FUNCTION public.earlier_requesters(document uuid) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.end_event_wait() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
@@ -6291,6 +6430,12 @@ REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.lock_event_keys(keys text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.lock_event_keys(keys text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.lock_event_keys(keys text[]) TO signet_worker;
 
 REVOKE ALL ON FUNCTION public.may_have_left(status text, attempts integer, response jsonb, error text) FROM PUBLIC;
 
@@ -6800,6 +6945,8 @@ GRANT UPDATE(updated_at) ON TABLE public.inbound_endpoints TO signet_api;
 
 GRANT UPDATE(responsible) ON TABLE public.inbound_endpoints TO signet_api;
 
+GRANT UPDATE(consume) ON TABLE public.inbound_endpoints TO signet_api;
+
 GRANT SELECT ON TABLE public.incidents TO signet_worker;
 
 GRANT SELECT ON TABLE public.incidents TO signet_api;
@@ -7038,6 +7185,30 @@ GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_worker;
 
+GRANT SELECT,INSERT ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_event_offers TO signet_worker;
+
+GRANT UPDATE(is_alone) ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.workflow_event_offers TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT UPDATE(reason) ON TABLE public.workflow_event_offers TO signet_worker;
+
+GRANT UPDATE(reason) ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT UPDATE(decided_at) ON TABLE public.workflow_event_offers TO signet_worker;
+
+GRANT UPDATE(decided_at) ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT UPDATE(responsible) ON TABLE public.workflow_event_offers TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_event_waits TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_event_waits TO signet_worker;
+
 GRANT SELECT,INSERT ON TABLE public.workflow_inbound_events TO signet_api;
 
 GRANT SELECT ON TABLE public.workflow_inbound_events TO signet_worker;
@@ -7045,6 +7216,10 @@ GRANT SELECT ON TABLE public.workflow_inbound_events TO signet_worker;
 GRANT SELECT(tenant_id) ON TABLE public.workflow_inbound_events TO signet_dispatch;
 
 GRANT SELECT(expires_at) ON TABLE public.workflow_inbound_events TO signet_dispatch;
+
+GRANT UPDATE(expires_at) ON TABLE public.workflow_inbound_events TO signet_api;
+
+GRANT UPDATE(taken_at) ON TABLE public.workflow_inbound_events TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
 

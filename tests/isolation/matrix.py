@@ -64,6 +64,7 @@ BODIES: Mapping[str, Any] = {
     "retry_incidents": {"reason": "why", "code": "STEP_FAILED"},
     "care_for_incident": {"assignee": None, "note": "mine"},
     "send_event": {"key": "paid:R-1", "id": "m-1"},
+    "replay_event": {"reason": "why"},
     "send_signed_event": {"data": {"invoice": "R-1"}},
     "create_endpoint": {"name": "own_erp", "url": "https://erp.example.com/", "secrets": ["own_erp"]},
     "replace_endpoint": {"url": "https://erp.example.com/", "secrets": ["erp"]},

@@ -19,6 +19,7 @@ from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.done_once import DONE_ONCE
 from tests.mutants.engine import ENGINE
+from tests.mutants.events import EVENTS
 from tests.mutants.fairness import FAIRNESS
 from tests.mutants.giving_back import GIVING_BACK
 from tests.mutants.going_back import GOING_BACK
@@ -99,4 +100,5 @@ MUTATIONS: Sequence[Mutation] = (
     *FAIRNESS,
     *CALENDARS,
     *TIMES,
+    *EVENTS,
 )

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from signet.engine.instances.repairs import Repairs
     from signet.engine.integrations.endpoints import Endpoints
     from signet.engine.integrations.inbound_events import InboundEvents
+    from signet.engine.integrations.kept_events import KeptEvents
     from signet.engine.integrations.notifications import Notifications
     from signet.engine.tenants.api_keys import ApiKeys
     from signet.engine.tenants.break_glass import BreakGlass
@@ -148,8 +149,10 @@ class UseCases:
     templates: "UseCase[Templates]" = UseCase("signet.engine.definitions.templates:Templates")
     inbound_events: "UseCase[InboundEvents]" = UseCase(
         "signet.engine.integrations.inbound_events:InboundEvents",
-        parts=["database", "_secrets", "limits"],
+        parts=["database", "_secrets", "limits", "telemetry"],
     )
+
+    kept_events: "UseCase[KeptEvents]" = UseCase("signet.engine.integrations.kept_events:KeptEvents")
 
     @LazyAttribute
     def endpoints(self) -> "Endpoints":

@@ -11,6 +11,7 @@ from signet.cli import (
     audit,
     author_file,
     effect,
+    event,
     incident,
     instance,
     migrate,
@@ -29,7 +30,9 @@ from signet.core.errors import SignetError
 from signet.local.local_database import use_local_database
 from signet.store.schema.server import plain_errors
 
-ON_A_DATABASE = frozenset({"approval", "audit", "effect", "incident", "instance", "migrate", "ops", "tenant"})
+ON_A_DATABASE = frozenset(
+    {"approval", "audit", "effect", "event", "incident", "instance", "migrate", "ops", "tenant"}
+)
 
 app = typer.Typer(
     name="signet",
@@ -45,6 +48,7 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 app.add_typer(incident.app, name="incident")
 app.add_typer(effect.app, name="effect")
+app.add_typer(event.app, name="event")
 app.add_typer(approval.app, name="approval")
 app.add_typer(ops.app, name="ops")
 app.add_typer(schedule.app, name="schedule")

@@ -162,6 +162,10 @@ class EffectReport:
     answered: int | None = None
 
 
+# Of an event from outside: its message was known, a workflow has waited for it, or nobody has.
+EventFate = Literal["known", "offered", "unmatched"]
+
+
 @dataclass(frozen=True, slots=True)
 class HousekeepingReport:
     """A run of a housekeeping task, which began `lag_seconds` late."""
@@ -236,6 +240,10 @@ class Telemetry(Protocol):
         """Report a call about a large definition that had a process of its own."""
         ...
 
+    def event_came(self, fate: EventFate) -> None:
+        """Report an event from outside, and if any workflow has waited for it."""
+        ...
+
     def stranded(self, tenant_id: UUID, instance_id: UUID, code: str) -> None:
         """Report a trigger that was given back for too long: it is a dead letter now."""
         ...
@@ -305,6 +313,8 @@ class Silent:
     def given_back(self, tenant_id: UUID, queue: str, count: int, code: str) -> None: ...
 
     def heavy_call_ended(self, outcome: str, seconds: float) -> None: ...
+
+    def event_came(self, fate: EventFate) -> None: ...
 
     def stranded(self, tenant_id: UUID, instance_id: UUID, code: str) -> None: ...
 

@@ -10,6 +10,7 @@ from signet.core.errors import Defect, SignetError
 from signet.engine.telemetry import (
     SILENT_SPAN,
     EffectReport,
+    EventFate,
     Figure,
     HousekeepingReport,
     RequestReport,
@@ -89,6 +90,9 @@ class TelemetryFanOut:
 
     def heavy_call_ended(self, outcome: str, seconds: float) -> None:
         self._figures.add_heavy_call(outcome, seconds)
+
+    def event_came(self, fate: EventFate) -> None:
+        self._figures.add_event(fate)
 
     def stranded(self, tenant_id: UUID, instance_id: UUID, code: str) -> None:
         self._figures.add_expired(0, 1)

@@ -11,7 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from signet.engine.telemetry import EffectReport, Figure, HousekeepingReport, RequestReport, WaveReport
+from signet.engine.telemetry import (
+    EffectReport,
+    EventFate,
+    Figure,
+    HousekeepingReport,
+    RequestReport,
+    WaveReport,
+)
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
 SIZES = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
@@ -132,6 +139,11 @@ class Figures:
             ("outcome",),
             SECONDS,
         )
+        self._events = _Counter(
+            "signet_inbound_events_total",
+            "Events from outside, by what they found: a workflow that waits, none, or their own message.",
+            ("fate",),
+        )
         self._thread_failures = _Counter(
             "signet_thread_failures_total", "Looks of a background thread that failed.", ("thread", "code")
         )
@@ -184,6 +196,10 @@ class Figures:
         with self._lock:
             self._heavy_seconds.add(seconds, outcome)
 
+    def add_event(self, fate: EventFate) -> None:
+        with self._lock:
+            self._events.add(1, fate)
+
     def add_look(self, thread: str) -> None:
         self._looks[thread] = time.time()
 
@@ -210,7 +226,7 @@ class Figures:
                     *(self._paused, self._lapsed),
                     *(self._attempts, self._attempt_seconds),
                     *(self._task_runs, self._task_rows, self._thread_failures),
-                    self._heavy_seconds,
+                    *(self._heavy_seconds, self._events),
                 )
             ]
         looks = [("", {"thread": thread}, at) for thread, at in dict(self._looks).items()]

@@ -133,6 +133,16 @@ def fill_endpoints(standing: CompanyWithWorkers) -> None:
         " 'endpoint:bank', 'm-1', NULL, now(), now() + interval '7 days')",
         standing.company.tenant_id,
     )
+    standing.run(
+        "INSERT INTO workflow_event_waits"
+        " VALUES (%s, 'paid:R-1', gen_random_uuid(), gen_random_uuid(), now())",
+        standing.company.tenant_id,
+    )
+    standing.run(
+        "INSERT INTO workflow_event_offers SELECT tenant_id, id, gen_random_uuid(), gen_random_uuid(), now(),"
+        " true FROM workflow_inbound_events WHERE tenant_id = %s",
+        standing.company.tenant_id,
+    )
 
 
 def fill_approvals(standing: CompanyWithWorkers) -> None:

@@ -12,7 +12,7 @@ TELL: Mapping[str, Any] = {
     "type": "notification",
     "config": {"channel": "email", "to": [{"by": "role", "role": "bench"}], "text": "Look", "await": True},
 }
-PAUSE: Mapping[str, Any] = {"id": "pause", "type": "wait_event", "config": {"key": "never"}}
+PAUSE: Mapping[str, Any] = {"id": "pause", "type": "wait_event", "config": {"key": "paid:{entity.total}"}}
 JUDGE: Mapping[str, Any] = {"id": "judge", "type": "rule", "config": {"rules": ["of_tomorrow"]}}
 LOOK: Mapping[str, Any] = {
     "id": "look",

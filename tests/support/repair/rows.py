@@ -191,8 +191,8 @@ ROWS: Mapping[int, Row] = MappingProxyType(
         ),
         10: Row(
             AUTOMATIC,
-            "a node that does not run yet",
-            "review, held: NODE_TYPE_NOT_RUN",
+            "the key of its event has a hole",
+            "review, held: EVENT_KEY_INVALID",
             "",
             ["skip"],
             ACTIVE,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tests.support.ways.cells import NotPossible, Way
 from tests.support.ways.contents import AMEND, ERASE
 from tests.support.ways.controls import DEFINITION
+from tests.support.ways.events import EVENT
 from tests.support.ways.grants import DISABLE, MANAGER_LINE, ROLE
 from tests.support.ways.hands import ADVANCE, CANCEL_TOKEN, CORRECT, GO_TO, RETRY, SKIP
 from tests.support.ways.involvements import RESPONSIBLE, WHO
@@ -32,6 +33,7 @@ WAYS: Mapping[str, Way] = {
         DEFINITION,
     ),
     "erase": Way("They erase a personal value while the approval waits.", ERASE),
+    "event": Way("They send the event that the document waits for.", EVENT),
     "amend": Way("They replace the document by an amendment.", AMEND),
     "advance": Way("They end a wait by hand, with an answer of their own.", ADVANCE),
     "skip": Way("They skip a held node, with an answer of their own.", SKIP),

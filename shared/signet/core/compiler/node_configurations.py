@@ -18,6 +18,7 @@ MAX_FOR_EACH_ITEMS = 1_000
 MAX_RULES = 100
 MAX_BRANCHES = 50
 MAX_ATTEMPTS = 100
+MAX_EVENT_KEYS = 10
 MAX_RETRY_SECONDS = 90 * 86_400
 
 RunAs = Literal["actor", "system", "service_account"]
@@ -191,9 +192,26 @@ class WaitTimerConfiguration(Strict):
 
 
 class WaitEventConfiguration(Strict):
-    key: TemplateText
+    """A wait for an event by its key, or by any of several keys; what does not fit keeps it waiting."""
+
+    # The first four are left out when they are absent, so that definitions from before keep their hashes.
+    key: Annotated[TemplateText | None, Constraint(exclude_if=is_absent)] = None
+    any_of: Annotated[
+        tuple[TemplateText, ...] | None,
+        Constraint(min_length=2, max_length=MAX_EVENT_KEYS, exclude_if=is_absent),
+    ] = None
+    payload_schema: Annotated[
+        Mapping[str, JsonValue] | None, Constraint(alias="schema", exclude_if=is_absent)
+    ] = None
+    condition: Annotated[ExpressionText | None, Constraint(exclude_if=is_absent)] = None
     timeout: Duration | None = None
     save_as: Name | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "WaitEventConfiguration":
+        if (self.key is None) == (self.any_of is None):
+            raise ValueError("wants either 'key' or 'any_of'")
+        return self
 
 
 class RetryConfiguration(Strict):

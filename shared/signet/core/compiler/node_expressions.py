@@ -32,6 +32,7 @@ from signet.core.expressions import (
     template_to_json,
 )
 from signet.core.expressions.syntax_tree import Literal
+from signet.core.integrations.payload_schema import find_schema_problem
 from signet.core.moments.due import is_until_text
 from signet.core.schedules.findings import check_cron, check_zone
 from signet.core.validation.finding import Finding, make_finding
@@ -257,9 +258,23 @@ def _parse_until(node: Node, text: str, scope: Scope, logic: NodeLogic) -> None:
 
 
 def _parse_event(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
-    _parse_template(logic, node, "/key", node.config["key"], scope_with(None))
-    if node.config["save_as"] is not None:
-        logic.writes[node.config["save_as"]] = ANY
+    config, scope = node.config, scope_with(None)
+    keys = {"/key": config["key"]} if "key" in config else {}
+    keys |= {f"/any_of/{index}": key for index, key in enumerate(config.get("any_of") or ())}
+    for pointer, key in keys.items():
+        _parse_template(logic, node, pointer, key, scope)
+    if config.get("schema") is not None:
+        problem = find_schema_problem(config["schema"])
+        if problem is not None:
+            pointer, sentence = problem
+            place = f"{node.id}/schema{pointer}"
+            logic.findings.append(make_finding("EVENT_SCHEMA_INVALID", place, problem=sentence))
+    if config.get("condition") is not None:
+        of_event = Scope({**scope.names, "event": ANY})
+        kinds = (TypeKind.BOOL, TypeKind.ANY)
+        _parse_typed(logic, node, "/condition", config["condition"], of_event, kinds, "a yes or no")
+    if config["save_as"] is not None:
+        logic.writes[config["save_as"]] = ANY
 
 
 def _parse_webhook(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:

@@ -184,7 +184,13 @@ def _describe_clock(zone: str | None, what: str) -> list[str]:
 
 
 def _describe_event(config: Config, words: Vocabulary) -> list[str]:
-    sentences = [f'The workflow waits for an event from outside with the key "{escape(config["key"])}".']
+    keys = [f'"{escape(key)}"' for key in config.get("any_of") or [config["key"]]]
+    which = f"with the key {keys[0]}" if len(keys) == 1 else f"with one of the keys {', '.join(keys)}"
+    sentences = [f"The workflow waits for an event from outside {which}."]
+    if config.get("schema") is not None:
+        sentences.append(f"It takes what fits the schema {describe_json(config['schema'])}.")
+    if config.get("condition") is not None:
+        sentences.append(f"It takes an event only if {words.describe_condition(config['condition'])}.")
     if config["timeout"] is not None:
         sentences.append(
             f"It waits at most {describe_duration(config['timeout'])} ({escape(config['timeout'])})."

@@ -34,6 +34,7 @@ _OWNERS = {
     "context": "the workflow's",
     "payload": "the trigger's",
     "item": "the item's",
+    "event": "the event's",
     "actor": "the acting person's",
 }
 _LITERALS = {True: "yes", False: "no", None: "empty"}

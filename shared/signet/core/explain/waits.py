@@ -48,9 +48,16 @@ def describe_wait(
         case node_type:
             yield from describe_step(node_type, outline.workflow.config_of(node_id), outline.words)
             if step.waiting_for_event_key is not None:
-                yield f'The key is "{escape(step.waiting_for_event_key)}".'
+                yield _describe_keys(step)
     if step.resume_at is not None:
         yield f"It goes on by itself at {describe_time(step.resume_at)}."
+
+
+def _describe_keys(step: ExplainedStep) -> str:
+    """Return the keys that the step waits for, as they were read when it began."""
+    keys = (step.input_json or {}).get("keys") or [step.waiting_for_event_key]
+    named = [f'"{escape(key)}"' for key in keys]
+    return f"The key is {named[0]}." if len(named) == 1 else f"Any of these keys ends it: {', '.join(named)}."
 
 
 def _describe_not_begun(outline: Outline, record: InstanceRecords, token: Mapping[str, Any]) -> Iterator[str]:

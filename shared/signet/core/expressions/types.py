@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from signet.core.expressions.errors import suggest
 
-NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item")
+NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item", "event")
 # A ref can be followed only here: the engine loads the records that a document names.
 FollowedField = tuple[str, str]
 FOLLOWED_NAMESPACE = "entity"

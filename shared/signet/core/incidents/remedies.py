@@ -116,6 +116,10 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             " that is listed. Or publish the workflow with an action that reads or gives back less, move the"
             " instance to it, and retry."
         ),
+        "EVENT_KEY_INVALID": (
+            "The key that it would wait for has a hole. Give the field its value where the document may be"
+            " edited. Or correct it, where that is listed, and retry. Or skip the wait."
+        ),
         GIVEN_BACK: (
             "Find what is in its way: the message names what the database answered each time, and the runbook"
             " (Given back) says where to look. Remove it, then retry."
@@ -124,10 +128,6 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
             "Nothing of the list is done. Correct the list where that is listed, or go to an earlier node"
             " where people may edit it. Or publish the workflow with a larger `max_items`, move the instance"
             " to it, and retry."
-        ),
-        "NODE_TYPE_NOT_RUN": (
-            "No process runs nodes of this type, so that a retry ends the same way. Skip it with the answer"
-            " that it waits for, or go to an earlier node."
         ),
         "ORIGINAL_GONE": (
             "The document that it amends will never be replaced by it. Withdraw the amendment for good: ask"

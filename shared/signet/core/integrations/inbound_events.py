@@ -10,6 +10,7 @@ MAX_KEY_CHARACTERS = 500
 MAX_MESSAGE_ID_CHARACTERS = 200
 # An event is kept this long for the first workflow that waits for it.
 KEPT_DAYS = 7
+_AREA = re.compile(r"([a-z][a-z0-9_.]{0,99}):")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,5}")
 _ESCAPED = re.compile(r"~(?![01])")
 
@@ -21,6 +22,16 @@ def check_key(key: str) -> Rejected | None:
 
 def check_message_id(message_id: str) -> Rejected | None:
     return _check(message_id, "id", MAX_MESSAGE_ID_CHARACTERS)
+
+
+def area_of(key: str) -> str | None:
+    """Return what stands before the first colon, where a permission can name it.
+
+    >>> area_of("paid:R-1"), area_of("Paid: R-1"), area_of("paid")
+    ('paid', None, None)
+    """
+    found = _AREA.match(key)
+    return None if found is None else found[1]
 
 
 def is_pointer(text: str) -> bool:

@@ -22,6 +22,7 @@ from signet.core.runtime.decisions import (
     decide,
 )
 from signet.core.runtime.done_before import EarlierStep, conclude_earlier, hash_said
+from signet.core.runtime.event_waits import conclude_received, find_unfit, read_event_keys
 from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.position import Token, TokenState
 from signet.core.runtime.projection import Actor
@@ -291,22 +292,24 @@ def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedRe
 
 def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     node = pending.node
-    rendered = _render(world, node, "/key", world.env())
-    if isinstance(rendered, Rejected):
-        return _refuse(world, node, rendered)
-    key = rendered[0]
+    keys = read_event_keys(node, world.env())
+    if isinstance(keys, Rejected):
+        return _refuse(world, node, keys)
+    world.rendered_bytes += count_bytes(list(keys))
     timeout = node.config["timeout"]
     due = _after(world, timeout) if timeout else None
-    return WAITS, SimulatedWait(f"event '{key}'", due, "timeout", key=key)
+    shown = " or ".join(f"'{key}'" for key in keys)
+    return WAITS, SimulatedWait(f"event {shown}", due, "timeout", keys=keys)
 
 
 def _receive(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
-    if wait.key is None or wait.key not in world.script.events:
-        return None
-    payload = world.script.events[wait.key]
-    saved = {node.config["save_as"]: payload} if node.config["save_as"] else {}
-    env = {**world.env(), "context": {**world.projection.context, **saved}}
-    return conclude(world.workflow, node, "received", env, {"key": wait.key}, saved)
+    """Take the first event of the script that fits; what does not fit keeps the wait."""
+    for key in wait.keys:
+        if key in world.script.events:
+            payload = world.script.events[key]
+            if find_unfit(node, payload, world.env()) is None:
+                return conclude_received(world.workflow, node, world.env(), payload, {"key": key})
+    return None
 
 
 def _call_endpoint(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:

@@ -24,7 +24,8 @@ class SimulatedWait:
     shown: str
     due: datetime | None = None
     due_outcome: str = ""
-    key: str | None = None
+    # Of events, any of which ends it.
+    keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

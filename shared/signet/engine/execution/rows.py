@@ -13,6 +13,7 @@ from signet.core.documents.personal_data import mask_said, mask_variables
 from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step
+from signet.core.runtime.tokens import ROOT, origin_of, root_of
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.documents.commands import Applied, ConcludeTransition
@@ -21,6 +22,7 @@ from signet.engine.documents.rules import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
 from signet.ids import created_at_of, make_id
+from signet.store.instances.waves import WaveRows
 from signet.store.json_values import to_json
 from signet.store.outbox.queue import make_trigger
 
@@ -238,6 +240,15 @@ def make_effect_row(context: InstanceContext, step: Step, effect: Effect) -> dic
         "idempotency_key": f"\\x{effect_key(step.id, effect.effect_type, effect.payload).hex()}",
         "trace_id": context.trace_id,
     }
+
+
+def add_effect_rows(rows: WaveRows, context: InstanceContext, step: Step, effect: Effect) -> None:
+    """Add the row of an effect, and once more where it may repeat an earlier one."""
+    rows.effects.append(row := make_effect_row(context, step, effect))
+    origin = origin_of(step.token)
+    is_sent_back = origin is not None or root_of(step.token) != ROOT
+    if effect.first_id is not None or is_sent_back or context.row.birth == "restarted":
+        rows.repeating.append(row | {"token": origin, "first_id": effect.first_id})
 
 
 def make_continuation(context: InstanceContext, due_at: datetime | None = None) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from signet.core.errors import Transient
 from signet.core.runtime.document_changes import apply_document_changes
 from signet.core.runtime.execution import Blocked, PendingAction
 from signet.core.runtime.projection import Step
-from signet.core.runtime.tokens import ROOT, origin_of, root_of
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
@@ -27,13 +26,14 @@ from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.opened_instance import make_execution
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, resume, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
+from signet.engine.execution.nodes.waits.held_waits import hold_event_waits
 from signet.engine.execution.rows import (
+    add_effect_rows,
     has_ready_tokens,
     is_asked,
     make_change_row,
     make_continuation,
     make_deadline_row,
-    make_effect_row,
     make_history_rows,
     make_instance_row,
     make_step_row,
@@ -103,6 +103,7 @@ class Waves:
             wave.write_new_steps()
             wave.answer_triggers()
             wave.write_new_steps()
+            wave.open_event_waits()
             wave.collect_rows()
             wave.end()
             return wave.result
@@ -231,6 +232,11 @@ class _Wave:
         if failures:
             self._fail_triggers(failures)
 
+    def open_event_waits(self) -> None:
+        """Hold the waits for events that have begun; wake those for which an event was kept."""
+        offered = hold_event_waits(self._connection, self._claim.tenant_id, self._contexts)
+        self._documents.batch.events += [make_continuation(self._contexts[one]) for one in offered]
+
     def collect_rows(self) -> None:
         """Make the rows of all instances as they are now; nothing moves them after this."""
         for context in self._contexts.values():
@@ -273,6 +279,8 @@ class _Wave:
         try:
             return act(context)
         except Exception as error:
+            if context.has_decided:
+                raise
             self._exclude(context.row.id, error)
             context.reset()
             return None
@@ -312,8 +320,6 @@ class _Wave:
             if result is not None:
                 context.wait_until(step, result.resume_at)
 
-    # --- rounds ---
-
     def _run_round(self) -> bool:
         """Run one round of all instances that have a ready token; return False where none has."""
         contexts = [context for context in self._list_moving() if has_ready_tokens(context)]
@@ -323,9 +329,7 @@ class _Wave:
         clock, stats = self._clock, self.result.stats
         began_chains, before = clock(), stats.count_other_than(HANDLERS)
         for context in contexts:
-            pending_actions.extend(
-                (context, pending) for pending in self._isolate(context, _run_chains) or ()
-            )
+            pending_actions += [(context, pending) for pending in self._isolate(context, _run_chains) or ()]
         ended_chains = clock()
         self.write_new_steps()
         for context, pending in pending_actions:
@@ -343,15 +347,11 @@ class _Wave:
         step = pending.step
         if result.effect is not None:
             self.result.stats.count_effect(result.effect.effect_type)
-            self._rows.effects.append(effect := make_effect_row(context, step, result.effect))
-            origin, first_id = origin_of(step.token), result.effect.first_id
-            is_sent_back = origin is not None or root_of(step.token) != ROOT
-            if first_id is not None or is_sent_back or context.row.birth == "restarted":
-                self._rows.repeating.append(effect | {"token": origin, "first_id": first_id})
+            add_effect_rows(self._rows, context, step, result.effect)
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:
-            context.begin_wait(step, result.resume_at, result.waiting_for_event_key)
+            context.begin_wait(step, result.resume_at, result.event_keys)
             context.execution.mark_changed(step)
 
     # --- the end ---

@@ -1,7 +1,7 @@
 """Events from outside, sent with a token or signed by a sender that the tenant knows.
 
-A message is taken once, however often it is sent. No instance is woken yet: the event is kept for a workflow
-that will wait for it. It keeps the persons behind its sender: of a signed one, everybody who has made or
+A message is taken once, however often it is sent. It wakes the workflows that wait for its key, or is kept
+for the first that will. It keeps the persons behind its sender: of a signed one, everybody who has made or
 changed its endpoint.
 """
 
@@ -14,7 +14,13 @@ from uuid import UUID
 from signet.core.control.change import ControlKind
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
-from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
+from signet.core.integrations.inbound_events import (
+    area_of,
+    check_key,
+    check_message_id,
+    is_pointer,
+    parse_key,
+)
 from signet.core.integrations.webhook_signatures import is_own, parse_secret, reject_signature, verify
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
@@ -24,23 +30,23 @@ from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.quotas import require_share
-from signet.engine.access.read import LAST, bound_page, reading
+from signet.engine.access.read import ReadTransaction, bound_page, reading
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose, supersede
+from signet.engine.integrations.event_door import take_event
 from signet.engine.integrations.secret_uses import require_free_secrets
+from signet.engine.telemetry import SILENT, EventFate, Telemetry
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.integrations import inbound_events as store
-from signet.store.integrations.inbound_events import EventRecord as EventRecord
-from signet.store.integrations.inbound_events import FullEventRecord as FullEventRecord
+from signet.store.integrations.inbound_events import EventKey, InboundEventRow
 from signet.store.integrations.inbound_events import InboundEndpointRecord as InboundEndpointRecord
 from signet.store.integrations.inbound_events import InboundEndpointTerms as InboundEndpointTerms
-from signet.store.integrations.inbound_events import InboundEventRow
 
-SEND, READ = "inbound_event:send", "inbound_event:read"
+SEND = "inbound_event:send"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
 SUBJECT: ControlKind = "inbound_endpoint"
 _LOG = logging.getLogger("signet.inbound")
@@ -69,13 +75,20 @@ class InboundEvents:
     """The events that come in from outside. One in each process."""
 
     def __init__(
-        self, database: Database, secrets: ReadSecret, limits: RequestLimits = DEFAULT_LIMITS
+        self,
+        database: Database,
+        secrets: ReadSecret,
+        limits: RequestLimits = DEFAULT_LIMITS,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._database = database
         self._secrets = secrets
         self._limits = limits
+        self._telemetry = telemetry
 
-    def send(self, caller: Caller, key: str, message_id: str | None, payload: Any) -> TakenEvent:
+    def send(
+        self, caller: Caller, key: str, message_id: str | None, payload: Any, *, is_consumed: bool = False
+    ) -> TakenEvent:
         """Take an event of a sender with a token; ids of messages are known again for each sender."""
         identifier = make_id()
         message_id = str(identifier) if message_id is None else message_id
@@ -83,12 +96,20 @@ class InboundEvents:
         principal = caller.principal
         source = f"sender:{principal.subject}"
         new = InboundEventRow(
-            identifier, key, payload, source, message_id, caller.trace_id, principal.responsible
+            identifier,
+            key,
+            payload,
+            source,
+            message_id,
+            caller.trace_id,
+            principal.responsible,
+            is_consumed,
         )
         with reading(self._database, principal) as read:
-            read.require(SEND)
+            _require_key(read, key)
             _check_payload(payload)
-            return _take(read.connection, principal.tenant_id, new)
+            taken = take_event(read.connection, principal.tenant_id, new)
+        return self._report(*taken)
 
     def take_signed(self, tenant_id: UUID, endpoint: str, message: InboundMessage) -> TakenEvent:
         """Take an event of a signing sender.
@@ -112,12 +133,24 @@ class InboundEvents:
         _check_payload(message.content)
         source = f"endpoint:{endpoint}"
         new = InboundEventRow(
-            make_id(), key, message.content, source, message_id, message.trace_id, frozenset(sender.persons)
+            make_id(),
+            key,
+            message.content,
+            source,
+            message_id,
+            message.trace_id,
+            frozenset(sender.persons),
+            any(key.startswith(prefix) for prefix in sender.consume),
         )
         with self._database.transaction(tenant_id) as connection:
             percent = self._limits.person_percent
             require_share(connection, tenant_id, bucket_of_person(QUOTAS[WRITES], source, percent))
-            return _take(connection, tenant_id, new)
+            taken = take_event(connection, tenant_id, new)
+        return self._report(*taken)
+
+    def _report(self, event: EventKey, fate: EventFate) -> TakenEvent:
+        self._telemetry.event_came(fate)
+        return TakenEvent(event.id, event.key, was_known=fate == "known")
 
     def _read_secrets(self, tenant_id: UUID, endpoint: str, names: Sequence[str]) -> list[bytes]:
         """Read the secrets that exist.
@@ -131,30 +164,6 @@ class InboundEvents:
             except Rejected:
                 _LOG.error("tenant %s, inbound endpoint %s: no secret %s", tenant_id, endpoint, name)
         return secrets
-
-    def list_newest(
-        self, principal: Principal, *, key: str | None, before: UUID | None, limit: int
-    ) -> Sequence[EventRecord]:
-        """List events without their payloads, each of which may be as large as an answer."""
-        if key is not None:
-            _raise(check_key(key))
-        with reading(self._database, principal) as read:
-            read.require(READ)
-            return store.list_events(
-                read.connection,
-                principal.tenant_id,
-                key=key,
-                before=before or LAST,
-                limit=bound_page(limit),
-            )
-
-    def read(self, principal: Principal, event_id: UUID) -> FullEventRecord:
-        with reading(self._database, principal) as read:
-            read.require(READ)
-            event = store.find_event(read.connection, principal.tenant_id, event_id)
-        if event is None:
-            raise Rejected("EVENT_NOT_FOUND", f"there is no event {event_id}")
-        return event
 
     def list_endpoints(
         self, principal: Principal, *, after: str, limit: int
@@ -304,16 +313,16 @@ def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
         "key_pointer": terms.key_pointer,
         "secrets": list(terms.secrets),
         "status": terms.status,
+        "consume": list(terms.consume),
     }
 
 
-def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
-    new_event = store.insert_event(connection, tenant_id, new)
-    if new_event is not None:
-        return TakenEvent(new_event.id, new_event.key, was_known=False)
-    known = store.find_event_of_message(connection, tenant_id, new.source, new.message_id)
-    assert known is not None  # it was in the way, and no event is removed within a transaction
-    return TakenEvent(known.id, known.key, was_known=True)
+def _require_key(read: ReadTransaction, key: str) -> None:
+    """Require the permission to send any event, or those of the key's area."""
+    area = area_of(key)
+    wanted = SEND if area is None else f"{SEND}.{area}"
+    if not (read.may(SEND) or read.may(wanted)):
+        raise Rejected("PERMISSION_DENIED", f"the key '{key}' needs the permission '{wanted}'")
 
 
 def _check_payload(payload: Any) -> None:
@@ -332,7 +341,12 @@ def _check_terms(terms: InboundEndpointTerms) -> None:
         mistakes.append(FieldError("/key_prefix", "FIELD_REQUIRED", "is required without a pointer"))
     if len(set(terms.secrets)) < len(terms.secrets):
         mistakes.append(FieldError("/secrets", "NAMED_TWICE", "names a secret twice"))
-    for field, text in (("key_prefix", terms.key_prefix), ("key_pointer", terms.key_pointer)):
+    for index, prefix in enumerate(terms.consume):
+        if not prefix.startswith(terms.key_prefix):
+            sentence = "begins with no key of this endpoint"
+            mistakes.append(FieldError(f"/consume/{index}", "PREFIX_FOREIGN", sentence))
+    texts = [("key_prefix", terms.key_prefix), ("key_pointer", terms.key_pointer)]
+    for field, text in (*texts, *((f"consume/{at}", prefix) for at, prefix in enumerate(terms.consume))):
         problem = find_text_problem(text or "")
         if problem is not None:
             mistakes.append(FieldError(f"/{field}", "FIELD_TEXT_INVALID", problem))

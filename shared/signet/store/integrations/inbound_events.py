@@ -29,16 +29,32 @@ class InboundEventRow:
     trace_id: str | None
     # The persons behind the sender.
     responsible: ResponsiblePersons
+    # The oldest wait that fits takes it alone.
+    is_consumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventKey:
+    id: UUID
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
+    """An event, and what became of it.
+
+    It is `taken`; or `open`: a wait has yet to decide; or `unfit`, with the reason of the last wait. Else it
+    is `kept` for the first that waits, or `expired`.
+    """
+
     id: UUID
     key: str
     source: str
     message_id: str
     received_at: datetime
     expires_at: datetime
+    state: Literal["taken", "open", "unfit", "kept", "expired"]
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +74,8 @@ class OpenInboundEndpoint:
     key_prefix: str | None
     key_pointer: str | None
     secrets: list[str]
+    # How the keys begin of events that one wait takes alone.
+    consume: list[str]
     # Everybody who has made or changed it: they stand behind what it lets in.
     persons: list[str]
 
@@ -70,9 +88,11 @@ class InboundEndpointTerms:
     key_pointer: str | None
     secrets: Sequence[str]
     status: Literal["active", "disabled"]
+    # How the keys begin of events that one wait takes alone; all others go to each wait that is open.
+    consume: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InboundEndpointRecord(InboundEndpointTerms):
     name: str
     version: int
@@ -81,7 +101,7 @@ class InboundEndpointRecord(InboundEndpointTerms):
     updated_at: datetime
 
 
-def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> EventRecord | None:
+def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> EventKey | None:
     """Insert an event; None if its message is there already."""
     values = {
         "tenant_id": tenant_id,
@@ -92,16 +112,17 @@ def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) 
         "message_id": new.message_id,
         "trace_id": new.trace_id,
         "responsible": _keep(connection, tenant_id, new.responsible),
+        "is_consumed": new.is_consumed,
         "kept_days": KEPT_DAYS,
     }
-    return _find(connection, EventRecord, _SQL.insert_event, values)
+    return _find(connection, EventKey, _SQL.insert_event, values)
 
 
 def find_event_of_message(
     connection: Connection, tenant_id: UUID, source: str, message_id: str
-) -> EventRecord | None:
+) -> EventKey | None:
     values = {"tenant_id": tenant_id, "source": source, "message_id": message_id}
-    return _find(connection, EventRecord, _SQL.find_event_of_message, values)
+    return _find(connection, EventKey, _SQL.find_event_of_message, values)
 
 
 def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullEventRecord | None:
@@ -109,9 +130,22 @@ def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullE
 
 
 def list_events(
-    connection: Connection, tenant_id: UUID, *, key: str | None, before: UUID, limit: int
+    connection: Connection,
+    tenant_id: UUID,
+    *,
+    key: str | None,
+    before: UUID,
+    limit: int,
+    is_unmatched: bool = False,
 ) -> Sequence[EventRecord]:
-    values = {"tenant_id": tenant_id, "key": key, "before": before, "limit": limit}
+    """List events, or those of a key; with `is_unmatched` those that no wait has taken."""
+    values = {
+        "tenant_id": tenant_id,
+        "key": key,
+        "before": before,
+        "limit": limit,
+        "is_unmatched": is_unmatched,
+    }
     statement = _SQL.list_events if key is None else _SQL.list_events_of_key
     return _list(connection, EventRecord, statement, values)
 
@@ -191,7 +225,7 @@ def _keep(connection: Connection, tenant_id: UUID, persons: ResponsiblePersons) 
 
 
 def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
-    return {**asdict(terms), "secrets": list(terms.secrets)}
+    return {**asdict(terms), "secrets": list(terms.secrets), "consume": list(terms.consume)}
 
 
 def _find(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> _Row | None:

@@ -70,6 +70,74 @@ def count(admin: Admin) -> int:
 # --- with a token ---
 
 
+def test_a_person_sends_keys_of_their_area_alone(client: Client) -> None:
+    role = {"permissions": ["inbound_event:send.paid"]}
+    assert client.put("/v1/roles/cashier", role).status in (200, 201)
+    cash = Client(client.application, client.tenant_id, "cash", ("cashier",))
+    assert cash.post("/v1/events", {"key": "paid:R-1"}).status == 202
+    for key in ("refused:R-1", "paid", "Paid:R-1", "paid_late:R-1"):
+        refused = cash.post("/v1/events", {"key": key})
+        assert (refused.status, refused.code) == (403, "PERMISSION_DENIED")
+    assert cash.call("GET", "/v1/events").status == 403
+
+
+def test_what_became_of_events_is_listed_and_they_are_offered_again(client: Client, admin: Admin) -> None:
+    sent = client.post("/v1/events", {"key": "paid:R-9"}).body["id"]
+    place = f"/v1/events/{sent}"
+    assert client.get(place).body["state"] == "kept"
+    assert client.get(f"{place}/offers").body == {"items": []}
+    admin.execute(
+        "UPDATE workflow_inbound_events SET received_at = received_at - interval '9 days',"
+        " expires_at = expires_at - interval '9 days'"
+    )
+    (listed,) = client.call("GET", "/v1/events", query={"unmatched": "true"}).body["items"]
+    assert (listed["id"], listed["state"], listed["reason"]) == (sent, "expired", None)
+    again = client.post(f"{place}/replay", {"reason": "the workflow was late"})
+    assert (again.status, again.body) == (200, {"id": sent, "key": "paid:R-9", "offered": 0})
+    assert client.get(place).body["state"] == "kept"
+    noted = (
+        "SELECT content::jsonb ->> 'action', content::jsonb ->> 'reason' FROM audit_log WHERE subject_id = %s"
+    )
+    assert admin.execute(noted, [sent]).fetchall() == [("replay", "the workflow was late")]
+    admin.execute("UPDATE workflow_inbound_events SET taken_at = now()")
+    assert client.post(f"{place}/replay", {"reason": "once more"}).code == "EVENT_TAKEN"
+    assert client.call("GET", "/v1/events", query={"unmatched": "true"}).body["items"] == []
+    assert client.get(place).body["state"] == "taken"
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "a\0b", "x" * 2_001])
+def test_who_offers_an_event_again_says_why(client: Client, reason: str) -> None:
+    sent = client.post("/v1/events", {"key": "paid:R-9"}).body["id"]
+    refused = client.post(f"/v1/events/{sent}/replay", {"reason": reason})
+    assert (refused.status, refused.places) == (422, ["/reason"])
+
+
+def test_only_who_may_offers_an_event_again(client: Client) -> None:
+    sent = client.post("/v1/events", {"key": "paid:R-9"}).body["id"]
+    reader = {"permissions": ["inbound_event:read", "inbound_event:send"]}
+    assert client.put("/v1/roles/watcher", reader).status in (200, 201)
+    watcher = Client(client.application, client.tenant_id, "wanda", ("watcher",))
+    assert watcher.get(f"/v1/events/{sent}").status == 200
+    refused = watcher.post(f"/v1/events/{sent}/replay", {"reason": "mine"})
+    assert (refused.status, refused.code) == (403, "PERMISSION_DENIED")
+    unknown = client.post(f"/v1/events/{uuid4()}/replay", {"reason": "mine"})
+    assert (unknown.status, unknown.code) == (404, "EVENT_NOT_FOUND")
+
+
+def test_an_endpoint_says_which_of_its_keys_are_consumed(client: Client, admin: Admin) -> None:
+    terms = {"key_prefix": "paid:", "key_pointer": "/data/invoice", "secrets": ["bank_key"]}
+    place = "/v1/inbound_endpoints/bank"
+    refused = client.put(place, {**terms, "consume": ["other:"]}, if_match='"1"')
+    assert (refused.status, refused.places) == (422, ["/consume/0"])
+    assert client.put(place, {**terms, "consume": ["paid:R-"]}, if_match='"1"').status == 200
+    assert client.get(place).body["consume"] == ["paid:R-"]
+    assert send_signed(client).status == 202
+    assert send_signed(client, {"data": {"invoice": "X-1"}}, message_id="msg_2").status == 202
+    assert client.post("/v1/events", {"key": "paid:R-1", "delivery": "consume"}).status == 202
+    stored = read(admin, "SELECT event_key, is_consumed FROM workflow_inbound_events ORDER BY id")
+    assert stored == [("paid:R-1", True), ("paid:X-1", False), ("paid:R-1", True)]
+
+
 def test_an_event_is_sent_and_kept(client: Client, admin: Admin) -> None:
     sent = client.post("/v1/events", {"key": "paid: R/1", "id": "m-1", "payload": {"amount": 5}})
     assert (sent.status, sent.body["key"], sent.body["was_known"]) == (202, "paid: R/1", False)

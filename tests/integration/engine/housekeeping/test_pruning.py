@@ -208,8 +208,8 @@ def test_keys_events_notifications_and_meters(house: House) -> None:
         )  # fmt: skip
         house.run(
             "INSERT INTO workflow_inbound_events VALUES (%s, gen_random_uuid(), 'k', '{}', 's', %s, NULL,"
-            " now() - interval '9 days', now() + make_interval(days => %s))",
-            tenant, str(days), 7 - days,
+            " now() - interval '30 days', now() + make_interval(days => %s))",
+            tenant, str(days), -days,
         )  # fmt: skip
         house.run(
             "INSERT INTO quota_meters VALUES (%s, %s, now() + make_interval(days => %s))",

@@ -11,7 +11,7 @@ from signet.wiring.engine import make_repairs
 from tests.support.operated_instances import check, operating_on, status_of, submitted, version
 from tests.support.workflow_stage import CALL, WorkflowStage
 
-WAIT = {"id": "wait", "type": "wait_event", "config": {"key": "never"}}
+WAIT = {"id": "wait", "type": "wait_event", "config": {"key": "paid:{entity.number}"}}
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
 TWICE: LiteralString = "SELECT count(*) FROM incidents WHERE instance_id = %s AND node_id = 'usr:checks:run'"
 
@@ -22,13 +22,13 @@ def refuse(act: Callable[[], object]) -> Rejected:
     return caught.value
 
 
-def test_a_node_that_no_process_runs_is_skipped(stage: WorkflowStage) -> None:
+def test_a_wait_whose_key_has_a_hole_is_skipped(stage: WorkflowStage) -> None:
     instances, olga = operating_on(stage)
     company = stage.standing.company
     document = submitted(stage, checks={"nodes": [WAIT]})
     wanted = IncidentFilter(instance_id=document.instance_id)
     (incident,) = list_open(company.database, stage.tenant_id, wanted, limit=2)
-    assert incident.code == "NODE_TYPE_NOT_RUN" and "skip" in [act.name for act in incident.acts]
+    assert incident.code == "EVENT_KEY_INVALID" and "skip" in [act.name for act in incident.acts]
     seen, node = version(stage, document), "usr:checks:wait"
     refused = refuse(lambda: instances.advance(olga, document.instance_id, seen, node, "no time"))
     assert (refused.code, "skip what is held" in refused.remedy) == ("INSTANCE_NOT_RUNNING", True)

@@ -212,6 +212,29 @@ def test_a_choice_without_a_default_is_a_defect_at_runtime() -> None:
         workflow.choose(workflow.nodes["usr:approval:amount"], "done", {"entity": {"grand_total": 900}})
 
 
+@pytest.mark.parametrize(
+    ("config", "code", "place"),
+    [
+        ({}, "NODE_CONFIG_INVALID", "usr:main:event"),
+        ({"key": "k", "any_of": ["k", "l"]}, "NODE_CONFIG_INVALID", "usr:main:event"),
+        ({"any_of": ["k"]}, "NODE_CONFIG_INVALID", "usr:main:event"),
+        ({"any_of": ["k"] * 11}, "NODE_CONFIG_INVALID", "usr:main:event"),
+        ({"any_of": ["k", "{entity.unknown.name}"]}, None, ""),
+        ({"any_of": ["k", "{nowhere.name}"]}, "TEMPLATE_INVALID", "usr:main:event/any_of/1"),
+        ({"key": "k", "schema": {"pattern": "a"}}, "EVENT_SCHEMA_INVALID", "usr:main:event/schema/pattern"),
+        ({"key": "k", "schema": {"type": "object"}}, None, ""),
+        ({"key": "k", "condition": "event.sum > 1"}, None, ""),
+        ({"key": "k", "condition": "event.sum + "}, "EXPRESSION_INVALID", "usr:main:event/condition"),
+        ({"key": "k", "condition": "now"}, "EXPRESSION_WRONG_TYPE", "usr:main:event/condition"),
+    ],
+)
+def test_a_wait_for_an_event_is_checked(config: Any, code: str | None, place: str) -> None:
+    nodes = [{"id": "event", "type": "wait_event", "config": config}]
+    findings = automate(nodes=nodes, edges=[]).findings
+    assert [finding.code for finding in findings] == ([] if code is None else [code])
+    assert all(place in finding.place for finding in findings)
+
+
 @pytest.mark.parametrize("has_timeout", [False, True])
 def test_an_outcome_that_never_comes_is_found(has_timeout: bool) -> None:
     config = {"key": "k", "timeout": "PT1H"} if has_timeout else {"key": "k"}

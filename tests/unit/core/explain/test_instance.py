@@ -125,6 +125,13 @@ def test_an_event_from_outside_has_its_key() -> None:
     workflow = compile_slot("approvals", nodes=[{"id": "w", "type": "wait_event", "config": {"key": "k-1"}}])
     found = at("usr:approvals:w", node_type="wait_event", waiting_for_event_key="k-1")
     assert 'The key is "k-1".' in tell(found, workflow)
+    both = at(
+        "usr:approvals:w",
+        node_type="wait_event",
+        waiting_for_event_key="k-1",
+        input_json={"keys": ["k-1", "k-2"]},
+    )
+    assert 'Any of these keys ends it: "k-1", "k-2".' in tell(both, workflow)
     assert "The event from outside, or the end of its wait." in tell(found, workflow)
 
 

@@ -1,6 +1,8 @@
 """Routes of inbound events: sent with a token, or signed by a sender that the tenant knows."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
@@ -14,13 +16,21 @@ from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
 from signet.core.integrations.inbound_events import MAX_KEY_CHARACTERS, MAX_MESSAGE_ID_CHARACTERS
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 from signet.core.validation.strict_model import Strict
-from signet.engine.integrations.inbound_events import EventRecord, FullEventRecord, InboundMessage, TakenEvent
+from signet.engine.integrations.inbound_events import InboundMessage, TakenEvent
+from signet.engine.integrations.kept_events import (
+    MAX_REASON_CHARACTERS,
+    EventOffer,
+    EventRecord,
+    FullEventRecord,
+    Replayed,
+)
 
 Key = Annotated[
     str | None,
     AfterValidator(lambda text: text if text is None else check_text(text)),
     Query(min_length=1, max_length=MAX_KEY_CHARACTERS, description="Exactly."),
 ]
+Unmatched = Annotated[bool, Query(description="Only those that no workflow has taken.")]
 
 
 class EventRequest(Strict):
@@ -37,15 +47,29 @@ class EventRequest(Strict):
         ),
     ] = None
     payload: Annotated[Any, Field(description=f"JSON of up to {MAX_PAYLOAD_BYTES} bytes.")] = None
+    delivery: Annotated[
+        Literal["broadcast", "consume"],
+        Field(description="To each workflow that waits for the key, or to the one that has waited longest."),
+    ] = "broadcast"
+
+
+class ReplayRequest(Strict):
+    reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS)]
+
+
+@dataclass(frozen=True)
+class EventOffers:
+    items: Sequence[EventOffer]
 
 
 def add_event_routes(routes: Routes) -> None:
-    @routes.post(
-        "/v1/events", "Send an event", TakenEvent, status=202, large_bodies_want="inbound_event:send"
-    )
+    @routes.post("/v1/events", "Send an event", TakenEvent, status=202, large_bodies_want="inbound_event:*")
     def send_event(call: Call, new: Annotated[EventRequest, Body()]) -> HttpAnswer:
-        """Send an event, which is kept for seven days for the first workflow that waits for its key."""
-        event = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
+        """Send an event to the workflows that wait for its key; else it is kept seven days for the first."""
+        is_consumed = new.delivery == "consume"
+        event = call.use.inbound_events.send(
+            call.caller, new.key, new.id, new.payload, is_consumed=is_consumed
+        )
         return HttpAnswer(event, 202, location=f"/v1/events/{event.id}")
 
     @routes.post(
@@ -70,13 +94,30 @@ def add_event_routes(routes: Routes) -> None:
 
     @routes.get("/v1/events", "Events that were sent, the newest first", Page[EventRecord])
     def list_events(
-        call: Call, key: Key = None, limit: Limit = PAGE, cursor: Cursor = None
+        call: Call,
+        key: Key = None,
+        unmatched: Unmatched = False,
+        limit: Limit = PAGE,
+        cursor: Cursor = None,
     ) -> Page[EventRecord]:
-        filters = ["events", key]
+        """List events, each with what became of it: taken, open, unfit, kept or expired."""
+        filters = ["events", key, unmatched]
         before = parse_position(cursor, filters, UUID)
-        records = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
+        records = call.use.kept_events.list_newest(
+            call.principal, key=key, before=before, limit=limit + 1, is_unmatched=unmatched
+        )
         return make_page(records, limit, lambda event: (event.id,), filters)
 
     @routes.get("/v1/events/<event_id>", "One event, with its payload", FullEventRecord)
     def get_event(call: Call, event_id: PathId) -> FullEventRecord:
-        return call.use.inbound_events.read(call.principal, event_id)
+        return call.use.kept_events.read(call.principal, event_id)
+
+    @routes.get("/v1/events/<event_id>/offers", "What waits have decided about an event", EventOffers)
+    def list_event_offers(call: Call, event_id: PathId) -> EventOffers:
+        """List the waits that an event was offered to, the oldest first, with what each has decided."""
+        return EventOffers(call.use.kept_events.list_offers(call.principal, event_id))
+
+    @routes.post("/v1/events/<event_id>/replay", "Offer an event again", Replayed)
+    def replay_event(call: Call, event_id: PathId, why: Annotated[ReplayRequest, Body()]) -> Replayed:
+        """Offer an event again that no workflow has taken; whoever does it stands behind it, too."""
+        return call.use.kept_events.replay(call.caller, event_id, why.reason)

@@ -14,7 +14,7 @@ from signet.core.validation.strict_model import Name, Strict
 from signet.engine.control.proposals import ControlChange
 from signet.engine.integrations.inbound_events import InboundEndpointRecord, InboundEndpointTerms
 
-MAX_PREFIX_CHARACTERS, MAX_POINTER_CHARACTERS, MAX_SECRETS = 200, 300, 3
+MAX_PREFIX_CHARACTERS, MAX_POINTER_CHARACTERS, MAX_SECRETS, MAX_CONSUMED = 200, 300, 3, 20
 ENDPOINT = "/v1/inbound_endpoints/<name>"
 
 
@@ -38,9 +38,16 @@ class InboundEndpointContent(Strict):
         ),
     ]
     status: Literal["active", "disabled"] = "active"
+    consume: list[Annotated[str, Field(min_length=1, max_length=MAX_PREFIX_CHARACTERS)]] = Field(
+        default_factory=list,
+        max_length=MAX_CONSUMED,
+        description="How keys begin whose event goes to the workflow alone that has waited longest.",
+    )
 
     def to_terms(self) -> InboundEndpointTerms:
-        return InboundEndpointTerms(self.key_prefix, self.key_pointer, tuple(self.secrets), self.status)
+        return InboundEndpointTerms(
+            self.key_prefix, self.key_pointer, tuple(self.secrets), self.status, tuple(self.consume)
+        )
 
 
 class NewInboundEndpoint(InboundEndpointContent):

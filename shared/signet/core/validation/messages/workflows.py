@@ -84,6 +84,11 @@ GRAPH: Mapping[str, tuple[str, str, str]] = {
         "Nothing follows '{outcome}' of '{place}'.",
         "Draw an edge for '{outcome}'.",
     ),
+    "EVENT_SCHEMA_INVALID": (
+        "error",
+        "The schema at {place} {problem}.",
+        "Write a schema of the keywords that docs/authoring.md lists.",
+    ),
     "OUTCOME_NEVER_COMES": (
         "error",
         "'{place}' has an edge for '{outcome}', which never comes without '{setting}'.",

@@ -85,6 +85,7 @@ class InstanceContext:
     last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
     # What a step waits for has another moment than its row says.
     has_other_deadline: bool = False
+    has_decided: bool = False  # about an event, in the database: the wave cannot go on without it
     # A step of a state was written: approvals given on the way there, and not used, count no more.
     has_come_to_state: bool = False
     # The requester of the transition that a gate of this wave performed last.
@@ -130,8 +131,8 @@ class InstanceContext:
         if decision.pins is not None:
             self.use_pins()
 
-    def begin_wait(self, step: Step, resume_at: datetime | None, event_key: str | None) -> None:
-        self.waits[step.token] = StepWait(resume_at, event_key)
+    def begin_wait(self, step: Step, resume_at: datetime | None, event_keys: Sequence[str]) -> None:
+        self.waits[step.token] = StepWait(resume_at, next(iter(event_keys), None), event_keys)
 
     def wait_until(self, step: Step, moment: datetime | None) -> None:
         """Wait until another moment: that of the stage that is open now."""

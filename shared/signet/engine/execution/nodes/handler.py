@@ -5,7 +5,7 @@ in the wave's transaction (a mutation, a row in an outbox), never outside of it.
 trigger wakes the instance while the node's step waits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -47,7 +47,8 @@ class HandlerResult:
     decision: Decision | None
     effect: Effect | None = None
     resume_at: datetime | None = None
-    waiting_for_event_key: str | None = None
+    # The keys of the events that it waits for: any of them.
+    event_keys: Sequence[str] = ()
 
 
 def conclude_unsaid(context: InstanceContext, pending: PendingAction) -> HandlerResult:

@@ -18,7 +18,10 @@ class StepWait:
     """The moment and the event of one open step."""
 
     resume_at: datetime | None = None
+    # The first of its keys: of a step that is read again, the others stand in the rows of its waits.
     waiting_for_event_key: str | None = None
+    # The keys of a step that has just begun to wait.
+    new_keys: Sequence[str] = ()
 
 
 def make_waits(open_steps: Sequence[OpenStepRow]) -> dict[str, StepWait]:

@@ -23,6 +23,7 @@ from signet.engine.execution.nodes.notification import NotificationHandler
 from signet.engine.execution.nodes.outdated_variables import find_outdated_read
 from signet.engine.execution.nodes.unpinned_reads import find_erased_read, find_unpinned_read
 from signet.engine.execution.nodes.variable_sources import keep_deciders, keep_sources
+from signet.engine.execution.nodes.waits.event import WaitEventHandler
 from signet.engine.execution.nodes.waits.timer import WaitTimerHandler
 from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
@@ -33,9 +34,10 @@ HANDLERS: Mapping[str, NodeHandler] = {
     "webhook_out": WebhookOutHandler(),
     "notification": NotificationHandler(),
     "wait_timer": WaitTimerHandler(),
+    "wait_event": WaitEventHandler(),
 }
 
-_FOR_ANYBODY = frozenset(("approval", "lifecycle_gate", "wait_timer"))
+_FOR_ANYBODY = frozenset(("approval", "lifecycle_gate", "wait_event", "wait_timer"))
 
 
 def read_input(context: InstanceContext, token: Token) -> DecisionInput:
@@ -54,11 +56,8 @@ def read_input(context: InstanceContext, token: Token) -> DecisionInput:
 
 
 def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-    handler = HANDLERS.get(node.type.name)
-    if handler is None:
-        return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
-    # A member must stand behind what acts. People are asked for anybody, and time passes for anybody. A gate
-    # asks for itself.
+    # A member must stand behind what acts. People are asked for anybody, and time and events come for
+    # anybody. A gate asks for itself.
     problem = context.find_actor_problem(node) if node.type.name not in _FOR_ANYBODY else None
     if problem is not None:
         return Blocked(problem)
@@ -74,7 +73,7 @@ def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> Actio
         return Blocked(unasked)
     if reads_refs:
         keep_sources(context, node)
-    return handler.prepare(context, node, token)
+    return HANDLERS[node.type.name].prepare(context, node, token)
 
 
 def _find_unread(
