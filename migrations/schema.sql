@@ -3565,7 +3565,6 @@ CREATE TABLE public.calendar_versions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT calendar_versions_body_check CHECK ((octet_length(body) <= 1048576)),
     CONSTRAINT calendar_versions_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT calendar_versions_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT calendar_versions_version_check CHECK ((version >= 1))
 );
 
@@ -3578,7 +3577,9 @@ CREATE TABLE public.calendars (
     name text NOT NULL,
     version bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT calendars_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT calendars_version_check CHECK ((version >= 1))
 );
 
 ALTER TABLE ONLY public.calendars FORCE ROW LEVEL SECURITY;
@@ -5186,13 +5187,10 @@ ALTER TABLE ONLY public.break_glass_proposals
     ADD CONSTRAINT break_glass_proposals_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.members(tenant_id, user_id);
 
 ALTER TABLE ONLY public.calendar_versions
-    ADD CONSTRAINT calendar_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+    ADD CONSTRAINT calendar_versions_tenant_id_name_fkey FOREIGN KEY (tenant_id, name) REFERENCES public.calendars(tenant_id, name);
 
 ALTER TABLE ONLY public.calendars
     ADD CONSTRAINT calendars_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
-
-ALTER TABLE ONLY public.calendars
-    ADD CONSTRAINT calendars_tenant_id_name_version_fkey FOREIGN KEY (tenant_id, name, version) REFERENCES public.calendar_versions(tenant_id, name, version);
 
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);

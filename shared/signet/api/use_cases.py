@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from signet.engine.cache import CompiledCache
     from signet.engine.calendars.calendars import Calendars
     from signet.engine.calendars.holiday_imports import HolidayImports
+    from signet.engine.calendars.previews import CalendarPreviews
     from signet.engine.control.changes import ControlChanges, ControlledThings
     from signet.engine.definitions.definitions import Definitions
     from signet.engine.definitions.designer.expressions import Expressions
@@ -177,6 +178,9 @@ class UseCases:
     )
     approval_chains: "UseCase[ApprovalChains]" = UseCase("signet.engine.approvals.chains:ApprovalChains")
     calendars: "UseCase[Calendars]" = UseCase("signet.engine.calendars.calendars:Calendars")
+    calendar_previews: "UseCase[CalendarPreviews]" = UseCase(
+        "signet.engine.calendars.previews:CalendarPreviews"
+    )
     holiday_imports: "UseCase[HolidayImports]" = UseCase(
         "signet.engine.calendars.holiday_imports:HolidayImports", parts=["database", "heavy_calls"]
     )

@@ -92,12 +92,12 @@ def fill(standing: CompanyWithWorkers) -> None:
 def fill_calendars(standing: CompanyWithWorkers) -> None:
     """Write a calendar in its first version."""
     tenant = standing.company.tenant_id
+    standing.run("INSERT INTO calendars VALUES (%s, 'office', 1)", tenant)
     standing.run(
         "INSERT INTO calendar_versions (tenant_id, name, version, body, hash, created_by)"
         " VALUES (%s, 'office', 1, '{}', repeat('0', 64), 'carl')",
         tenant,
     )
-    standing.run("INSERT INTO calendars VALUES (%s, 'office', 1)", tenant)
 
 
 def fill_machines(standing: CompanyWithWorkers) -> None:

@@ -1,7 +1,8 @@
 """Terms in the time of a calendar: `{days: 3}`, or `{hours: 4, minutes: 30}`."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field as Constraint
 from pydantic import model_validator
@@ -9,7 +10,7 @@ from pydantic import model_validator
 from signet.core.calendars.working_calendar import WorkingCalendar
 from signet.core.calendars.working_days import add_working_days
 from signet.core.calendars.working_time import add_working_time
-from signet.core.validation.strict_model import Strict
+from signet.core.validation.strict_model import Name, Strict
 
 MAX_DAYS = 2_000
 MAX_HOURS = 20_000
@@ -28,6 +29,17 @@ class WorkingTerm(Strict):
         if (self.days is None) == (self.hours is None and self.minutes is None):
             raise ValueError("wants either days, or hours and minutes")
         return self
+
+
+class CalendarTerm(WorkingTerm):
+    """A term with the calendar that it is counted in; without one, in that of the tenant's settings."""
+
+    calendar: Name | None = None
+
+
+def read_term(config: Mapping[str, Any]) -> WorkingTerm:
+    """Read the term of a compiled configuration, which may name a calendar as well."""
+    return WorkingTerm(days=config["days"], hours=config["hours"], minutes=config["minutes"])
 
 
 def find_due(calendar: WorkingCalendar, moment: datetime, term: WorkingTerm) -> datetime:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from signet.core.calendars.terms import describe_term, read_term
 from signet.core.explain.vocabulary import (
     Vocabulary,
     describe_calendar_duration,
@@ -165,7 +166,27 @@ def _describe_saved(config: Config, what: str) -> list[str]:
 
 
 def _describe_timer(config: Config, words: Vocabulary) -> list[str]:
+    return [*_describe_moment(config, words), *_describe_following(config)]
+
+
+def _describe_following(config: Config) -> list[str]:
+    if not config.get("follow"):
+        return []
+    return ["It is computed again when the document, the settings or the calendar change."]
+
+
+def _describe_term(term: Config) -> str:
+    """Describe a term of a calendar: `3 working days of the calendar "office"`."""
+    named = (
+        f'the calendar "{escape(term["calendar"])}"' if term["calendar"] else "the organisation's calendar"
+    )
+    return f"{describe_term(read_term(term))} of {named}"
+
+
+def _describe_moment(config: Config, words: Vocabulary) -> list[str]:
     zone = config.get("zone")
+    if config.get("business") is not None:
+        return [f"The workflow waits for {_describe_term(config['business'])}."]
     clock = f"in the time zone {'of the organisation' if zone is None else escape(zone)}"
     if config["for"] is not None:
         length = f"{describe_calendar_duration(config['for'])} ({escape(config['for'])})"

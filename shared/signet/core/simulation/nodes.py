@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from signet.core.calendars.terms import describe_term, find_due, read_term
+from signet.core.calendars.working_calendar import make_working_calendar
 from signet.core.contracts.field_values import validate_fields
 from signet.core.contracts.fields import Fields
 from signet.core.errors import Rejected
@@ -34,6 +36,7 @@ from signet.core.simulation.done_before import (
     note_gate,
 )
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
+from signet.core.tenants.tenant_names import DEFAULT_CALENDAR
 
 SimulatedResult = tuple[Decision, SimulatedWait | None]
 # The output with its evidence, or the refusal.
@@ -281,12 +284,31 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
 def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     """Return the moment until which a timer waits; an `until` that gives no moment holds it."""
     config, expressions = pending.node.config, pending.node.expressions
+    if config.get("business") is not None:
+        return _find_business_end(world, pending)
     until = expressions["/until"].value(world.env()) if "/until" in expressions else None
     zone = world.script.find_zone(config.get("zone") or world.script.org.get("time_zone", "UTC"))
     due = find_timer_due(config, until, world.now, zone)
     if due is None:
         return _refuse(world, pending.node, Rejected("TIMER_WITHOUT_MOMENT", WITHOUT_MOMENT))
     return WAITS, SimulatedWait(f"until {due.isoformat()}", due, "elapsed")
+
+
+def _find_business_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    """Return the end of a term of a calendar; without the calendar, or beyond its years, it is held."""
+    config = pending.node.config["business"]
+    name, term = config["calendar"], read_term(config)
+    written = world.script.calendars.get(name or DEFAULT_CALENDAR)
+    if written is None:
+        missing = "no calendar is named" if name is None else f"there is no calendar '{name}'"
+        return _refuse(world, pending.node, Rejected("CALENDAR_NOT_FOUND", missing))
+    try:
+        calendar = make_working_calendar(written, world.script.find_zone(written.zone))
+        due = find_due(calendar, world.now, term)
+    except Rejected as refused:
+        return _refuse(world, pending.node, refused)
+    shown = f"until {due.isoformat()}, after {describe_term(term)} of '{calendar.name}'"
+    return WAITS, SimulatedWait(shown, due, "elapsed")
 
 
 def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:

@@ -70,6 +70,7 @@ def _check(
         chains=names[NamedKind.CHAIN],
         endpoints=names[NamedKind.ENDPOINT],
         rules=names[NamedKind.RULE],
+        calendars=names[NamedKind.CALENDAR],
         entity_type=entity_type,
     )
     known = {
@@ -79,5 +80,6 @@ def _check(
         NamedKind.CHAIN: frozenset(found.chains),
         NamedKind.ENDPOINT: frozenset(found.endpoints),
         NamedKind.RULE: frozenset(found.rules),
+        NamedKind.CALENDAR: frozenset(found.calendars),
     }
     return tuple(check_mentions(mentions, known))

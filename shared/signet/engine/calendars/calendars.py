@@ -29,6 +29,7 @@ from signet.core.tenants.responsible import join_responsible
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import bound_page, reading
 from signet.engine.access.seen_versions import require_seen
+from signet.engine.calendars.followers import wake_followers_of_calendar
 from signet.engine.calendars.stored_calendars import calendar_not_found
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
@@ -63,7 +64,7 @@ class SavedCalendar:
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class WrittenCalendar:
     """A checked body, as it is stored."""
 
     body: str
@@ -109,7 +110,7 @@ class Calendars:
         with _changing(self.database, caller, reason) as act:
             current = _find(act.connection, caller.principal.tenant_id, name)
             _require_version(current, name, expected_version)
-            written = _parse(name, document)
+            written = parse_calendar_body(name, document)
             if current is not None and current.hash == written.hash:
                 return SavedCalendar(_show(current), is_new=False)
             if current is None:
@@ -137,25 +138,25 @@ class Calendars:
             raise change_is_stale(change, version)
         if current is None:
             _require_room(act)
-        written = _parse(change.name, change.body)
+        written = parse_calendar_body(change.name, change.body)
         _save(act, change.name, current, written, reason=change.reason, proposers=change.responsible)
 
 
-def _parse(name: str, document: Any) -> _Written:
+def parse_calendar_body(name: str, document: Any) -> WrittenCalendar:
     """Check a body as its author wrote it, without the name of the calendar."""
     parse_body(CalendarBody, document)
     calendar, findings = parse_calendar({**document, "calendar": name})
     if calendar is None:
         raise reject_findings(place_findings(findings))
     body = canonical_bytes(document)
-    return _Written(body.decode(), hash_bytes(body), place_findings(findings))
+    return WrittenCalendar(body.decode(), hash_bytes(body), place_findings(findings))
 
 
 def _save(
     act: AdminTransaction,
     name: str,
     current: CalendarRow | None,
-    written: _Written,
+    written: WrittenCalendar,
     *,
     reason: str | None,
     proposers: Sequence[str] = (),
@@ -173,6 +174,7 @@ def _save(
         responsible=join_responsible(principal.responsible, proposers),
         now=act.now,
     )
+    wake_followers_of_calendar(act.connection, principal.tenant_id, name)
     detail = {"version": version, "hash": written.hash}
     act.note((SUBJECT, name), "save_calendar", detail, reason=reason)
     saved = _find(act.connection, principal.tenant_id, name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
 
+from signet.core.calendars.business_calendar import BusinessCalendar
 from signet.core.calendars.calendar_reader import parse_calendar
 from signet.core.calendars.working_calendar import WorkingCalendar, make_working_calendar
 from signet.core.errors import Defect, Rejected
@@ -38,13 +39,18 @@ def find_stored_calendar(connection: Connection, tenant_id: UUID, name: str | No
     return VersionedCalendar(found.name, found.version, make_stored_calendar(found.name, found.body))
 
 
-# A version never changes. The text is the key, so that no tenant meets the calendar of another one.
-@lru_cache(maxsize=MAX_KEPT)
-def make_stored_calendar(name: str, body: str) -> WorkingCalendar:
-    """Make the working calendar of what was checked when it was saved."""
+def read_stored_calendar(name: str, body: str) -> BusinessCalendar:
+    """Read what was checked when it was saved."""
     calendar, findings = parse_calendar({**json.loads(body), "calendar": name})
     if calendar is None:
         raise Defect("CALENDAR_ALTERED", f"the calendar '{name}' is not what was saved: {findings[0].code}")
+    return calendar
+
+
+# A version never changes. The text is the key, so that no tenant meets the calendar of another one.
+@lru_cache(maxsize=MAX_KEPT)
+def make_stored_calendar(name: str, body: str) -> WorkingCalendar:
+    calendar = read_stored_calendar(name, body)
     return make_working_calendar(calendar, find_zone(calendar.zone))
 
 

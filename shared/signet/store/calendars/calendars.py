@@ -41,7 +41,7 @@ class CalendarRow:
 
 @dataclass(frozen=True, slots=True)
 class CalendarInForce:
-    """What a name leads to; without a version there is no such calendar, and without a name none is meant."""
+    """The calendar that a name leads to: without a version there is none, without a name none is meant."""
 
     name: str | None
     version: int | None
@@ -106,5 +106,5 @@ def save_version(
         "responsible": bytes.fromhex(keep_responsible(connection, tenant_id, responsible)[2:]),
         "now": now,
     }
-    connection.execute(_SQL.insert_version, values)
     connection.execute(_SQL.put_in_force, values)
+    connection.execute(_SQL.insert_version, values)

@@ -31,6 +31,15 @@ from tests.support.core.small_workflows import AUTOMATION, compile_automatic
             "(2026-12-01), at 09:00 in the time zone of the organisation.",
         ),
         (
+            {"business": {"days": 3, "calendar": "office"}},
+            'waits for 3 working days of the calendar "office".',
+        ),
+        (
+            {"business": {"hours": 2, "minutes": 1}, "follow": True},
+            "waits for 2 working hours and 1 working minute of the organisation's calendar. It is computed"
+            " again when the document, the settings or the calendar change.",
+        ),
+        (
             {"until": "2026-12-01", "zone": "Asia/Tokyo"},
             "A date begins in the time zone Asia/Tokyo.",
         ),

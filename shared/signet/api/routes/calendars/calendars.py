@@ -32,6 +32,7 @@ from signet.core.calendars.ics_lines import MAX_ICS_BYTES
 from signet.core.validation.strict_model import Strict
 from signet.engine.calendars.calendars import CalendarRecord, CalendarSummary
 from signet.engine.calendars.holiday_imports import HolidayImport
+from signet.engine.calendars.previews import CalendarPreview
 from signet.engine.calendars.stored_calendars import calendar_not_found
 from signet.engine.control.proposals import ControlChange
 
@@ -93,6 +94,11 @@ def add_calendar_routes(routes: Routes) -> None:
         location = f"/v1/calendars/{name}" if saved.is_new else None
         return show_record(saved.calendar, 201 if saved.is_new else 200, location)
 
+    _add_versions(routes)
+    _add_preview(routes)
+
+
+def _add_versions(routes: Routes) -> None:
     @routes.get(f"{CALENDAR}/versions", "Versions of a calendar, the newest first", Page[CalendarSummary])
     def list_calendar_versions(
         call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
@@ -107,6 +113,21 @@ def add_calendar_routes(routes: Routes) -> None:
     def get_calendar_version(call: Call, name: PathName, version: PathVersion) -> CalendarRecord:
         """Show a version, which never changes."""
         return call.use.calendars.read(call.principal, name, version)
+
+
+def _add_preview(routes: Routes) -> None:
+    @routes.post(
+        f"{CALENDAR}/preview",
+        "What a change of a calendar would move",
+        CalendarPreview,
+        body_model=CalendarBody,
+        large_bodies_want="calendar:edit",
+    )
+    def preview_calendar(
+        call: Call, name: PathName, body: Annotated[Mapping[str, Any], Body()]
+    ) -> CalendarPreview:
+        """Name the open waits that follow the calendar and would move. Nothing is saved."""
+        return call.use.calendar_previews.run(call.principal, name, body)
 
 
 def add_holiday_import_routes(routes: Routes) -> None:
