@@ -927,6 +927,8 @@ CREATE TABLE public.approval_requests (
     content_hash text,
     likeness_hash text,
     void_code text,
+    remind_at timestamp with time zone,
+    reminders integer DEFAULT 0 NOT NULL,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
@@ -1692,13 +1694,15 @@ DECLARE
     ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(request_rows) AS row (id uuid));
     written bigint;
 BEGIN
+    -- The release before this one knows no reminders: what it moves reminds no more in this stage.
     UPDATE approval_requests r
     SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
-        escalate_at = row.escalate_at, expire_at = row.expire_at,
+        escalate_at = row.escalate_at, expire_at = row.expire_at, remind_at = row.remind_at,
+        reminders = coalesce(row.reminders, r.reminders),
         ended_at = CASE WHEN row.status = 'open' THEN NULL ELSE coalesce(r.ended_at, written_at) END
     FROM json_to_recordset(request_rows) AS row (
         id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz,
-        expire_at timestamptz)
+        expire_at timestamptz, remind_at timestamptz, reminders integer)
     WHERE r.tenant_id = current_tenant_id() AND r.id = ANY (ids) AND r.id = row.id
       AND (row.status = r.status OR row.status = 'expired' OR (row.status = 'open' AND r.status = 'approved'));
     GET DIAGNOSTICS written = ROW_COUNT;

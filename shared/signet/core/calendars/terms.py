@@ -15,6 +15,8 @@ from signet.core.validation.strict_model import Name, Strict
 MAX_DAYS = 2_000
 MAX_HOURS = 20_000
 MAX_MINUTES = 1_000_000
+# No clock goes forward by more at once, in the years that calendars have.
+MAX_CLOCK_CHANGE = timedelta(hours=4)
 
 
 class WorkingTerm(Strict):
@@ -47,6 +49,17 @@ def find_due(calendar: WorkingCalendar, moment: datetime, term: WorkingTerm) -> 
     if term.days is not None:
         return add_working_days(calendar, moment, term.days)
     return add_working_time(calendar, moment, timedelta(hours=term.hours or 0, minutes=term.minutes or 0))
+
+
+def find_least(term: WorkingTerm) -> timedelta:
+    """Return the time that a term lasts at the least, by whatever calendar.
+
+    Working time passes no faster than time. Days end after the midnights between them, and one of these may
+    come hours early by a change of the clock.
+    """
+    if term.days is not None:
+        return max(timedelta(days=term.days - 1) - MAX_CLOCK_CHANGE, timedelta(0))
+    return timedelta(hours=term.hours or 0, minutes=term.minutes or 0)
 
 
 def describe_term(term: WorkingTerm) -> str:

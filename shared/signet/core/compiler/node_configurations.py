@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
+from pydantic import Discriminator, JsonValue, Tag, model_validator
 from pydantic import Field as Constraint
-from pydantic import JsonValue, model_validator
 
 from signet.core.calendars.terms import CalendarTerm
 from signet.core.integrations.cloud_events import MAX_TYPE_CHARACTERS
@@ -19,6 +19,7 @@ MAX_FOR_EACH_ITEMS = 1_000
 MAX_RULES = 100
 MAX_BRANCHES = 50
 MAX_ATTEMPTS = 100
+MAX_REMINDERS = 20
 MAX_RETRY_SECONDS = 90 * 86_400
 
 RunAs = Literal["actor", "system", "service_account"]
@@ -125,9 +126,38 @@ class ByExpression(Strict):
 Approver = Annotated[ByUser | ByRole | ByManager | ByExpression, Constraint(discriminator="by")]
 
 
+def _name_deadline(written: object) -> str:
+    return "[term]" if isinstance(written, (Mapping, CalendarTerm)) else "[duration]"
+
+
+# Time that passes, or a term of a business calendar.
+Deadline = Annotated[
+    Annotated[Duration, Tag("[duration]")] | Annotated[CalendarTerm, Tag("[term]")],
+    Discriminator(_name_deadline),
+]
+
+
 class Escalation(Strict):
-    after: Duration
+    after: Deadline
     to: Approver
+
+
+class Reminder(Strict):
+    """Reminds those who have not decided: after a time, and again every so often, at most so many times."""
+
+    after: Deadline
+    every: Deadline | None = None
+    at_most: Annotated[int, Constraint(ge=1, le=MAX_REMINDERS)]
+
+    @model_validator(mode="after")
+    def _has_pace(self) -> "Reminder":
+        if self.at_most > 1 and self.every is None:
+            raise ValueError("wants 'every' where it reminds more than once")
+        return self
+
+
+# Left out when it is absent, so that definitions and policies from before it keep their hashes.
+Remind = Annotated[Reminder | None, Constraint(exclude_if=is_absent)]
 
 
 # all: the first rejection rejects; any: the first vote decides; a number: so many approvals.
@@ -152,7 +182,8 @@ class ApprovalConfiguration(Strict):
     approvers: Annotated[tuple[Approver, ...], Constraint(max_length=MAX_APPROVERS)] = ()
     quorum: Quorum = "all"
     escalate: Escalation | None = None
-    expire_after: Duration | None = None
+    expire_after: Deadline | None = None
+    remind: Remind = None
     reason_required_for: ReasonedVotes = ("rejected",)
     same_person: SamePerson = None
     permission: VoterPermission = None

@@ -259,7 +259,9 @@ def _ask_people(world: SimulatedWorld, pending: PendingAction) -> SimulatedResul
     people = describe_approvers(node, world.env())
     world.asked.append(SimulatedRequest(node.id, people))
     expire_after = node.config["expire_after"]
-    due = _after(world, expire_after) if expire_after else None
+    due = _add_deadline(world, expire_after) if expire_after else None
+    if isinstance(due, Rejected):
+        return _refuse(world, node, due)
     return WAITS, SimulatedWait(f"approval by {people}", due, "expired")
 
 
@@ -297,18 +299,28 @@ def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedRe
 def _find_business_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     """Return the end of a term of a calendar; without the calendar, or beyond its years, it is held."""
     config = pending.node.config["business"]
-    name, term = config["calendar"], read_term(config)
+    due = _add_deadline(world, config)
+    if isinstance(due, Rejected):
+        return _refuse(world, pending.node, due)
+    name = world.script.calendars[config["calendar"] or DEFAULT_CALENDAR].calendar
+    shown = f"until {due.isoformat()}, after {describe_term(read_term(config))} of '{name}'"
+    return WAITS, SimulatedWait(shown, due, "elapsed")
+
+
+def _add_deadline(world: SimulatedWorld, term: str | Mapping[str, Any]) -> datetime | Rejected:
+    """Add time that passes, or a term of a calendar, or say why the calendar gives no moment."""
+    if isinstance(term, str):
+        return _after(world, term)
+    name = term["calendar"]
     written = world.script.calendars.get(name or DEFAULT_CALENDAR)
     if written is None:
         missing = "no calendar is named" if name is None else f"there is no calendar '{name}'"
-        return _refuse(world, pending.node, Rejected("CALENDAR_NOT_FOUND", missing))
+        return Rejected("CALENDAR_NOT_FOUND", missing)
     try:
         calendar = make_working_calendar(written, world.script.find_zone(written.zone))
-        due = find_due(calendar, world.now, term)
+        return find_due(calendar, world.now, read_term(term))
     except Rejected as refused:
-        return _refuse(world, pending.node, refused)
-    shown = f"until {due.isoformat()}, after {describe_term(term)} of '{calendar.name}'"
-    return WAITS, SimulatedWait(shown, due, "elapsed")
+        return refused
 
 
 def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:

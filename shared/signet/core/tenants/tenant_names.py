@@ -74,6 +74,15 @@ def _list_asked(config: Mapping[str, Any], place: str) -> Iterator[Mention]:
     escalated = [config["escalate"]["to"]] if config["escalate"] is not None else []
     for person in (*config["approvers"], *escalated):
         yield from list_people(person, place)
+    yield from list_calendars_of_stage(config, place)
+
+
+def list_calendars_of_stage(stage: Mapping[str, Any], place: str) -> Iterator[Mention]:
+    """Return the calendars that the deadlines of a stage count in."""
+    escalate, remind = stage["escalate"] or {}, stage.get("remind") or {}
+    for term in (stage["expire_after"], escalate.get("after"), remind.get("after"), remind.get("every")):
+        if isinstance(term, Mapping):
+            yield _mention_calendar(term, place)
 
 
 def _mention_calendar(term: Mapping[str, Any], place: str) -> Mention:

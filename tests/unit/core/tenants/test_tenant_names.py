@@ -98,3 +98,18 @@ def test_settings_without_a_calendar_are_found() -> None:
     (finding,) = check_mentions(mentions, {NamedKind.CALENDAR: frozenset({"office"})})
     assert finding.code == "CALENDAR_UNNAMED"
     assert list(check_mentions(mentions, {NamedKind.CALENDAR: frozenset({DEFAULT_CALENDAR})})) == []
+
+
+def test_the_deadlines_of_an_approval_mention_their_calendars() -> None:
+    def term(name: str) -> dict[str, Any]:
+        return {"days": 1, "calendar": name}
+
+    config = {
+        "approvers": [{"by": "user", "user": "ada"}],
+        "escalate": {"after": term("a"), "to": {"by": "user", "user": "bob"}},
+        "expire_after": {"days": 1},
+        "remind": {"after": term("b"), "every": term("c"), "at_most": 2},
+    }
+    found = mentioned({"id": "ask", "type": "approval", "config": config}, slot="approvals")
+    calendars = {name for kind, name in found if kind == "calendar"}
+    assert calendars == {"a", "b", "c", DEFAULT_CALENDAR}
