@@ -27,7 +27,8 @@ BEGIN
         id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz,
         expire_at timestamptz, remind_at timestamptz, reminders integer)
     WHERE r.tenant_id = current_tenant_id() AND r.id = ANY (ids) AND r.id = row.id
-      AND (row.status = r.status OR row.status = 'expired' OR (row.status = 'open' AND r.status = 'approved'));
+      AND (row.status = r.status OR row.status = 'expired'
+           OR (row.status = 'open' AND r.status = 'approved'));
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> cardinality(ids) THEN
         RAISE EXCEPTION 'of % requests % may be written so', cardinality(ids), written USING ERRCODE = 'SG002';

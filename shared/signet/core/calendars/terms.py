@@ -52,7 +52,7 @@ def find_due(calendar: WorkingCalendar, moment: datetime, term: WorkingTerm) -> 
 
 
 def find_least(term: WorkingTerm) -> timedelta:
-    """Return the time that a term lasts at the least, by whatever calendar.
+    """Return the time that a term lasts at the least, by any calendar.
 
     Working time passes no faster than time. Days end after the midnights between them, and one of these may
     come hours early by a change of the clock.
