@@ -1112,6 +1112,8 @@ CREATE TABLE public.approval_requests (
     content_hash text,
     likeness_hash text,
     void_code text,
+    remind_at timestamp with time zone,
+    reminders integer DEFAULT 0 NOT NULL,
     CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
     CONSTRAINT approval_requests_check2 CHECK ((asked_since <= created_at)),
@@ -1961,15 +1963,18 @@ DECLARE
     ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(request_rows) AS row (id uuid));
     written bigint;
 BEGIN
+    -- The release before this one knows no reminders: what it moves reminds no more in this stage.
     UPDATE approval_requests r
     SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
-        escalate_at = row.escalate_at, expire_at = row.expire_at,
+        escalate_at = row.escalate_at, expire_at = row.expire_at, remind_at = row.remind_at,
+        reminders = coalesce(row.reminders, r.reminders),
         ended_at = CASE WHEN row.status = 'open' THEN NULL ELSE coalesce(r.ended_at, written_at) END
     FROM json_to_recordset(request_rows) AS row (
         id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz,
-        expire_at timestamptz)
+        expire_at timestamptz, remind_at timestamptz, reminders integer)
     WHERE r.tenant_id = current_tenant_id() AND r.id = ANY (ids) AND r.id = row.id
-      AND (row.status = r.status OR row.status = 'expired' OR (row.status = 'open' AND r.status = 'approved'));
+      AND (row.status = r.status OR row.status = 'expired'
+           OR (row.status = 'open' AND r.status = 'approved'));
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> cardinality(ids) THEN
         RAISE EXCEPTION 'of % requests % may be written so', cardinality(ids), written USING ERRCODE = 'SG002';
@@ -3857,6 +3862,38 @@ ALTER TABLE ONLY public.break_glass_proposals FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.break_glass_proposals OWNER TO signet_owner;
 
+CREATE TABLE public.calendar_versions (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    version bigint NOT NULL,
+    body text NOT NULL,
+    hash text NOT NULL,
+    created_by text NOT NULL,
+    responsible bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT calendar_versions_body_check CHECK ((octet_length(body) <= 1048576)),
+    CONSTRAINT calendar_versions_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT calendar_versions_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.calendar_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.calendar_versions OWNER TO signet_owner;
+
+CREATE TABLE public.calendars (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    version bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT calendars_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT calendars_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.calendars FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.calendars OWNER TO signet_owner;
+
 CREATE TABLE public.contracts (
     tenant_id uuid NOT NULL,
     entity_type text NOT NULL,
@@ -4780,6 +4817,12 @@ ALTER TABLE ONLY public.audit_seals
 ALTER TABLE ONLY public.break_glass_proposals
     ADD CONSTRAINT break_glass_proposals_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.calendar_versions
+    ADD CONSTRAINT calendar_versions_pkey PRIMARY KEY (tenant_id, name, version);
+
+ALTER TABLE ONLY public.calendars
+    ADD CONSTRAINT calendars_pkey PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_pkey PRIMARY KEY (tenant_id, entity_type, version);
 
@@ -5302,6 +5345,8 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR E
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.break_glass_proposals FOR EACH ROW WHEN ((old.consented_at IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.calendar_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_turns FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
@@ -5391,6 +5436,8 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STAT
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.break_glass_proposals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.calendar_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -5527,6 +5574,12 @@ ALTER TABLE ONLY public.break_glass_proposals
 
 ALTER TABLE ONLY public.break_glass_proposals
     ADD CONSTRAINT break_glass_proposals_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.members(tenant_id, user_id);
+
+ALTER TABLE ONLY public.calendar_versions
+    ADD CONSTRAINT calendar_versions_tenant_id_name_fkey FOREIGN KEY (tenant_id, name) REFERENCES public.calendars(tenant_id, name);
+
+ALTER TABLE ONLY public.calendars
+    ADD CONSTRAINT calendars_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.contracts
     ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -5679,6 +5732,10 @@ ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.break_glass_proposals ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.calendar_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.calendars ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.control_changes ENABLE ROW LEVEL SECURITY;
@@ -5792,6 +5849,10 @@ CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.cu
 CREATE POLICY tenant_isolation ON public.audit_seals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.calendar_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.calendars USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -6828,6 +6889,18 @@ GRANT INSERT(proposed_persons) ON TABLE public.break_glass_proposals TO signet_a
 GRANT INSERT(proposed_at) ON TABLE public.break_glass_proposals TO signet_api;
 
 GRANT INSERT(expires_at) ON TABLE public.break_glass_proposals TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.calendar_versions TO signet_api;
+
+GRANT SELECT ON TABLE public.calendar_versions TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.calendars TO signet_api;
+
+GRANT SELECT ON TABLE public.calendars TO signet_worker;
+
+GRANT UPDATE(version) ON TABLE public.calendars TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.calendars TO signet_api;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.contracts TO signet_api;
 

@@ -12,14 +12,27 @@ from signet.cli.main import app
 from signet.core.calendars import business_calendar, ics_events
 from signet.core.calendars.calendar_reader import parse_calendar
 from signet.core.calendars.ics_lines import MAX_ICS_BYTES
+from signet.core.compiler.node_configurations import WaitTimerConfiguration
+from signet.core.validation.strict_model import parse_strictly
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/calendars.md").read_text(encoding="utf-8")
 
 
 def find_block(kind: str) -> str:
-    (text,) = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return str(text)
+    """Return the first block of its kind."""
+    return str(find_blocks(kind)[0])
+
+
+def find_blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_waits_are_some() -> None:
+    nodes, findings = parse_text(find_blocks("yaml")[1], "shown.yaml")
+    assert not findings
+    for node in nodes:
+        assert parse_strictly(WaitTimerConfiguration, node["config"])[1] == ()
 
 
 def test_the_calendar_is_one() -> None:

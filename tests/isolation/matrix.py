@@ -37,6 +37,17 @@ BODIES: Mapping[str, Any] = {
         "condition": {"expression": "true"},
         "actions": [{"kind": "reject", "message": "no"}],
     },
+    "save_calendar": {
+        "zone": "UTC",
+        "years": {"first": 2026, "last": 2026},
+        "hours": {"monday": ["09:00-17:00"]},
+    },
+    "preview_calendar": {
+        "zone": "UTC",
+        "years": {"first": 2026, "last": 2026},
+        "hours": {"monday": ["09:00-17:00"]},
+    },
+    "import_holidays": {"content": "nonsense", "years": {"first": 2026, "last": 2026}},
     "erase_personal_values": {"reason": "asked"},
     "read_notifications": {"ids": ["{notification_id}"]},
     "put_member": {"display_name": "Anna"},

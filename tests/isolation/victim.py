@@ -1,5 +1,6 @@
 """A company with a row in every tenant table, and the names in it that an outsider might guess."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -160,6 +161,13 @@ def mark(standing: CompanyWithWorkers) -> None:
         NAME,
         NAME,
         Jsonb([{"kind": "reject", "message": MARK, "field": None}]),
+    )
+    standing.run("INSERT INTO calendars SELECT tenant_id, %s, 1 FROM tenants", NAME)
+    standing.run(
+        "INSERT INTO calendar_versions (tenant_id, name, version, body, hash, created_by)"
+        " SELECT tenant_id, %s, 1, %s, repeat('0', 64), 'carl' FROM tenants",
+        NAME,
+        json.dumps({"zone": MARK}),
     )
     standing.run_unguarded("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 

@@ -200,9 +200,9 @@ VOTES_AND_GATES = (
     Mutation(
         "a worker's wave approves",
         3,
-        PROOF,
-        "OR row.status = 'expired' OR (row.status = 'open' AND r.status = 'approved'));\n",
-        "OR true);\n",
+        "migrations/0081_remind_of_approvals.sql",
+        "           OR (row.status = 'open' AND r.status = 'approved'));\n",
+        "           OR true);\n",
         (f"{VOTERS}the_worker_cannot_write_an_approval",),
     ),
     Mutation(

@@ -11,6 +11,9 @@ DUE = "tests/unit/core/moments/test_due.py::test_"
 FIRINGS = "tests/unit/core/schedules/test_firings.py::test_"
 TIMER = "shared/signet/engine/execution/nodes/waits/timer.py"
 WAITING = "tests/integration/engine/execution/nodes/test_wait_timer.py::test_"
+FOLLOWING = "tests/integration/engine/execution/nodes/test_business_waits.py::test_"
+REMINDING = "tests/integration/engine/execution/nodes/test_reminders.py::test_"
+PROGRESS = "shared/signet/engine/execution/nodes/approval_progress.py"
 CRON = "tests/unit/core/schedules/test_cron.py::test_other_text_is_refused"
 CATCH_UP = "tests/unit/core/schedules/test_catch_up.py::test_"
 CHANGES = "tests/zones/test_clock_changes.py::test_no_firing_is_lost_or_doubled[0]"
@@ -124,24 +127,117 @@ TIMES: Sequence[Mutation] = (
         "an edit lets a wait count again",
         NO_INVARIANT,
         TIMER,
-        "find_first_arrival(connection, context.tenant_id, context.row.id, node.id) or ",
-        "",
+        "    return first or context.now\n",
+        "    return context.now\n",
         (f"{WAITING}an_edit_counts_from_the_first_arrival_or_anew[None]",),
     ),
     Mutation(
         "a timer ends before its moment",
         NO_INVARIANT,
         TIMER,
-        " if due is not None and due <= context.now else None\n",
-        " if due is not None else None\n",
+        "        if due is not None and due <= context.now:\n",
+        "        if due is not None:\n",
         (f"{WAITING}it_waits_until_its_moment_and_not_longer",),
     ),
     Mutation(
         "nothing wakes what waits for a moment",
         NO_INVARIANT,
         TIMER,
-        "        context.wake_at(due)\n",
-        "",
+        "        context.wake_at(moment.due)\n        if not pending",
+        "        if not pending",
         (f"{WAITING}it_waits_until_its_moment_and_not_longer",),
+    ),
+    Mutation(
+        "a wait that does not follow moves with its calendar",
+        NO_INVARIANT,
+        TIMER,
+        'return _follow(context, node, step) if node.config.get("follow") else None',
+        "return _follow(context, node, step)",
+        (f"{FOLLOWING}what_does_not_follow_keeps_its_moment",),
+    ),
+    Mutation(
+        "a change of a calendar wakes nothing",
+        NO_INVARIANT,
+        "shared/signet/engine/calendars/calendars.py",
+        "    wake_followers_of_calendar(act.connection, principal.tenant_id, name)\n",
+        "",
+        (f"{FOLLOWING}a_new_calendar_moves_what_follows_it",),
+    ),
+    Mutation(
+        "a change of the settings wakes nothing",
+        NO_INVARIANT,
+        "shared/signet/engine/tenants/settings.py",
+        "    wake_followers_of_settings(act.connection, tenant_id)\n",
+        "",
+        (f"{FOLLOWING}another_zone_of_the_tenant_moves_what_follows",),
+    ),
+    Mutation(
+        "a step that writes the document lets what follows it wait on",
+        NO_INVARIANT,
+        "shared/signet/engine/execution/rows.py",
+        "        context.wake_at(context.now)\n",
+        "        pass\n",
+        (f"{FOLLOWING}a_step_beside_it_moves_a_wait_that_follows_the_document",),
+    ),
+    Mutation(
+        "a wait that follows is not looked at once more",
+        NO_INVARIANT,
+        TIMER,
+        "        context.wake_at(context.now + LOOK_AGAIN)\n",
+        "",
+        (f"{FOLLOWING}a_change_that_the_wave_of_the_arrival_does_not_see_is_found_a_minute_later",),
+    ),
+    Mutation(
+        "one edit puts a deadline off",
+        NO_INVARIANT,
+        "shared/signet/store/instances/earlier_steps.py",
+        '["cancelled", "running"] if is_cut_now',
+        '["cancelled"] if is_cut_now',
+        (f"{WAITING}an_edit_counts_from_the_first_arrival_or_anew",),
+    ),
+    Mutation(
+        "an event has the key of what waits follow",
+        NO_INVARIANT,
+        "shared/signet/core/integrations/inbound_events.py",
+        "    if is_followed(key):\n",
+        "    if False:\n",
+        (
+            "tests/unit/core/integrations/test_inbound_events.py::test_no_event_has_the_key_of_what_waits_follow",
+        ),
+    ),
+    Mutation(
+        "it reminds for ever",
+        NO_INVARIANT,
+        PROGRESS,
+        " and request.reminders + 1 < terms.at_most",
+        "",
+        (f"{REMINDING}it_reminds_as_often_as_it_says_and_no_more",),
+    ),
+    Mutation(
+        "it reminds those who have decided",
+        NO_INVARIANT,
+        PROGRESS,
+        '(seat for seat in seats_of_stage(request) if seat.status == "open")',
+        "(seat for seat in seats_of_stage(request))",
+        (f"{REMINDING}only_those_who_have_not_decided_are_reminded",),
+    ),
+    Mutation(
+        "it reminds before it is time",
+        NO_INVARIANT,
+        PROGRESS,
+        " or request.remind_at > context.now:",
+        ":",
+        (f"{REMINDING}it_reminds_as_often_as_it_says_and_no_more",),
+    ),
+    Mutation(
+        "a worker escalates in business time when it likes",
+        NO_INVARIANT,
+        "shared/signet/core/approvals/seats/foreign_seats.py",
+        "else find_least(term)",
+        "else timedelta(0)",
+        (
+            "tests/unit/core/approvals/seats/test_foreign_seats.py"
+            "::test_an_escalation_in_business_time_comes_no_sooner_than_any_calendar_has_it",
+        ),
     ),
 )

@@ -352,8 +352,8 @@ BARS = (
         "asking again lifts what bars a vote",
         3,
         "shared/signet/store/approvals/requests.sql",
-        "       trace_id, %(now)s, least(first_asked(document_id), %(now)s)\n",
-        "       trace_id, %(now)s, %(now)s::timestamptz\n",
+        "       remind_at, trace_id, %(now)s, least(first_asked(document_id), %(now)s)\n",
+        "       remind_at, trace_id, %(now)s, %(now)s::timestamptz\n",
         (f"{BARRED}who_was_given_the_role_meanwhile_stays_barred",),
     ),
     Mutation(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from signet.engine.approvals.delegations import Delegations
     from signet.engine.approvals.inbox import Approvals
     from signet.engine.cache import CompiledCache
+    from signet.engine.calendars.calendars import Calendars
+    from signet.engine.calendars.holiday_imports import HolidayImports
+    from signet.engine.calendars.previews import CalendarPreviews
     from signet.engine.control.changes import ControlChanges, ControlledThings
     from signet.engine.definitions.definitions import Definitions
     from signet.engine.definitions.designer.expressions import Expressions
@@ -177,6 +180,13 @@ class UseCases:
         "signet.engine.approvals.inbox:Approvals", parts=["database", "documents.caches"]
     )
     approval_chains: "UseCase[ApprovalChains]" = UseCase("signet.engine.approvals.chains:ApprovalChains")
+    calendars: "UseCase[Calendars]" = UseCase("signet.engine.calendars.calendars:Calendars")
+    calendar_previews: "UseCase[CalendarPreviews]" = UseCase(
+        "signet.engine.calendars.previews:CalendarPreviews"
+    )
+    holiday_imports: "UseCase[HolidayImports]" = UseCase(
+        "signet.engine.calendars.holiday_imports:HolidayImports", parts=["database", "heavy_calls"]
+    )
     delegations: "UseCase[Delegations]" = UseCase("signet.engine.approvals.delegations:Delegations")
     notifications: "UseCase[Notifications]" = UseCase(
         "signet.engine.integrations.notifications:Notifications"
@@ -204,6 +214,7 @@ class UseCases:
 
         things: dict[str, ControlledThings] = {
             "approval_chain": self.approval_chains,
+            "calendar": self.calendars,
             "definition": self.definitions,
             "endpoint": self.endpoints,
             "inbound_endpoint": self.inbound_events,

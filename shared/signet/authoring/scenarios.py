@@ -1,6 +1,6 @@
 """Scenarios beside a workflow: documents, a script of outside events, and the expected results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue
 
 from signet.authoring.files import read_document
+from signet.core.calendars.business_calendar import BusinessCalendar
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError
@@ -22,11 +23,13 @@ from signet.core.simulation import (
     simulate,
 )
 from signet.core.tenants.tenant_file import TenantFile
+from signet.core.tenants.tenant_names import DEFAULT_CALENDAR
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import Strict, parse_strictly
 from signet.zones import find_zone
 
 MAX_SCENARIOS = 1_000
+MAX_CALENDARS = 10
 DEFAULT_START = "2026-01-01T00:00:00.000000Z"
 
 Answers = Mapping[str, str]
@@ -58,6 +61,8 @@ class Scenario(Strict):
     payload: JsonValue = None
     actor: Mapping[str, JsonValue] = {"user_id": "simulated", "roles": []}
     permissions: tuple[str, ...] = ("*:*",)
+    # The first is also the one of the tenant's settings.
+    calendars: Annotated[tuple[BusinessCalendar, ...], Constraint(max_length=MAX_CALENDARS)] = ()
     expect: Expectation | None = None
 
 
@@ -121,7 +126,13 @@ class ScenarioPlace:
             accounts=self.accounts,
             contract=self.contract,
             find_zone=find_zone,
+            calendars=_name_calendars(scenario.calendars),
         )
+
+
+def _name_calendars(calendars: Sequence[BusinessCalendar]) -> dict[str, BusinessCalendar]:
+    first = {DEFAULT_CALENDAR: calendars[0]} if calendars else {}
+    return first | {calendar.calendar: calendar for calendar in calendars}
 
 
 def compare(expected: Expectation, simulation: Simulation) -> list[str]:

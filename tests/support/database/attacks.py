@@ -86,6 +86,18 @@ def fill(standing: CompanyWithWorkers) -> None:
     fill_endpoints(standing)
     fill_machines(standing)
     fill_control(standing)
+    fill_calendars(standing)
+
+
+def fill_calendars(standing: CompanyWithWorkers) -> None:
+    """Write a calendar in its first version."""
+    tenant = standing.company.tenant_id
+    standing.run("INSERT INTO calendars VALUES (%s, 'office', 1)", tenant)
+    standing.run(
+        "INSERT INTO calendar_versions (tenant_id, name, version, body, hash, created_by)"
+        " VALUES (%s, 'office', 1, '{}', repeat('0', 64), 'carl')",
+        tenant,
+    )
 
 
 def fill_machines(standing: CompanyWithWorkers) -> None:

@@ -20,9 +20,11 @@ from signet.core.compiler.node_configurations import (
     ByExpression,
     ByManager,
     ByRole,
+    Deadline,
     Escalation,
     Quorum,
     ReasonedVotes,
+    Remind,
     SamePerson,
     VoterPermission,
     require_reachable_quorum,
@@ -30,7 +32,6 @@ from signet.core.compiler.node_configurations import (
 from signet.core.contracts.expression_scope import make_scope
 from signet.core.errors import Defect
 from signet.core.expressions import ANY, ExpressionError, TypeKind, check, parse_expression
-from signet.core.moments.durations import Duration
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import Label, Name, Strict, parse_strictly
 
@@ -47,7 +48,8 @@ class Stage(Strict):
     approvers: Annotated[tuple[Approver, ...], Constraint(min_length=1, max_length=MAX_APPROVERS)]
     quorum: Quorum = "all"
     escalate: Escalation | None = None
-    expire_after: Duration | None = None
+    expire_after: Deadline | None = None
+    remind: Remind = None
     reason_required_for: ReasonedVotes = ("rejected",)
 
     @model_validator(mode="after")
@@ -116,7 +118,9 @@ def parse_policy(text: str, expected_hash: str) -> Policy:
 def policy_of_node(config: Mapping[str, Any]) -> Policy:
     """Make the policy of a compiled approval node with approvers of its own."""
     voters = {key: config[key] for key in VOTER_TERMS if key in config}
-    return _parse_stored({"stages": [{key: config[key] for key in Stage.model_fields}], **voters})
+    return _parse_stored(
+        {"stages": [{key: config[key] for key in Stage.model_fields if key in config}], **voters}
+    )
 
 
 def _parse_stored(document: Any) -> Policy:

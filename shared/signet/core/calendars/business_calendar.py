@@ -68,9 +68,13 @@ def parse_day(written: object) -> date:
     return date.fromisoformat(written)
 
 
-WrittenSpan = Annotated[WorkingSpan, PlainValidator(parse_span)]
-WrittenTime = Annotated[int, PlainValidator(parse_time)]
-WrittenDay = Annotated[date, PlainValidator(parse_day)]
+# The forms in the schema of the API. The functions above check them, with sentences of their own.
+_SpanText = Annotated[str, Constraint(pattern=f"^{_SPAN.pattern}$")]
+_TimeText = Annotated[str, Constraint(pattern=f"^{_TIME.pattern}$")]
+_DayText = Annotated[str, Constraint(json_schema_extra={"format": "date"})]
+WrittenSpan = Annotated[WorkingSpan, PlainValidator(parse_span, json_schema_input_type=_SpanText)]
+WrittenTime = Annotated[int, PlainValidator(parse_time, json_schema_input_type=_TimeText)]
+WrittenDay = Annotated[date, PlainValidator(parse_day, json_schema_input_type=_DayText)]
 DaySpans = Annotated[tuple[WrittenSpan, ...], Constraint(max_length=MAX_SPANS)]
 DayName = Annotated[Label, Constraint(min_length=1)]
 ZoneName = Annotated[
@@ -123,14 +127,19 @@ class WorkedDay(NamedDay):
     hours: Annotated[tuple[WrittenSpan, ...], Constraint(min_length=1, max_length=MAX_SPANS)]
 
 
-class BusinessCalendar(Strict):
-    calendar: Name
+class CalendarBody(Strict):
+    """The content of a calendar, without its name."""
+
     zone: ZoneName
     years: CoveredYears
     hours: WeekHours
     holidays: Annotated[tuple[Holiday, ...], Constraint(max_length=MAX_HOLIDAYS)] = ()
     half_days: Annotated[tuple[HalfDay, ...], Constraint(max_length=MAX_HALF_DAYS)] = ()
     worked_days: Annotated[tuple[WorkedDay, ...], Constraint(max_length=MAX_WORKED_DAYS)] = ()
+
+
+class BusinessCalendar(CalendarBody):
+    calendar: Name
 
 
 def cut_hours(spans: Spans, until: int) -> Spans:

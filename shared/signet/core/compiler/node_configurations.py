@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
+from pydantic import Discriminator, JsonValue, Tag, model_validator
 from pydantic import Field as Constraint
-from pydantic import JsonValue, model_validator
 
+from signet.core.calendars.terms import CalendarTerm
 from signet.core.integrations.cloud_events import MAX_TYPE_CHARACTERS
 from signet.core.moments.durations import CalendarDurationText, Duration, parse_duration_seconds
 from signet.core.moments.time_names import TimeOfDay, ZoneName
@@ -19,6 +20,7 @@ MAX_RULES = 100
 MAX_BRANCHES = 50
 MAX_ATTEMPTS = 100
 MAX_EVENT_KEYS = 10
+MAX_REMINDERS = 20
 MAX_RETRY_SECONDS = 90 * 86_400
 
 RunAs = Literal["actor", "system", "service_account"]
@@ -32,6 +34,10 @@ TemplateText = Annotated[str, Constraint(max_length=10_000)]
 
 def _is_absent(value: object) -> bool:
     return value is None
+
+
+def _is_false(value: object) -> bool:
+    return value is False
 
 
 # The service account that a node runs as, with `run_as: service_account`. Left out when it is absent, so that
@@ -121,9 +127,38 @@ class ByExpression(Strict):
 Approver = Annotated[ByUser | ByRole | ByManager | ByExpression, Constraint(discriminator="by")]
 
 
+def _name_deadline(written: object) -> str:
+    return "[term]" if isinstance(written, (Mapping, CalendarTerm)) else "[duration]"
+
+
+# Time that passes, or a term of a business calendar.
+Deadline = Annotated[
+    Annotated[Duration, Tag("[duration]")] | Annotated[CalendarTerm, Tag("[term]")],
+    Discriminator(_name_deadline),
+]
+
+
 class Escalation(Strict):
-    after: Duration
+    after: Deadline
     to: Approver
+
+
+class Reminder(Strict):
+    """Reminds those who have not decided: after a time, and again every so often, at most so many times."""
+
+    after: Deadline
+    every: Deadline | None = None
+    at_most: Annotated[int, Constraint(ge=1, le=MAX_REMINDERS)]
+
+    @model_validator(mode="after")
+    def _has_pace(self) -> "Reminder":
+        if self.at_most > 1 and self.every is None:
+            raise ValueError("wants 'every' where it reminds more than once")
+        return self
+
+
+# Left out when it is absent, so that definitions and policies from before it keep their hashes.
+Remind = Annotated[Reminder | None, Constraint(exclude_if=is_absent)]
 
 
 # all: the first rejection rejects; any: the first vote decides; a number: so many approvals.
@@ -148,7 +183,8 @@ class ApprovalConfiguration(Strict):
     approvers: Annotated[tuple[Approver, ...], Constraint(max_length=MAX_APPROVERS)] = ()
     quorum: Quorum = "all"
     escalate: Escalation | None = None
-    expire_after: Duration | None = None
+    expire_after: Deadline | None = None
+    remind: Remind = None
     reason_required_for: ReasonedVotes = ("rejected",)
     same_person: SamePerson = None
     permission: VoterPermission = None
@@ -169,25 +205,33 @@ class JoinConfiguration(Strict):
 
 
 class WaitTimerConfiguration(Strict):
-    """A wait for a duration, until a date or moment, or until the next time of a cron expression."""
+    """A wait for a duration or a term of a calendar, until a date or moment, or until a cron expression's."""
 
     wait_for: Annotated[CalendarDurationText | None, Constraint(alias="for")] = None
     until: ExpressionText | None = None
     # These are left out when they are absent, so that definitions from before them keep their hashes.
     at: Annotated[TimeOfDay | None, Constraint(exclude_if=is_absent)] = None
     next: Annotated[CronText | None, Constraint(exclude_if=is_absent)] = None
+    business: Annotated[CalendarTerm | None, Constraint(exclude_if=is_absent)] = None
     zone: Annotated[ZoneName | None, Constraint(exclude_if=is_absent)] = None
-    # Where an edit sends the token round again, `for` counts from its first arrival without it.
+    # Where an edit sends the token round again, `for` and `business` count from its first arrival without it.
     since: Annotated[Literal["restart"] | None, Constraint(exclude_if=is_absent)] = None
+
+    # Computes the moment again when what it was computed from changes.
+    follow: Annotated[bool, Constraint(exclude_if=_is_false)] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> "WaitTimerConfiguration":
-        if [self.wait_for, self.until, self.next].count(None) != 2:
-            raise ValueError("wants one of 'for', 'until' and 'next'")
+        if [self.wait_for, self.until, self.next, self.business].count(None) != 3:
+            raise ValueError("wants one of 'for', 'until', 'next' and 'business'")
         if self.at is not None and self.until is None:
             raise ValueError("takes 'at' only with 'until': it is the time of a date")
-        if self.since is not None and self.wait_for is None:
-            raise ValueError("takes 'since' only with 'for': the other two name a moment themselves")
+        if self.zone is not None and self.business is not None:
+            raise ValueError("takes no 'zone' with 'business': the calendar has one")
+        if self.since is not None and self.wait_for is None and self.business is None:
+            raise ValueError(
+                "takes 'since' only with 'for' and 'business': the others name a moment themselves"
+            )
         return self
 
 

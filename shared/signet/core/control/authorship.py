@@ -1,7 +1,7 @@
 """Authors and publishers of the control, and the people who could have changed it alone.
 
 The control is what decides who must approve: contracts, definitions and approval chains. Other parts of it
-take effect at once: endpoints, rules, service accounts and settings.
+take effect at once: calendars, endpoints, rules, service accounts and settings.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class ChangedAlone:
     A rule is named with its entity type; the settings have no name.
     """
 
-    kind: Literal["endpoint", "rule", "service_account", "settings"]
+    kind: Literal["calendar", "endpoint", "rule", "service_account", "settings"]
     name: str
     persons: Sequence[str]
 

@@ -14,6 +14,7 @@ MAX_OPEN_CHANGES_OF_PERSON = 20
 # patches, automations and new versions of chains are drafts: one person writes them, another publishes.
 ControlKind = Literal[
     "approval_chain",
+    "calendar",
     "definition",
     "endpoint",
     "inbound_endpoint",

@@ -5,13 +5,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from signet.core.approvals.withdrawals import describe_withdrawal
 from signet.core.explain.instance_record import ExplainedStep
 from signet.core.explain.outline import Outline
-from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
+from signet.core.explain.phrases import (
+    begin_sentence,
+    describe_node,
+    describe_time,
+    end_sentence,
+    name_transition,
+)
 from signet.core.explain.vocabulary import describe_name, escape
 from signet.core.runtime.document_changes import REFERENCES_CHANGED, VALUES_ERASED
 from signet.core.runtime.projection import CONTROL
@@ -55,6 +62,24 @@ def find_act(outline: Outline, step: ExplainedStep) -> VoidingAct | None:
 
 def name_control(step: ExplainedStep) -> str:
     return step.node_id.removeprefix(CONTROL)
+
+
+def _describe_rescheduled(outline: Outline, step: ExplainedStep, data: Data) -> str:
+    given = data["given"]
+    match data["because"]:
+        case "calendar":
+            name, version = escape(given["calendar"]), given["calendar_version"]
+            why = f'the calendar "{name}" counts, at version {version}'
+        case "zone":
+            why = f"the time zone is {escape(given['zone'])}"
+        case "tzdata":
+            why = f"the rules of time zones are those of {escape(given['tzdata'])}"
+        case _:
+            why = "what it reads has changed"
+    before = describe_time(datetime.fromisoformat(data["from"]))
+    now = describe_time(datetime.fromisoformat(given["due_at"]))
+    where = begin_sentence(describe_node(outline, data["node"]))
+    return f"{where} goes on at {now}, and no more at {before}, because {why}."
 
 
 def _describe_sent(outline: Outline, step: ExplainedStep, data: Data) -> str:
@@ -159,6 +184,7 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
                 f" the workflow last saw version {data['seen']}."
             )
         ),
+        "rescheduled": Control(_describe_rescheduled),
         "references_changed": Control(
             lambda outline, step, data: f"{begin_sentence(_describe_change(data))}, since people were asked.",
             lambda outline, step, data: VoidingAct(

@@ -276,6 +276,9 @@ class ApprovalRecord:
     # The seats from which the same content was rejected before.
     rejected_seats: Sequence[Seat] = ()
     added_seats: Sequence[AddedSeatRecord] = ()
+    # When it reminds next, and how often it has in its stage.
+    remind_at: datetime | None = None
+    reminders: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from signet.core.calendars.terms import describe_term, read_term
 from signet.core.explain.vocabulary import (
     Vocabulary,
     describe_calendar_duration,
@@ -81,17 +82,33 @@ def _describe_approval(config: Config, words: Vocabulary) -> list[str]:
     if config["escalate"] is not None:
         after, to = config["escalate"]["after"], config["escalate"]["to"]
         sentences.append(
-            f"Undecided after {describe_duration(after)} ({escape(after)}),"
-            f" it goes on to {describe_person(to, words)}."
+            f"Undecided after {_describe_deadline(after)}, it goes on to {describe_person(to, words)}."
         )
     if config["expire_after"] is not None:
-        after = config["expire_after"]
-        sentences.append(f"It expires after {describe_duration(after)} ({escape(after)}).")
+        sentences.append(f"It expires after {_describe_deadline(config['expire_after'])}.")
+    sentences += _describe_reminders(config)
     sentences += _describe_voters(config, words)
     reasons = [_VERBS[outcome] for outcome in config["reason_required_for"]]
     if reasons:
         sentences.append(f"A person who wants to {describe_list(reasons, 'or')} must give a reason.")
     return sentences
+
+
+def _describe_deadline(term: str | Config) -> str:
+    return f"{describe_duration(term)} ({escape(term)})" if isinstance(term, str) else _describe_term(term)
+
+
+def _describe_reminders(config: Config) -> list[str]:
+    """Describe when those who have not decided are reminded; a workflow from before reminders has none."""
+    remind = config.get("remind")
+    if remind is None:
+        return []
+    again = f", then every {_describe_deadline(remind['every'])}" if remind["at_most"] > 1 else ""
+    count = describe_count(remind["at_most"], "time")
+    return [
+        f"Those who have not decided are reminded after {_describe_deadline(remind['after'])}{again}:"
+        f" at most {count}."
+    ]
 
 
 def _describe_voters(config: Config, words: Vocabulary) -> Iterator[str]:
@@ -165,7 +182,27 @@ def _describe_saved(config: Config, what: str) -> list[str]:
 
 
 def _describe_timer(config: Config, words: Vocabulary) -> list[str]:
+    return [*_describe_moment(config, words), *_describe_following(config)]
+
+
+def _describe_following(config: Config) -> list[str]:
+    if not config.get("follow"):
+        return []
+    return ["It is computed again when the document, the settings or the calendar change."]
+
+
+def _describe_term(term: Config) -> str:
+    """Describe a term of a calendar: `3 working days of the calendar "office"`."""
+    named = (
+        f'the calendar "{escape(term["calendar"])}"' if term["calendar"] else "the organisation's calendar"
+    )
+    return f"{describe_term(read_term(term))} of {named}"
+
+
+def _describe_moment(config: Config, words: Vocabulary) -> list[str]:
     zone = config.get("zone")
+    if config.get("business") is not None:
+        return [f"The workflow waits for {_describe_term(config['business'])}."]
     clock = f"in the time zone {'of the organisation' if zone is None else escape(zone)}"
     if config["for"] is not None:
         length = f"{describe_calendar_duration(config['for'])} ({escape(config['for'])})"

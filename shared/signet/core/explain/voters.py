@@ -10,7 +10,7 @@ from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import ApprovalRecord, InstanceRecords, VoterRecord
 from signet.core.explain.outline import Outline
 from signet.core.explain.phrases import describe_time, end_sentence
-from signet.core.explain.vocabulary import describe_list, escape
+from signet.core.explain.vocabulary import describe_count, describe_list, escape
 
 MAX_SHOWN_PEOPLE = 20
 _ORIGINS: Mapping[Origin, str] = {
@@ -99,10 +99,18 @@ def describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Seque
     else:
         yield _describe_voters([_name_voter(voter) for voter in request.voters if voter.obstacle is None])
         yield from describe_obstacles(request.voters)
+    yield from _describe_reminders(request)
     if request.escalate_at is not None and not has_escalated(seats):
         yield f"If it is still undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
     if request.expire_at is not None:
         yield f"It expires at {describe_time(request.expire_at)}."
+
+
+def _describe_reminders(request: ApprovalRecord) -> Iterator[str]:
+    if request.reminders:
+        yield f"Those who have not decided were reminded {describe_count(request.reminders, 'time')}."
+    if request.remind_at is not None:
+        yield f"Who has not decided is reminded at {describe_time(request.remind_at)}."
 
 
 def _describe_rejecter(request: ApprovalRecord, seat: Seat) -> Iterator[str]:

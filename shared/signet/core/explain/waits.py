@@ -19,6 +19,7 @@ from signet.core.explain.phrases import describe_node, describe_time, end_senten
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.incidents.given_back import describe_given_back
 from signet.core.incidents.incident import DOCUMENT_WITHOUT_WORKFLOW
+from signet.core.moments.followed import is_followed
 from signet.core.runtime.position import parse_position
 from signet.core.runtime.projection import CONTROL, DRIFT
 
@@ -27,6 +28,7 @@ LIVE = ("running", "paused")
 INTERRUPTS = ("interrupted",)
 ASKED = ("requested", *INTERRUPTS)
 
+RESCHEDULED = f"{CONTROL}rescheduled"
 _PAUSED = f"{CONTROL}paused"
 _TURNS = (_PAUSED, f"{CONTROL}resumed", f"{CONTROL}retried")
 
@@ -47,10 +49,20 @@ def describe_wait(
             yield from _describe_effects(outline, record, step)
         case node_type:
             yield from describe_step(node_type, outline.workflow.config_of(node_id), outline.words)
-            if step.waiting_for_event_key is not None:
+            if step.waiting_for_event_key is not None and not is_followed(step.waiting_for_event_key):
                 yield _describe_keys(step)
     if step.resume_at is not None:
         yield f"It goes on by itself at {describe_time(step.resume_at)}."
+        yield from _describe_calendar(record, step)
+
+
+def _describe_calendar(record: InstanceRecords, step: ExplainedStep) -> Iterator[str]:
+    """Say which version of which calendar gave the moment, where one did."""
+    moved = (other.output_json or {} for other in reversed(record.steps) if other.node_id == RESCHEDULED)
+    given = next((data["given"] for data in moved if data["token"] == step.token_id), step.input_json or {})
+    if "calendar" in given:
+        version, name = given["calendar_version"], escape(given["calendar"])
+        yield f'That is by version {version} of the calendar "{name}", in {escape(given["zone"])}.'
 
 
 def _describe_keys(step: ExplainedStep) -> str:

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from signet.core.errors import FieldError, Rejected
+from signet.core.moments.followed import PREFIX, is_followed
 from signet.core.validation.text import find_text_problem
 
 MAX_KEY_CHARACTERS = 500
@@ -17,6 +18,10 @@ _ESCAPED = re.compile(r"~(?![01])")
 
 def check_key(key: str) -> Rejected | None:
     """Refuse a key that no workflow could wait for."""
+    if is_followed(key):
+        sentence = f"begins with '{PREFIX}', which is kept for waits of Signet's own"
+        mistake = FieldError("/key", "KEY_RESERVED", sentence)
+        return Rejected("FIELDS_INVALID", f"the event's key {sentence}", fields=(mistake,))
     return _check(key, "key", MAX_KEY_CHARACTERS)
 
 

@@ -375,6 +375,8 @@ CONTROLS: Mapping[str, Callable[[Workflow, Projection, Step, int], TokenChanges]
         "skipped": _skip,
         "edited": _forget_pins,
         "references_changed": _note,
+        # A wait that follows has another moment.
+        "rescheduled": _note,
         "refused": _note,
         "advanced": _note,
         "moved": _note,

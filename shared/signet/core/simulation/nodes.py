@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from signet.core.calendars.terms import describe_term, find_due, read_term
+from signet.core.calendars.working_calendar import make_working_calendar
 from signet.core.contracts.field_values import validate_fields
 from signet.core.contracts.fields import Fields
 from signet.core.errors import Rejected
@@ -35,6 +37,7 @@ from signet.core.simulation.done_before import (
     note_gate,
 )
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
+from signet.core.tenants.tenant_names import DEFAULT_CALENDAR
 
 SimulatedResult = tuple[Decision, SimulatedWait | None]
 # The output with its evidence, or the refusal.
@@ -257,7 +260,9 @@ def _ask_people(world: SimulatedWorld, pending: PendingAction) -> SimulatedResul
     people = describe_approvers(node, world.env())
     world.asked.append(SimulatedRequest(node.id, people))
     expire_after = node.config["expire_after"]
-    due = _after(world, expire_after) if expire_after else None
+    due = _add_deadline(world, expire_after) if expire_after else None
+    if isinstance(due, Rejected):
+        return _refuse(world, node, due)
     return WAITS, SimulatedWait(f"approval by {people}", due, "expired")
 
 
@@ -282,12 +287,41 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
 def _find_wait_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     """Return the moment until which a timer waits; an `until` that gives no moment holds it."""
     config, expressions = pending.node.config, pending.node.expressions
+    if config.get("business") is not None:
+        return _find_business_end(world, pending)
     until = expressions["/until"].value(world.env()) if "/until" in expressions else None
     zone = world.script.find_zone(config.get("zone") or world.script.org.get("time_zone", "UTC"))
     due = find_timer_due(config, until, world.now, zone)
     if due is None:
         return _refuse(world, pending.node, Rejected("TIMER_WITHOUT_MOMENT", WITHOUT_MOMENT))
     return WAITS, SimulatedWait(f"until {due.isoformat()}", due, "elapsed")
+
+
+def _find_business_end(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    """Return the end of a term of a calendar; without the calendar, or beyond its years, it is held."""
+    config = pending.node.config["business"]
+    due = _add_deadline(world, config)
+    if isinstance(due, Rejected):
+        return _refuse(world, pending.node, due)
+    name = world.script.calendars[config["calendar"] or DEFAULT_CALENDAR].calendar
+    shown = f"until {due.isoformat()}, after {describe_term(read_term(config))} of '{name}'"
+    return WAITS, SimulatedWait(shown, due, "elapsed")
+
+
+def _add_deadline(world: SimulatedWorld, term: str | Mapping[str, Any]) -> datetime | Rejected:
+    """Add time that passes, or a term of a calendar, or say why the calendar gives no moment."""
+    if isinstance(term, str):
+        return _after(world, term)
+    name = term["calendar"]
+    written = world.script.calendars.get(name or DEFAULT_CALENDAR)
+    if written is None:
+        missing = "no calendar is named" if name is None else f"there is no calendar '{name}'"
+        return Rejected("CALENDAR_NOT_FOUND", missing)
+    try:
+        calendar = make_working_calendar(written, world.script.find_zone(written.zone))
+        return find_due(calendar, world.now, read_term(term))
+    except Rejected as refused:
+        return refused
 
 
 def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:

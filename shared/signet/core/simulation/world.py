@@ -6,6 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from signet.core.approvals.decided_way import StatusRun
+from signet.core.calendars.business_calendar import BusinessCalendar
 from signet.core.contracts.contract import Contract
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.execution import InstanceExecution
@@ -63,6 +64,8 @@ class WorldScript:
     contract: Contract | None = None
     # Core opens no files. Without the zones of a caller, every name is UTC.
     find_zone: Callable[[str], tzinfo] = find_only_utc
+    # The tenant's calendars by name; the one without a name is that of its settings.
+    calendars: Mapping[str, BusinessCalendar] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

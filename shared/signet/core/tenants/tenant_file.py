@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from signet.core.tenants.allowed_hosts import HostPattern
 from signet.core.tenants.user_id import UserId, find_alike, find_id_problem
-from signet.core.validation.strict_model import MAX_SAFE_INTEGER, Name, Permission, Strict
+from signet.core.validation.strict_model import MAX_SAFE_INTEGER, Name, Permission, Strict, is_absent
 from signet.core.validation.text import find_text_problem
 
 MAX_MEMBERS = 1_000
@@ -95,6 +95,11 @@ FourEyes = Annotated[
 ]
 
 
+DefaultCalendar = Annotated[
+    Name, Field(description="The business calendar of waits and approvals that name none.")
+]
+
+
 class TenantSettings(Strict):
     currency: Currency = "EUR"
     time_zone: TimeZone = "UTC"
@@ -102,6 +107,8 @@ class TenantSettings(Strict):
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
     webhook_hosts: WebhookHosts = ()
     four_eyes: FourEyes = False
+    # Left out where there is none: settings from before it stay as they are.
+    calendar: Annotated[DefaultCalendar | None, Field(exclude_if=is_absent)] = None
 
     def make_values(self) -> dict[str, Any]:
         """Return the values of `org` in expressions, without the id and the name of the tenant.

@@ -15,6 +15,7 @@ class NamedKind(StrEnum):
     ENDPOINT = "endpoint"
     ACTION = "action"
     RULE = "rule"
+    CALENDAR = "calendar"
 
 
 _CODES: Mapping[NamedKind, str] = {
@@ -24,7 +25,12 @@ _CODES: Mapping[NamedKind, str] = {
     NamedKind.ENDPOINT: "ENDPOINT_UNKNOWN",
     NamedKind.ACTION: "ACTION_NOWHERE",
     NamedKind.RULE: "RULE_NOWHERE",
+    NamedKind.CALENDAR: "CALENDAR_UNKNOWN",
 }
+
+
+# No calendar has this name: it stands for the one that the tenant's settings name.
+DEFAULT_CALENDAR = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,9 @@ def list_mentions(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Mention]:
         config = node["config"]
         match node["type"]:
             case "approval":
-                if config["chain"] is not None:
-                    yield Mention(NamedKind.CHAIN, config["chain"], node_id)
-                escalated = [config["escalate"]["to"]] if config["escalate"] is not None else []
-                for person in (*config["approvers"], *escalated):
-                    yield from list_people(person, node_id)
+                yield from _list_asked(config, node_id)
+            case "wait_timer" if config.get("business") is not None:
+                yield _mention_calendar(config["business"], node_id)
             case "notification":
                 for person in config["to"]:
                     yield from list_people(person, node_id)
@@ -61,6 +65,28 @@ def list_mentions(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Mention]:
             # An action with a dot is none of the contract's; those were checked against the contract.
             case "action" if "." in config["action"]:
                 yield Mention(NamedKind.ACTION, config["action"], node_id)
+
+
+def _list_asked(config: Mapping[str, Any], place: str) -> Iterator[Mention]:
+    """Return what an approval mentions: its chain, its people, and those that it escalates to."""
+    if config["chain"] is not None:
+        yield Mention(NamedKind.CHAIN, config["chain"], place)
+    escalated = [config["escalate"]["to"]] if config["escalate"] is not None else []
+    for person in (*config["approvers"], *escalated):
+        yield from list_people(person, place)
+    yield from list_calendars_of_stage(config, place)
+
+
+def list_calendars_of_stage(stage: Mapping[str, Any], place: str) -> Iterator[Mention]:
+    """Return the calendars that the deadlines of a stage count in."""
+    escalate, remind = stage["escalate"] or {}, stage.get("remind") or {}
+    for term in (stage["expire_after"], escalate.get("after"), remind.get("after"), remind.get("every")):
+        if isinstance(term, Mapping):
+            yield _mention_calendar(term, place)
+
+
+def _mention_calendar(term: Mapping[str, Any], place: str) -> Mention:
+    return Mention(NamedKind.CALENDAR, term["calendar"] or DEFAULT_CALENDAR, place)
 
 
 def list_people(person: Mapping[str, Any], place: str) -> Iterator[Mention]:
@@ -76,7 +102,9 @@ def check_mentions(mentions: Iterable[Mention], names: TenantNames) -> Iterator[
     for mention in dict.fromkeys(mentions):
         known = names.get(mention.kind)
         if known is not None and mention.name not in known:
-            yield make_finding(_CODES[mention.kind], mention.place, name=mention.name)
+            is_default = mention.kind is NamedKind.CALENDAR and mention.name == DEFAULT_CALENDAR
+            code = "CALENDAR_UNNAMED" if is_default else _CODES[mention.kind]
+            yield make_finding(code, mention.place, name=mention.name)
 
 
 def make_file_names(roles: Iterable[str], members: Iterable[str]) -> TenantNames:

@@ -124,6 +124,6 @@ def find_written_path(location: Sequence[str | int], document: Any) -> list[str]
         if is_entry or (isinstance(value, dict) and part in value):
             value = value[int(part) if is_entry else part]
             written.append(part)
-        elif isinstance(value, dict) and index == len(parts) - 1 and part != "[key]":
+        elif isinstance(value, dict) and index == len(parts) - 1 and not part.startswith("["):
             written.append(part)  # the missing key
     return written

@@ -11,6 +11,7 @@ from signet.core.tenants.tenant_names import (
     NamedKind,
     TenantNames,
     check_mentions,
+    list_calendars_of_stage,
     list_people,
 )
 from signet.core.validation.finding import Finding
@@ -46,6 +47,8 @@ def check_chain_names(connection: Connection, tenant_id: UUID, steps: Sequence[S
         for approver, pointer in list_approvers(steps)
         for mention in list_people(approver.model_dump(mode="json"), pointer)
     ]
+    for number, step in enumerate(steps):
+        mentions += list_calendars_of_stage(step.to_json(), point(("steps", number)))
     return _check(connection, tenant_id, mentions, {})
 
 
@@ -70,6 +73,7 @@ def _check(
         chains=names[NamedKind.CHAIN],
         endpoints=names[NamedKind.ENDPOINT],
         rules=names[NamedKind.RULE],
+        calendars=names[NamedKind.CALENDAR],
         entity_type=entity_type,
     )
     known = {
@@ -79,5 +83,6 @@ def _check(
         NamedKind.CHAIN: frozenset(found.chains),
         NamedKind.ENDPOINT: frozenset(found.endpoints),
         NamedKind.RULE: frozenset(found.rules),
+        NamedKind.CALENDAR: frozenset(found.calendars),
     }
     return tuple(check_mentions(mentions, known))

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.pins import hash_content, hash_likeness
-from signet.core.approvals.policy import Policy, Stage, parse_policy
+from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.approvals.proof import RecordedVote
 from signet.core.approvals.seats.rejecters import RejectedRequest
 from signet.core.contracts.compiled_contract import Denial
-from signet.core.moments.durations import parse_duration_seconds
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.ids import make_id
 from signet.store.approvals.requests import LiveRequest, Row
@@ -49,6 +47,7 @@ def make_request_row(
         ),
         "escalate_at": request.escalate_at,
         "expire_at": request.expire_at,
+        "remind_at": request.remind_at,
         "trace_id": about.trace_id,
     }
 
@@ -62,6 +61,8 @@ def make_changed_row(request: LiveRequest) -> Row:
         "applied": request.applied,
         "escalate_at": request.escalate_at,
         "expire_at": request.expire_at,
+        "remind_at": request.remind_at,
+        "reminders": request.reminders,
     }
 
 
@@ -78,12 +79,12 @@ def make_seat_row(request: LiveRequest, seat: Seat) -> Row:
     }
 
 
-def make_notification_row(request: LiveRequest, seat: Seat) -> Row:
+def make_notification_row(request: LiveRequest, seat: Seat, kind: str = "approval_requested") -> Row:
     return {
         "id": make_id(),
         "user_id": seat.holder_user_id,
         "role": seat.holder_role,
-        "kind": "approval_requested",
+        "kind": kind,
         "request_id": request.id,
         "data": {"node": request.node_id},
     }
@@ -115,13 +116,3 @@ def parse_policy_of(request: LiveRequest) -> Policy:
 
 def seats_of_stage(request: LiveRequest) -> list[Seat]:
     return [replace(seat) for seat in request.seats if seat.stage == request.stage]
-
-
-def find_due(now: datetime, stage: Stage) -> tuple[datetime | None, datetime | None]:
-    """Return when a stage that begins now escalates, and when it expires."""
-    escalate = stage.escalate.after if stage.escalate is not None else None
-    return _add(now, escalate), _add(now, stage.expire_after)
-
-
-def _add(now: datetime, duration: str | None) -> datetime | None:
-    return now + timedelta(seconds=parse_duration_seconds(duration)) if duration else None

@@ -22,7 +22,6 @@ from signet.engine.approvals.approver_lookup import ApproverLookup, can_anyone_v
 from signet.engine.approvals.lost_approvers import has_lost_holder
 from signet.engine.approvals.rejecters import seat_rejecters
 from signet.engine.approvals.request_rows import (
-    find_due,
     make_changed_row,
     make_lapse_notifications,
     make_notification_row,
@@ -31,6 +30,7 @@ from signet.engine.approvals.request_rows import (
     parse_policy_of,
     seats_of_stage,
 )
+from signet.engine.approvals.stage_times import find_stage_times
 from signet.engine.approvals.subject import ApprovalSubject, RequestDraft
 from signet.ids import make_id
 from signet.store.approvals.requests import (
@@ -249,7 +249,7 @@ class ApprovalRequests:
         self, about: ApprovalSubject, node: WorkflowNode, step_id: UUID, draft: RequestDraft
     ) -> LiveRequest:
         policy_text = draft.policy.to_text()
-        escalate_at, expire_at = find_due(self._now, draft.policy.stage(1))
+        times = find_stage_times(self._connection, self._tenant_id, self._now, draft.policy.stage(1))
         request = LiveRequest(
             id=make_id(),
             instance_id=about.instance_id,
@@ -272,8 +272,10 @@ class ApprovalRequests:
             snapshot_hash=about.document.snapshot_hash or "",
             definition_hash=about.definition_hash,
             asked_since=self._now,
-            escalate_at=escalate_at,
-            expire_at=expire_at,
+            escalate_at=times.escalate_at,
+            expire_at=times.expire_at,
+            remind_at=times.remind_at,
+            reminders=0,
             outcome=None,
             seats=[],
         )
@@ -288,7 +290,8 @@ class ApprovalRequests:
 
     def go_to_stage(self, request: LiveRequest, number: int, seats: Sequence[Seat]) -> None:
         request.stage = number
-        request.escalate_at, request.expire_at = find_due(self._now, parse_policy_of(request).stage(number))
+        stage = parse_policy_of(request).stage(number)
+        find_stage_times(self._connection, self._tenant_id, self._now, stage).set_on(request)
         self.seat(request, seats)
         self._change(request)
         self._wake(request)
@@ -337,9 +340,8 @@ class ApprovalRequests:
         request.status, request.applied, request.outcome = "open", None, None
         # The next wave asks if anybody can give the vote at all.
         self.wakes.append((request.instance_id, self._now))
-        request.escalate_at, request.expire_at = find_due(
-            self._now, parse_policy_of(request).stage(request.stage)
-        )
+        stage = parse_policy_of(request).stage(request.stage)
+        find_stage_times(self._connection, self._tenant_id, self._now, stage).set_on(request)
         self._change(request)
         self._wake(request)
 
@@ -393,6 +395,6 @@ class ApprovalRequests:
         self.rows.changed[request.id] = make_changed_row(request)
 
     def _wake(self, request: LiveRequest) -> None:
-        for moment in (request.escalate_at, request.expire_at):
+        for moment in (request.escalate_at, request.expire_at, request.remind_at):
             if moment is not None:
                 self.wakes.append((request.instance_id, moment))

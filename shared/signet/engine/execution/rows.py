@@ -11,6 +11,7 @@ from uuid import UUID
 from signet.core.canonical_json import content_hash
 from signet.core.documents.personal_data import mask_said, mask_variables
 from signet.core.errors import Defect
+from signet.core.moments.followed import is_followed
 from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step
 from signet.core.runtime.tokens import ROOT, origin_of, root_of
@@ -298,10 +299,13 @@ def refuse_after_end(context: InstanceContext) -> None:
         refuse_request(context, document.requested, reason, context.last_step[1])
 
 
-def settle_approvals(context: InstanceContext) -> None:
-    """Pin the variables of new requests, and void those that count no more."""
+def settle_waits(context: InstanceContext) -> None:
+    """Pin the variables of new requests, void those that count no more, and let waits follow the document."""
     context.approvals.pin_variables(context.row.id, context.execution)
     open_steps = {step.id for step in context.execution.open.values()}
     version = context.document.version if context.document is not None else 0
     has_moved_on = context.has_come_to_state or not context.execution.is_live
     context.approvals.void_what_is_left(context.row.id, open_steps, version, has_moved_on=has_moved_on)
+    has_written = any(step.version_after > step.version for step in context.execution.changed.values())
+    if has_written and any(is_followed(wait.waiting_for_event_key or "") for wait in context.waits.values()):
+        context.wake_at(context.now)

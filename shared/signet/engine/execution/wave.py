@@ -39,7 +39,7 @@ from signet.engine.execution.rows import (
     make_step_row,
     refuse_after_end,
     refuse_request,
-    settle_approvals,
+    settle_waits,
 )
 from signet.engine.incidents.changes import find_code, write_hold_changes
 from signet.engine.telemetry import PURE
@@ -386,7 +386,7 @@ class _Wave:
             self._rows.deadlines.append(make_deadline_row(context))
         if has_ready_tokens(context) and context.row.id not in self.result.failed:
             self._documents.batch.events.append(make_continuation(context))
-        settle_approvals(context)
+        settle_waits(context)
 
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:

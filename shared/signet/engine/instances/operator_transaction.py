@@ -38,7 +38,7 @@ from signet.engine.execution.rows import (
     make_instance_row,
     make_step_row,
     refuse_after_end,
-    settle_approvals,
+    settle_waits,
 )
 from signet.engine.incidents.changes import write_hold_changes
 from signet.engine.instances.act_reports import ENTRIES, ActNote, ActReport
@@ -288,7 +288,7 @@ class OperatorTransaction:
             if context.execution.changed:
                 self._write_steps(context)
                 refuse_after_end(context)
-                settle_approvals(context)
+                settle_waits(context)
                 self._write_row(context)
         self._write_incidents()
         history = [row for note in self._notes for row in self._make_history(note)]

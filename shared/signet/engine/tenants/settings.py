@@ -17,11 +17,13 @@ from signet.core.tenants.tenant_file import MAX_CUSTOM_SETTINGS, CustomSetting, 
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.quotas import QuotaLevel, list_quota_levels
 from signet.engine.access.read import reading
+from signet.engine.calendars.followers import wake_followers_of_settings
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.four_eyes import wants_two_people
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.engine.documents.command_checks import check_reason
 from signet.store.audit.write import lock_administration
+from signet.store.calendars.calendars import find_calendar
 from signet.store.database import Connection, Database
 from signet.store.tenants.tenants import TenantRecord, change_tenant, find_tenant_record
 
@@ -42,10 +44,11 @@ class TenantChange:
     # The whole list; an empty list allows every host again.
     webhook_hosts: Sequence[str] | None = None
     four_eyes: bool | None = None
+    calendar: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that change."""
-        fields = ("name", "currency", "time_zone", "language", "four_eyes")
+        fields = ("name", "currency", "time_zone", "language", "four_eyes", "calendar")
         changed = {name: getattr(self, name) for name in fields if getattr(self, name) is not None}
         if self.webhook_hosts is not None:
             changed["webhook_hosts"] = list(self.webhook_hosts)
@@ -101,6 +104,7 @@ class TenantAdmin:
                 return before
             if change.time_zone is not None:
                 require_known_zone(change.time_zone, "/time_zone")
+            _require_calendar(act, change)
             if wants_two_people(act):
                 proposal = ControlProposal(
                     KIND, NAME, "replace", change.to_json(), expected_version, EDIT_TENANT, reason
@@ -119,14 +123,25 @@ class TenantAdmin:
         settings = TenantSettings.model_validate(record.settings).model_dump(mode="json")
         custom = {name: settings["custom"].get(name) for name in change.body.get("custom", ())}
         known = {"name": record.name, **settings, "custom": custom}
-        return {name: known[name] for name in change.body}
+        return {name: known.get(name) for name in change.body}
 
     def apply_change(self, act: AdminTransaction, change: ControlChange) -> None:
         act.require(EDIT_TENANT)
         before = _read(act.connection, act.caller.principal)
         if before.version != change.base_version:
             raise change_is_stale(change, before.version)
+        _require_calendar(act, _parse_change(change.body))
         _write(act, before, _parse_change(change.body), change.reason)
+
+
+def _require_calendar(act: AdminTransaction, change: TenantChange) -> None:
+    """Require that there is a calendar of the name that the settings would have."""
+    if change.calendar is None:
+        return
+    if find_calendar(act.connection, act.caller.principal.tenant_id, change.calendar) is None:
+        sentence = f"there is no calendar '{change.calendar}'"
+        mistake = FieldError("/calendar", "CALENDAR_UNKNOWN", sentence, "Save the calendar first.")
+        raise Rejected("FIELDS_INVALID", sentence, fields=(mistake,))
 
 
 def _changes_nothing(before: TenantRecord, change: TenantChange) -> bool:
@@ -140,6 +155,7 @@ def _write(
     tenant_id, settings = act.caller.principal.tenant_id, _apply(before.settings, change)
     name = before.name if change.name is None else change.name
     change_tenant(act.connection, tenant_id, name, settings, act.now)
+    wake_followers_of_settings(act.connection, tenant_id)
     detail = {"name": name, "settings": settings.model_dump(mode="json"), "before": before.settings}
     act.note(("tenant", str(tenant_id)), "change_tenant", detail, reason=reason)
     return _read(act.connection, act.caller.principal)
@@ -164,6 +180,7 @@ def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
         custom=custom,
         webhook_hosts=before.webhook_hosts if change.webhook_hosts is None else tuple(change.webhook_hosts),
         four_eyes=before.four_eyes if change.four_eyes is None else change.four_eyes,
+        calendar=change.calendar or before.calendar,
     )
 
 

@@ -66,6 +66,9 @@ class LiveRequest:
     asked_since: datetime
     escalate_at: datetime | None
     expire_at: datetime | None
+    remind_at: datetime | None
+    # Of its stage.
+    reminders: int
     outcome: str | None
     seats: list[Seat]
 

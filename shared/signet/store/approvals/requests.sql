@@ -10,7 +10,7 @@ SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, 
        ARRAY(SELECT DISTINCT p.field FROM personal_values p
              WHERE p.tenant_id = r.tenant_id AND p.document_id = r.document_id AND p.erased_at > r.created_at) AS erased_fields,
        r.snapshot_hash, r.definition_hash, coalesce(r.asked_since, r.created_at) AS asked_since, r.escalate_at,
-       r.expire_at, r.outcome,
+       r.expire_at, r.remind_at, r.reminders, r.outcome,
        ARRAY(SELECT json_build_object(
                  'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
                  'holder_role', s.holder_role, 'needed_role', s.needed_role, 'origin', s.origin, 'status', s.status,
@@ -294,17 +294,17 @@ INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
     voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, likeness_hash, escalate_at, expire_at,
-    trace_id, created_at, asked_since)
+    remind_at, trace_id, created_at, asked_since)
 SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
        snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, responsible,
        voter_permissions, pins, pins_hash, variables, repeats_request_id, content_hash, likeness_hash, escalate_at, expire_at,
-       trace_id, %(now)s, least(first_asked(document_id), %(now)s)
+       remind_at, trace_id, %(now)s, least(first_asked(document_id), %(now)s)
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
     snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
     chain_version integer, requester_id text, responsible bytea, voter_permissions text[], pins jsonb, pins_hash text,
     variables jsonb, repeats_request_id uuid, content_hash text, likeness_hash text, escalate_at timestamptz, expire_at timestamptz,
-    trace_id text)
+    remind_at timestamptz, trace_id text)
 
 -- name: insert_seats
 -- Write the seats of a wave in one statement.

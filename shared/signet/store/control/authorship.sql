@@ -115,7 +115,7 @@ WHERE a.content::jsonb ->> 'action' = 'restart' AND a.content::jsonb -> 'detail'
 ORDER BY person
 
 -- name: list_changed_alone
--- List the settings, the rules of a type, and the endpoints and service accounts of a definition, each with the persons
+-- List the settings, the rules of a type, and the calendars, endpoints and service accounts of a definition, each with the persons
 -- behind its last change. Left out is what another person confirmed, and what nobody changed by the API.
 WITH node AS (
     SELECT node.value ->> 'type' AS type, node.value -> 'config' AS config
@@ -132,6 +132,14 @@ WITH node AS (
     SELECT DISTINCT 'endpoint', config ->> 'endpoint', 'endpoint', config ->> 'endpoint'
     FROM node WHERE type = 'webhook_out'
     UNION ALL
+    SELECT DISTINCT 'calendar', counted.name, 'calendar', counted.name
+    FROM node
+    CROSS JOIN LATERAL jsonb_path_query(config, 'lax $.**{1 to 3}.calendar') AS term
+    CROSS JOIN LATERAL (
+        SELECT coalesce(term #>> '{}', (SELECT t.settings ->> 'calendar' FROM tenants t
+                                        WHERE t.tenant_id = %(tenant_id)s)) AS name) AS counted
+    WHERE type IN ('wait_timer', 'approval') AND counted.name IS NOT NULL
+    UNION ALL
     SELECT DISTINCT 'service_account', config ->> 'service_account', 'service_account', config ->> 'service_account'
     FROM node WHERE config ->> 'service_account' IS NOT NULL
 )
@@ -140,7 +148,8 @@ FROM named
 CROSS JOIN LATERAL (
     SELECT a.content::jsonb AS content FROM audit_log a
     WHERE a.tenant_id = %(tenant_id)s AND a.subject_type = named.subject_type AND a.subject_id = named.subject_id
-      AND a.seq IS NOT NULL AND a.action IN ('create', 'replace', 'save_rule', 'save_service_account', 'change_tenant')
+      AND a.seq IS NOT NULL AND a.action IN ('create', 'replace', 'save_calendar', 'save_rule', 'save_service_account',
+                                                        'change_tenant')
     ORDER BY a.seq DESC LIMIT 1) AS last
 WHERE NOT last.content -> 'detail' ? 'control_change'
 ORDER BY named.kind, named.name

@@ -21,6 +21,7 @@ class KnownNames:
     chains: list[str]
     endpoints: list[str]
     rules: list[str]
+    calendars: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def find_named(
     chains: Collection[str] = (),
     endpoints: Collection[str] = (),
     rules: Collection[str] = (),
+    calendars: Collection[str] = (),
     entity_type: str | None = None,
 ) -> KnownNames:
     values = {
@@ -48,11 +50,12 @@ def find_named(
         "chains": list(chains),
         "endpoints": list(endpoints),
         "rules": list(rules),
+        "calendars": list(calendars),
         "entity_type": entity_type,
     }
     with connection.cursor(row_factory=class_row(KnownNames)) as cursor:
         found = cursor.execute(_SQL.find_named, values).fetchone()
-    return found or KnownNames([], [], [], [], [])
+    return found or KnownNames([], [], [], [], [], [])
 
 
 def find_patch_in_force(connection: Connection, tenant_id: UUID, entity_type: str) -> PatchInForce | None:

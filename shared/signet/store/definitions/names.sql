@@ -1,5 +1,6 @@
 -- name: find_named
--- Find which of these roles, members, published chains and endpoints the tenant has, and which rules of the type.
+-- Find which of these roles, members, published chains, endpoints and calendars the tenant has, and which rules of the type.
+-- The calendar without a name is the one of the settings.
 SELECT ARRAY(SELECT role FROM roles WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s::text[])) AS roles,
        ARRAY(SELECT user_id FROM members
              WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(members)s::text[])) AS members,
@@ -9,7 +10,11 @@ SELECT ARRAY(SELECT role FROM roles WHERE tenant_id = %(tenant_id)s AND role = A
        ARRAY(SELECT name FROM endpoints WHERE tenant_id = %(tenant_id)s AND name = ANY (%(endpoints)s::text[])) AS endpoints,
        ARRAY(SELECT name FROM rules
              WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = ANY (%(rules)s::text[])
-               AND is_enabled) AS rules
+               AND is_enabled) AS rules,
+       ARRAY(SELECT wanted.name FROM unnest(%(calendars)s::text[]) AS wanted (name)
+             JOIN tenants t ON t.tenant_id = %(tenant_id)s
+             JOIN calendars c ON c.tenant_id = t.tenant_id
+                             AND c.name = coalesce(nullif(wanted.name, ''), t.settings ->> 'calendar')) AS calendars
 
 -- name: find_patch_in_force
 -- Find the patch that new documents of a type run, if they run one.

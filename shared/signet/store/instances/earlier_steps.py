@@ -117,10 +117,14 @@ def list_done_elsewhere(
 
 
 def find_first_arrival(
-    connection: Connection, tenant_id: UUID, instance_id: UUID, node: str
+    connection: Connection, tenant_id: UUID, instance_id: UUID, node: str, *, is_cut_now: bool
 ) -> datetime | None:
-    """Find when a token came first to a wait that was only sent round again since."""
-    values = {"tenant_id": tenant_id, "instance_id": instance_id, "node": node}
+    """Find when a token came first to a wait that was only sent round again since.
+
+    `is_cut_now` says that this transaction cuts a step of it off, whose row does not say so yet.
+    """
+    statuses = ["cancelled", "running"] if is_cut_now else ["cancelled"]
+    values = {"tenant_id": tenant_id, "instance_id": instance_id, "node": node, "statuses": statuses}
     row: Any = connection.execute(_SQL.find_first_arrival, values).fetchone()
     return row[0] if row is not None else None
 

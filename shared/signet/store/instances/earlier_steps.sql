@@ -112,11 +112,12 @@ ORDER BY s.instance_id DESC, s.seq DESC
 LIMIT %(limit)s
 
 -- name: find_first_arrival
--- Find when a token came first to a node, since it has ended there or people have asked for something else.
+-- Find when a token came first to a node, since it has ended there or people have asked for something else. What this wave
+-- has cancelled is still running by its row.
 SELECT min((s.input_json ->> 'arrived_at')::timestamptz)
 FROM workflow_step_executions s
 WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = %(instance_id)s AND s.node_id = %(node)s
-  AND s.status = 'cancelled'
+  AND s.status = ANY (%(statuses)s)
   AND s.seq > coalesce((
       SELECT max(e.seq) FROM workflow_step_executions e
       WHERE e.tenant_id = s.tenant_id AND e.instance_id = %(instance_id)s

@@ -128,7 +128,7 @@ SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definiti
                  WHERE s.tenant_id = newest.tenant_id AND s.hash = newest.responsible),
                 ARRAY[requester_id]) AS responsible,
        pins, voter_permissions, coalesce(policy::jsonb ->> 'same_person' = 'allowed', false) AS allows_same_person,
-       stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
+       stage, status, outcome, applied, escalate_at, expire_at, remind_at, reminders, created_at, ended_at
 FROM (
     SELECT r.*
     FROM approval_requests r

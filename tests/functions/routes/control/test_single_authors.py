@@ -83,7 +83,12 @@ CEILING = {
     "condition": {"expression": "entity.grand_total > 5"},
     "actions": [{"kind": "reject", "message": "no"}],
 }
-EVERYTHING = (*CONTROL, "tenant:*", "service_account:*", "invoice:*")
+OFFICE = {
+    "zone": "UTC",
+    "years": {"first": 2026, "last": 2026},
+    "hours": {"monday": ["09:00-17:00"]},
+}
+EVERYTHING = (*CONTROL, "calendar:*", "tenant:*", "service_account:*", "invoice:*")
 FILING = {"run_as": "service_account", "service_account": "filing"}
 CALLING: dict[str, Any] = {
     "patch": "calling",
@@ -93,8 +98,18 @@ CALLING: dict[str, Any] = {
             "nodes": [
                 {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}},
                 {"id": "post", "type": "action", "config": {**PASSING, **FILING}},
+                {
+                    "id": "rest",
+                    "type": "wait_timer",
+                    "config": {"business": {"days": 1, "calendar": "office"}},
+                },
+                {"id": "wait", "type": "wait_timer", "config": {"business": {"days": 1}}},
             ],
-            "edges": [{"source": "call", "target": "post"}],
+            "edges": [
+                {"source": "call", "target": "post"},
+                {"source": "post", "target": "rest"},
+                {"source": "rest", "target": "wait"},
+            ],
         }
     },
 }
@@ -105,8 +120,11 @@ def change_all(person: Client) -> None:
     account = {"label": "Filing", "roles": ["filer"], "owner_id": "ed"}
     assert person.put("/v1/service_accounts/filing", account).status == 201
     assert person.put("/v1/rules/invoice/ceiling", CEILING).status == 201
+    for name in ("office", "own", "unused"):
+        assert person.put(f"/v1/calendars/{name}", OFFICE).status == 201
     etag = person.get("/v1/tenant").headers["etag"]
-    assert person.patch("/v1/tenant", {"name": "Acme"}, if_match=etag).status == 200
+    change = {"name": "Acme", "calendar": "own"}
+    assert person.patch("/v1/tenant", change, if_match=etag).status == 200
 
 
 def test_who_changed_endpoints_rules_and_settings_alone_is_named(client: Client) -> None:
@@ -119,6 +137,8 @@ def test_who_changed_endpoints_rules_and_settings_alone_is_named(client: Client)
     published = publish(paul, (saved.headers["location"], saved.headers["etag"]))
     assert published.status == 200, published.text
     assert published.body["control"]["changed_alone"] == [
+        {"kind": "calendar", "name": "office", "persons": ["ed"]},
+        {"kind": "calendar", "name": "own", "persons": ["ed"]},
         {"kind": "endpoint", "name": "erp", "persons": ["ed"]},
         {"kind": "rule", "name": "invoice/ceiling", "persons": ["ed"]},
         {"kind": "service_account", "name": "filing", "persons": ["ed"]},
@@ -132,4 +152,6 @@ def test_who_changed_endpoints_rules_and_settings_alone_is_named(client: Client)
     terms = {"url": ERP["url"], "secrets": ["erp_new"]}
     assert confirm(paul, ed.put("/v1/endpoints/erp", terms, if_match='"1"')).status == 200
     kinds = [each["kind"] for each in paul.get(place).body["control"]["changed_alone"]]
-    assert kinds == ["rule", "service_account", "settings"], "two people made the last change of the endpoint"
+    assert kinds == ["calendar", "calendar", "rule", "service_account", "settings"], (
+        "two people made the last change of the endpoint"
+    )

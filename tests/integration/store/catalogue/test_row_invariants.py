@@ -36,6 +36,7 @@ APPEND_ONLY = [
     "workflow_event",
     "approval_decisions",
     "eligibility_changes",
+    "calendar_versions",
 ]
 # The columns of a table that a row brings along: the others follow from these.
 WRITTEN: LiteralString = (

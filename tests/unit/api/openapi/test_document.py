@@ -166,6 +166,7 @@ def test_a16_if_match_is_required_where_a_request_without_it_is_refused(document
         "post /v1/definitions/{definition_id}/archive",
         "post /v1/documents/{document_id}/restart",
         "post /v1/instances/{instance_id}/move",
+        "put /v1/calendars/{name}",
         "put /v1/members/{user_id}",
         "put /v1/org_chart/{user_id}",
         "put /v1/roles/{role}",

@@ -14,7 +14,7 @@ from signet.core.approvals.policy import (
     policy_of_chain,
     policy_of_node,
 )
-from signet.core.compiler.node_configurations import ApprovalConfiguration
+from signet.core.compiler.node_configurations import MAX_REMINDERS, ApprovalConfiguration
 from signet.core.errors import Defect
 from signet.core.validation.strict_model import parse_strictly
 from tests.support.core.approval_policies import expression, make_policy, make_stage, manager, role, user
@@ -35,6 +35,12 @@ FULL: dict[str, Any] = {
     "reason_required_for": ["rejected", "abstained"],
 }
 PLAIN: dict[str, Any] = {"approvers": [user("ada")]}
+BUSINESS: dict[str, Any] = {
+    **PLAIN,
+    "escalate": {"after": {"days": 2, "calendar": "office"}, "to": user("bob")},
+    "expire_after": {"hours": 9, "minutes": 30},
+    "remind": {"after": {"days": 1}, "every": "PT4H", "at_most": 3},
+}
 
 
 def compile_config(document: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +50,7 @@ def compile_config(document: dict[str, Any]) -> dict[str, Any]:
     return config.model_dump(mode="json", by_alias=True)
 
 
-@pytest.mark.parametrize("document", [FULL, PLAIN], ids=["full", "plain"])
+@pytest.mark.parametrize("document", [FULL, PLAIN, BUSINESS], ids=["full", "plain", "business"])
 def test_a_node_and_a_chain_of_one_step_are_one_policy(document: dict[str, Any]) -> None:
     of_node = policy_of_node(compile_config(document))
     of_chain, findings = policy_of_chain([document])
@@ -61,7 +67,11 @@ def test_a_node_that_names_a_chain_has_no_policy_of_its_own() -> None:
 
 
 def test_a_policy_comes_back_from_its_text() -> None:
-    policy = make_policy(make_stage(*EVERY_KIND, quorum="any"), make_stage(user("bob"), expire_after="PT1H"))
+    policy = make_policy(
+        make_stage(*EVERY_KIND, quorum="any"),
+        make_stage(user("bob"), expire_after="PT1H"),
+        make_stage(*BUSINESS["approvers"], **{k: v for k, v in BUSINESS.items() if k != "approvers"}),
+    )
     text = policy.to_text()
     assert parse_policy(text, hash_policy(text)) == policy
     assert policy.stage(2).expire_after == "PT1H"
@@ -185,3 +195,20 @@ def test_wrong_terms_are_found(terms: dict[str, Any]) -> None:
 def test_a_published_chain_from_before_seats_were_locked_still_runs() -> None:
     policy, findings = policy_of_chain([{"approvers": [expression("entity.owner")]}])
     assert policy is not None and findings == ()
+
+
+@pytest.mark.parametrize(
+    ("terms", "place"),
+    [
+        ({"expire_after": "P1M"}, "/expire_after"),
+        ({"expire_after": 3}, "/expire_after"),
+        ({"expire_after": {"days": 0}}, "/expire_after/days"),
+        ({"expire_after": {"days": 1, "hours": 1}}, "/expire_after"),
+        ({"remind": {"after": "P1D", "at_most": 2}}, "/remind"),
+        ({"remind": {"after": "P1D"}}, "/remind/at_most"),
+        ({"remind": {"after": "P1D", "every": "P1D", "at_most": MAX_REMINDERS + 1}}, "/remind/at_most"),
+    ],
+)
+def test_wrong_deadlines_and_reminders_are_found_in_their_place(terms: dict[str, Any], place: str) -> None:
+    stage, findings = parse_strictly(Stage, {**PLAIN, **terms})
+    assert (stage, [found.place for found in findings]) == (None, [place])

@@ -209,6 +209,11 @@ def test_whom_it_waits_for() -> None:
         "It expires at 2026-03-01 13:00:00 UTC.",
     ]
     assert explained(waiting).open_seats == tuple(seats[:2])
+    reminding = said(replace(waiting, reminders=2, remind_at=LATER))
+    assert reminding[6:8] == [
+        "Those who have not decided were reminded 2 times.",
+        "Who has not decided is reminded at 2026-03-01 13:00:00 UTC.",
+    ]
 
 
 def test_a_circle_is_widened_once() -> None:

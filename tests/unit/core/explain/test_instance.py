@@ -89,6 +89,31 @@ def test_without_a_document_and_a_contract() -> None:
 # --- its place, and what it waits for ---
 
 
+def test_a_wait_says_which_calendar_gave_its_moment() -> None:
+    workflow = compile_automatic(AUTOMATION)
+    waiting = replace(INSTANCE, entity_type=None, entity_id=None, active_tokens=[token("usr:main:wait")])
+    given = {"calendar": "office", "calendar_version": 2, "zone": "UTC"}
+    opened = replace(
+        step("usr:main:wait", "wait_timer", is_open=True, resume_at=LATER),
+        input_json=given,
+        waiting_for_event_key="signet:calendar/office",
+    )
+    text = tell(InstanceRecords(waiting, None, [opened], None, [], [], []), workflow, None)
+    assert 'That is by version 2 of the calendar "office", in UTC.' in text
+    assert "signet:" not in text
+    newer = {**given, "calendar_version": 3, "due_at": LATER.isoformat()}
+    moved = control(
+        "rescheduled",
+        token="T",
+        node="usr:main:wait",
+        because="calendar",
+        given=newer,
+        **{"from": NOW.isoformat()},
+    )
+    again = tell(InstanceRecords(waiting, None, [opened, moved], None, [], [], []), workflow, None)
+    assert 'That is by version 3 of the calendar "office", in UTC.' in again
+
+
 def test_a_state_says_who_may_ask_for_what() -> None:
     text = tell(at(DRAFT))
     assert '  The state "draft" [sys:state:draft] since 2026-03-01 12:00:00 UTC.' in text

@@ -28,6 +28,8 @@ from tests.support.core.instance_records import (
 )
 from tests.support.core.small_workflows import compile_slot
 
+GIVEN = {"calendar": "office", "calendar_version": 2, "zone": "UTC", "tzdata": "2026f"}
+
 
 @pytest.mark.parametrize(
     ("happened", "sentence"),
@@ -49,6 +51,26 @@ from tests.support.core.small_workflows import compile_slot
         (
             control("sent_to", node="sys:gate:cancel", transition="cancel"),
             '"cancel" was asked for: it was sent to the gate "cancel".',
+        ),
+        *(
+            (
+                control(
+                    "rescheduled",
+                    token="T",
+                    node=FINANCE,
+                    because=because,
+                    given={**GIVEN, "due_at": "2026-03-04T00:00:00+00:00"},
+                    **{"from": "2026-03-03T00:00:00+00:00"},
+                ),
+                'The approval "Finance" goes on at 2026-03-04 00:00:00 UTC,'
+                f" and no more at 2026-03-03 00:00:00 UTC, because {why}.",
+            )
+            for because, why in (
+                ("calendar", 'the calendar "office" counts, at version 2'),
+                ("zone", "the time zone is UTC"),
+                ("tzdata", "the rules of time zones are those of 2026f"),
+                ("values", "what it reads has changed"),
+            )
         ),
         (control("sent_to", node=DRAFT, because="edited"), 'It was sent to the state "draft": edited.'),
         (

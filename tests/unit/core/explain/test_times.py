@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.compiler.node_configurations import WaitTimerConfiguration
+from signet.core.compiler.node_configurations import ApprovalConfiguration, WaitTimerConfiguration
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.explain.node_sentences import describe_step
 from signet.core.explain.vocabulary import Vocabulary
@@ -29,6 +29,15 @@ from tests.support.core.small_workflows import AUTOMATION, compile_automatic
         (
             {"until": "2026-12-01", "at": "09:00"},
             "(2026-12-01), at 09:00 in the time zone of the organisation.",
+        ),
+        (
+            {"business": {"days": 3, "calendar": "office"}},
+            'waits for 3 working days of the calendar "office".',
+        ),
+        (
+            {"business": {"hours": 2, "minutes": 1}, "follow": True},
+            "waits for 2 working hours and 1 working minute of the organisation's calendar. It is computed"
+            " again when the document, the settings or the calendar change.",
         ),
         (
             {"until": "2026-12-01", "zone": "Asia/Tokyo"},
@@ -55,3 +64,32 @@ def test_the_schedule_of_an_automation(clock: dict[str, Any], sentence: str) -> 
     document["trigger"] |= clock
     text = " ".join(" ".join(write_explanation(explain(compile_automatic(document)))).split())
     assert sentence in text
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        (
+            {"expire_after": {"days": 2, "calendar": "office"}},
+            'It expires after 2 working days of the calendar "office".',
+        ),
+        (
+            {"escalate": {"after": {"hours": 1}, "to": {"by": "user", "user": "bob"}}},
+            "Undecided after 1 working hour of the organisation's calendar, it goes on to",
+        ),
+        (
+            {"remind": {"after": "P1D", "at_most": 1}},
+            "Those who have not decided are reminded after 1 day (P1D): at most 1 time.",
+        ),
+        (
+            {"remind": {"after": "P1D", "every": {"days": 2}, "at_most": 3}},
+            "reminded after 1 day (P1D), then every 2 working days of the organisation's calendar:"
+            " at most 3 times.",
+        ),
+    ],
+)
+def test_the_times_of_an_approval(config: dict[str, Any], sentence: str) -> None:
+    written = {"approvers": [{"by": "user", "user": "ada"}], **config}
+    complete = ApprovalConfiguration.model_validate_json(json.dumps(written))
+    described = describe_step("approval", complete.model_dump(mode="json", by_alias=True), Vocabulary())
+    assert sentence in " ".join(described)

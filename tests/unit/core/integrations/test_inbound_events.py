@@ -6,6 +6,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
+from signet.core.moments.followed import name_calendar
 
 MESSAGE = {
     "type": "paid",
@@ -80,6 +81,12 @@ def test_what_is_no_key(text: str, code: str) -> None:
     assert [(one.pointer, one.code) for one in refused.fields] == [("/key", code)]
     found = parse_key("", "/a", {"a": text})
     assert isinstance(found, Rejected) and found.fields == refused.fields
+
+
+def test_no_event_has_the_key_of_what_waits_follow() -> None:
+    refused = check_key(name_calendar("office"))
+    assert refused is not None and [one.code for one in refused.fields] == ["KEY_RESERVED"]
+    assert isinstance(parse_key("signet:", "/type", MESSAGE), Rejected)
 
 
 def test_what_is_one() -> None:

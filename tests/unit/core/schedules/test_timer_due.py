@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from signet.core.calendars.terms import WorkingTerm, read_term
 from signet.core.compiler.node_configurations import WaitTimerConfiguration
 from signet.core.errors import Defect
 from signet.core.moments.due import LAST_MOMENT
@@ -54,3 +56,31 @@ def test_a_compiled_wait_names_a_cron_expression() -> None:
     with pytest.raises(Defect) as broken:
         find_timer_due({"for": None, "until": None, "next": "soon"}, None, ARRIVED, BERLIN)
     assert broken.value.code == "CRON_INVALID"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"for": "P1D", "business": {"days": 1}},
+        {"business": {"days": 1}, "zone": "UTC"},
+        {"business": {"days": 1}, "at": "09:00"},
+        {"business": {"days": 1, "hours": 1}},
+        {"business": {"calendar": "office"}},
+        {"until": "2026-12-01", "since": "restart"},
+    ],
+)
+def test_what_does_not_go_together(config: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        WaitTimerConfiguration.model_validate(config)
+
+
+def test_a_term_of_a_calendar_is_read_as_it_was_written() -> None:
+    config = {"business": {"hours": 2, "calendar": "office"}, "since": "restart", "follow": True}
+    dumped = WaitTimerConfiguration.model_validate(config).model_dump(mode="json", by_alias=True)
+    assert read_term(dumped["business"]) == WorkingTerm(hours=2)
+    assert (dumped["since"], dumped["follow"], dumped["business"]["calendar"]) == ("restart", True, "office")
+
+
+def test_what_is_absent_leaves_no_trace() -> None:
+    dumped = WaitTimerConfiguration.model_validate({"for": "P1D", "follow": False}).model_dump(by_alias=True)
+    assert set(dumped) == {"for", "until"}

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from signet.core.calendars.business_calendar import BusinessCalendar
+from signet.core.calendars.calendar_reader import parse_calendar
 from signet.core.compiler.compiler import compile_automation
 from signet.core.compiler.patch import Automation
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import WorldScript, simulate
+from signet.core.simulation import Simulation, WorldScript, simulate
+from signet.core.tenants.tenant_names import DEFAULT_CALENDAR
 from signet.core.validation.strict_model import parse_strictly
 from signet.zones import find_zone
 
@@ -27,6 +30,11 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
     ],
 )
 def test_timers_know_the_zone(config: dict[str, Any], due: str) -> None:
+    done = run(config)
+    assert [step.shown for step in done.steps if step.outcome == "elapsed"] == [f"until {due}"]
+
+
+def run(config: dict[str, Any], **calendars: BusinessCalendar) -> Simulation:
     document = {
         "automation": "later",
         "trigger": {"on": "manual"},
@@ -36,6 +44,38 @@ def test_timers_know_the_zone(config: dict[str, Any], due: str) -> None:
     assert automation is not None, findings
     artifact = compile_automation(automation).artifact
     assert artifact is not None
-    script = WorldScript(org={"time_zone": "Europe/Berlin"}, find_zone=find_zone)
-    done = simulate(Workflow(artifact), {}, script, NOW)
-    assert [step.shown for step in done.steps if step.outcome == "elapsed"] == [f"until {due}"]
+    script = WorldScript(org={"time_zone": "Europe/Berlin"}, find_zone=find_zone, calendars=calendars)
+    return simulate(Workflow(artifact), {}, script, NOW)
+
+
+def make(name: str, **changes: Any) -> BusinessCalendar:
+    hours = {day: ["09:00-17:00"] for day in ("thursday", "friday", "monday")}
+    written = {"calendar": name, "zone": "Asia/Tokyo", "years": {"first": 2026, "last": 2026}, "hours": hours}
+    calendar, findings = parse_calendar({**written, **changes})
+    assert calendar is not None, findings
+    return calendar
+
+
+def test_terms_are_counted_in_the_calendar() -> None:
+    # The first of January is a Thursday, and the next working day after it is the Friday.
+    office, own = make("office"), make("own", zone="UTC")
+    config = {"business": {"days": 1, "calendar": "office"}}
+    (named,) = [step.shown for step in run(config, office=office).steps if step.outcome == "elapsed"]
+    assert named == "until 2026-01-02T08:00:00+00:00, after 1 working day of 'office'"
+    unnamed = run({"business": {"hours": 2}}, **{DEFAULT_CALENDAR: own})
+    (shown,) = [step.shown for step in unnamed.steps if step.outcome == "elapsed"]
+    assert shown == "until 2026-01-01T11:00:00+00:00, after 2 working hours of 'own'"
+
+
+@pytest.mark.parametrize(
+    ("term", "refused"),
+    [
+        ({"days": 1, "calendar": "nowhere"}, "there is no calendar 'nowhere'"),
+        ({"days": 1}, "no calendar is named"),
+        ({"days": 400, "calendar": "office"}, "goes from 2026-01-01 to 2026-12-31"),
+    ],
+)
+def test_a_term_without_an_end_is_held(term: dict[str, Any], refused: str) -> None:
+    done = run({"business": term}, office=make("office"))
+    assert done.status == "paused"
+    assert refused in str(done.reason)

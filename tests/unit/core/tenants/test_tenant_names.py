@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.tenants.tenant_names import (
+    DEFAULT_CALENDAR,
     Mention,
     NamedKind,
     check_mentions,
@@ -62,6 +63,7 @@ def test_chains_endpoints_and_actions_with_a_dot_are_mentioned() -> None:
         (NamedKind.CHAIN, "CHAIN_UNKNOWN"),
         (NamedKind.ENDPOINT, "ENDPOINT_UNKNOWN"),
         (NamedKind.ACTION, "ACTION_NOWHERE"),
+        (NamedKind.CALENDAR, "CALENDAR_UNKNOWN"),
     ],
 )
 def test_what_does_not_exist_is_an_error_where_it_stands(kind: NamedKind, code: str) -> None:
@@ -82,3 +84,32 @@ def test_a_rule_node_mentions_its_rules() -> None:
     check = {"id": "check", "type": "rule", "config": {"rules": ["credit", "limit"]}}
     nodes = compile_slot("approvals", nodes=[check]).content["nodes"]
     assert {m.name for m in list_mentions(nodes) if m.kind is NamedKind.RULE} == {"credit", "limit"}
+
+
+def test_waits_mention_their_calendar_or_that_of_the_settings() -> None:
+    named = {"id": "one", "type": "wait_timer", "config": {"business": {"days": 1, "calendar": "office"}}}
+    unnamed = {"id": "two", "type": "wait_timer", "config": {"business": {"days": 1}}}
+    other = {"id": "three", "type": "wait_timer", "config": {"for": "P1D"}}
+    assert mentioned(named, unnamed, other) == {("calendar", "office"), ("calendar", DEFAULT_CALENDAR)}
+
+
+def test_settings_without_a_calendar_are_found() -> None:
+    mentions = [Mention(NamedKind.CALENDAR, DEFAULT_CALENDAR, "usr:a:b")]
+    (finding,) = check_mentions(mentions, {NamedKind.CALENDAR: frozenset({"office"})})
+    assert finding.code == "CALENDAR_UNNAMED"
+    assert list(check_mentions(mentions, {NamedKind.CALENDAR: frozenset({DEFAULT_CALENDAR})})) == []
+
+
+def test_the_deadlines_of_an_approval_mention_their_calendars() -> None:
+    def term(name: str) -> dict[str, Any]:
+        return {"days": 1, "calendar": name}
+
+    config = {
+        "approvers": [{"by": "user", "user": "ada"}],
+        "escalate": {"after": term("a"), "to": {"by": "user", "user": "bob"}},
+        "expire_after": {"days": 1},
+        "remind": {"after": term("b"), "every": term("c"), "at_most": 2},
+    }
+    found = mentioned({"id": "ask", "type": "approval", "config": config}, slot="approvals")
+    calendars = {name for kind, name in found if kind == "calendar"}
+    assert calendars == {"a", "b", "c", DEFAULT_CALENDAR}

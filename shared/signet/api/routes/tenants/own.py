@@ -17,6 +17,7 @@ from signet.core.tenants.tenant_file import (
     MAX_CUSTOM_SETTINGS,
     Currency,
     CustomSetting,
+    DefaultCalendar,
     DisplayName,
     FourEyes,
     Language,
@@ -45,6 +46,7 @@ class TenantPatch(Strict):
     ] = None
     webhook_hosts: WebhookHosts | None = None
     four_eyes: FourEyes | None = None
+    calendar: DefaultCalendar | None = None
     reason: Reason = None
 
 
@@ -89,6 +91,7 @@ def add_tenant_routes(routes: Routes) -> None:
             change.custom,
             change.webhook_hosts,
             change.four_eyes,
+            change.calendar,
         )
         version = require_version(if_match)
         return show_saved(call.use.tenant_admin.change(call.caller, version, tenant_change, change.reason))

@@ -10,7 +10,8 @@ from datetime import timedelta
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Stage
-from signet.core.compiler.node_configurations import Approver, ByManager, ByRole, ByUser
+from signet.core.calendars.terms import find_least
+from signet.core.compiler.node_configurations import Approver, ByManager, ByRole, ByUser, Deadline
 from signet.core.moments.durations import parse_duration_seconds
 
 
@@ -93,12 +94,17 @@ def find_foreign_seat(stage: Stage, seats: Sequence[Seat], seat: Seat, *, nobody
         return f"seat {seat.position} was added to stage {seat.stage} after it was asked"
     if stage.escalate is None or nobody_else:
         return None
-    due = began + timedelta(seconds=parse_duration_seconds(stage.escalate.after))
+    due = began + _find_least(stage.escalate.after)
     if seat.asked_at >= due:
         return None
     return (
         f"seat {seat.position} of stage {seat.stage} was escalated to before it was due, at {due.isoformat()}"
     )
+
+
+def _find_least(term: Deadline) -> timedelta:
+    """Return how long an escalation waits at the least: no calendar of the tenant is known here."""
+    return timedelta(seconds=parse_duration_seconds(term)) if isinstance(term, str) else find_least(term)
 
 
 def _takes_place(seats: Sequence[Seat], seat: Seat) -> bool:

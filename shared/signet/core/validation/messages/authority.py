@@ -186,6 +186,16 @@ AUTHORITY: Mapping[str, tuple[str, str, str]] = {
         "'{place}' names the endpoint '{name}', which the tenant does not have.",
         "Make the endpoint first, or name one that exists.",
     ),
+    "CALENDAR_UNKNOWN": (
+        "error",
+        "'{place}' counts in the calendar '{name}', which the tenant does not have.",
+        "Save the calendar first, or name one that exists.",
+    ),
+    "CALENDAR_UNNAMED": (
+        "error",
+        "'{place}' names no calendar, and the tenant's settings name none that exists.",
+        "Name a calendar, or set `calendar` in the tenant's settings.",
+    ),
     "RULE_NOWHERE": (
         "warning",
         "'{place}' asks the rule '{name}', which the tenant does not have, or has switched off.",

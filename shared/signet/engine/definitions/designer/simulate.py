@@ -11,6 +11,7 @@ from uuid import UUID
 
 import orjson
 
+from signet.core.calendars.business_calendar import BusinessCalendar
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_values import validate_fields
@@ -19,11 +20,14 @@ from signet.core.previews.simulation_report import write_simulation_report
 from signet.core.simulation import SimulatedAccount, WorldScript
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.service_accounts import UNUSABLE
+from signet.core.tenants.tenant_names import NamedKind, list_mentions
 from signet.engine.access.read import ReadTransaction, reading
+from signet.engine.calendars.stored_calendars import read_stored_calendar
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
 from signet.engine.definitions.definitions import READ
 from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.engine.definitions.heavy_calls import IN_PLACE, HeavyCalls, choose_place
+from signet.store.calendars.calendars import find_in_force
 from signet.store.database import Database
 from signet.store.tenants.service_accounts import (
     RunningAccountRow,
@@ -147,7 +151,20 @@ def _make_script(
         accounts=_read_accounts(read, artifact),
         contract=contract,
         find_zone=find_zone,
+        calendars=_read_calendars(read, artifact),
     )
+
+
+def _read_calendars(read: ReadTransaction, artifact: Artifact) -> dict[str, BusinessCalendar]:
+    """Read the calendars that the workflow counts in, as they are now."""
+    mentions = list_mentions(artifact.content["nodes"])
+    names = {mention.name for mention in mentions if mention.kind is NamedKind.CALENDAR}
+    found = {name: find_in_force(read.connection, read.principal.tenant_id, name or None) for name in names}
+    return {
+        name: read_stored_calendar(row.name, row.body)
+        for name, row in found.items()
+        if row.name is not None and row.body is not None
+    }
 
 
 def _read_accounts(read: ReadTransaction, artifact: Artifact) -> dict[str, SimulatedAccount]:

@@ -14,7 +14,7 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.approvals.subject import RequestDraft
-from signet.engine.execution.nodes.approval_progress import block, move_request, next_moment
+from signet.engine.execution.nodes.approval_progress import block, find_timeless, move_request, next_moment
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.approvals.requests import LiveRequest
@@ -29,6 +29,9 @@ class ApprovalHandler:
         seats = context.approvals.begin_stage(subject, policy, 1)
         if isinstance(seats, Deadlock):
             return block(seats)
+        timeless = find_timeless(context, policy.stage(1))
+        if timeless is not None:
+            return timeless
         return ActionPlan((subject, RequestDraft(policy, chain, version, seats)))
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:

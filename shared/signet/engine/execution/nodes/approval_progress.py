@@ -14,10 +14,17 @@ from signet.core.approvals.votes import (
     next_action,
     waits_for_lost_holders,
 )
+from signet.core.errors import Rejected
 from signet.core.runtime.execution import Blocked
 from signet.core.runtime.position import Token
 from signet.engine.approvals.approver_lookup import is_bench_cleared
-from signet.engine.approvals.request_rows import parse_policy_of, seats_of_stage
+from signet.engine.approvals.request_rows import (
+    make_changed_row,
+    make_notification_row,
+    parse_policy_of,
+    seats_of_stage,
+)
+from signet.engine.approvals.stage_times import add_deadline, find_stage_times
 from signet.engine.approvals.subject import ApprovalSubject
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.requests import LiveRequest
@@ -60,7 +67,33 @@ def move_request(context: InstanceContext, request: LiveRequest, token: Token) -
         case NextAction.WAIT if is_late and not has_escalated(seats):
             return _escalate(context, request, token)
         case _:
-            return None
+            return _remind(context, request, stage)
+
+
+def _remind(context: InstanceContext, request: LiveRequest, stage: Stage) -> Blocked | None:
+    """Remind those who have not decided, where it is time, and find when to remind them again.
+
+    Where a calendar gives no further moment the token is held; votes count all the same.
+    """
+    terms = stage.remind
+    if terms is None or request.remind_at is None or request.remind_at > context.now:
+        return None
+    following = None
+    try:
+        if terms.every is not None and request.reminders + 1 < terms.at_most:
+            following = add_deadline(
+                context.documents.connection, context.tenant_id, context.now, terms.every
+            )
+    except Rejected as refused:
+        return Blocked(f"{refused.code}: {refused}")
+    rows = context.approvals.rows
+    undecided = (seat for seat in seats_of_stage(request) if seat.status == "open")
+    rows.notifications.extend(make_notification_row(request, seat, "approval_reminder") for seat in undecided)
+    request.reminders, request.remind_at = request.reminders + 1, following
+    rows.changed[request.id] = make_changed_row(request)
+    if following is not None:
+        context.wake_at(following)
+    return None
 
 
 def _expire(context: InstanceContext, request: LiveRequest, token: Token) -> Blocked | None:
@@ -99,6 +132,9 @@ def _begin_stage(context: InstanceContext, request: LiveRequest, token: Token, n
     seated = context.approvals.begin_stage(subject, policy, number)
     if isinstance(seated, Deadlock):
         return block(seated)
+    timeless = find_timeless(context, policy.stage(number))
+    if timeless is not None:
+        return timeless
     context.approvals.go_to_stage(request, number, seated)
     return None
 
@@ -117,6 +153,15 @@ def _escalate(context: InstanceContext, request: LiveRequest, token: Token) -> B
 
 def block(deadlock: Deadlock) -> Blocked:
     return Blocked(f"{deadlock.value}: {deadlock.sentence}")
+
+
+def find_timeless(context: InstanceContext, stage: Stage) -> Blocked | None:
+    """Return why a stage cannot begin now: a calendar gives no moment for one of its deadlines."""
+    try:
+        find_stage_times(context.documents.connection, context.tenant_id, context.now, stage)
+    except Rejected as refused:
+        return Blocked(f"{refused.code}: {refused}")
+    return None
 
 
 def next_moment(request: LiveRequest) -> datetime | None:

@@ -135,8 +135,8 @@ def test_an_edit_counts_from_the_first_arrival_or_anew(stage: WorkflowStage, sin
     stage.drain()
     rows = steps(stage, document)
     assert [row[0] for row in rows] == ["cancelled", "cancelled", "running"]
-    is_kept = rows[2][1]["due_at"] == rows[0][1]["due_at"]
-    assert is_kept is (since is None)
+    for row in rows[1:]:
+        assert (row[1]["due_at"] == rows[0][1]["due_at"]) is (since is None)
     pass_time(stage, document, timedelta(hours=49))
     assert stage.status_of(document.id) == "active"
     check(stage, document)

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.seats.foreign_seats import find_foreign_seat, find_other_bench
+from signet.core.calendars.terms import MAX_CLOCK_CHANGE
 from tests.support.core.approval_policies import make_stage, role, user
 
 BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -94,3 +96,24 @@ def test_who_is_named_has_a_seat_and_a_role_has_no_more_than_drawn(
 def test_a_role_that_takes_turns_and_a_line_are_not_counted() -> None:
     stage = make_stage({**role("finance"), "pick": "round_robin"}, {"by": "manager", "of": "entity.owner"})
     assert find_other_bench(stage, [Seat(1, 1, holder_user_id="ann", needed_role="finance")]) is None
+
+
+@pytest.mark.parametrize(
+    ("after", "least"),
+    [
+        ({"days": 1}, timedelta(0)),
+        ({"days": 3, "calendar": "office"}, timedelta(days=2) - MAX_CLOCK_CHANGE),
+        ({"hours": 5, "minutes": 30}, timedelta(hours=5, minutes=30)),
+    ],
+)
+def test_an_escalation_in_business_time_comes_no_sooner_than_any_calendar_has_it(
+    after: dict[str, Any], least: timedelta
+) -> None:
+    stage = make_stage(role("finance"), user("ann"), escalate={"after": after, "to": role("boss")})
+    due = replace(WIDER, asked_at=BEGAN + least)
+    assert find_foreign_seat(stage, (FIRST, SECOND, due), due, nobody_else=False) is None
+    early = replace(WIDER, asked_at=BEGAN + least - timedelta(microseconds=1))
+    found = find_foreign_seat(
+        stage, (replace(FIRST, asked_at=BEGAN), SECOND, early), early, nobody_else=False
+    )
+    assert (found is None) is (least == timedelta(0))

@@ -2,12 +2,11 @@
 
 The moment is computed by the database's time and the pinned rules of zones, and is kept with the step. A
 trigger that is due then wakes the instance: nothing polls. What comes late finds the wait ended, and does
-nothing.
+nothing. A wait with `follow` computes its moment again whenever its instance is woken.
 """
 
-from datetime import datetime
-from typing import Any
-from zoneinfo import ZoneInfo
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import conclude
@@ -16,38 +15,72 @@ from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import ROOT, root_of
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.schedules.timer_due import WITHOUT_MOMENT, find_timer_due
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
+from signet.engine.execution.nodes.waits.timer_moment import TimerMoment, compute_moment, find_cause
 from signet.store.instances.earlier_steps import find_first_arrival
-from signet.zones import TZDATA_VERSION, find_zone
+from signet.store.instances.followers import find_given
+
+# A change that commits beside the wave of an arrival does not see the wait: it looks once more.
+LOOK_AGAIN = timedelta(minutes=1)
 
 
 class WaitTimerHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        env = context.decision_input(token).env
-        named = node.config.get("zone") or env["org"]["time_zone"]
+        env, arrived = context.decision_input(token).env, _find_arrival(context, node, token)
         try:
-            zone = find_zone(named)
-        except Rejected as unknown:
-            return Blocked(f"{unknown.code}: {unknown}")
-        until = node.expressions["/until"].value(env) if "/until" in node.expressions else None
-        arrived = _find_arrival(context, node, token)
-        due = find_timer_due(node.config, until, arrived, zone)
-        if due is None:
-            return Blocked(f"TIMER_WITHOUT_MOMENT: {WITHOUT_MOMENT}")
-        return ActionPlan(due, given=_describe(arrived, due, zone))
+            moment = compute_moment(context, node, env, arrived)
+        except Rejected as refused:
+            return Blocked(f"{refused.code}: {refused}")
+        return ActionPlan(moment, given=moment.given)
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        due: datetime = pending.plan
-        if due <= context.now:
-            return _end(context, pending.node, pending.step, due)
-        context.wake_at(due)
-        return HandlerResult(None, resume_at=due)
+        moment: TimerMoment = pending.plan
+        if moment.due <= context.now:
+            return _end(context, pending.node, pending.step, moment.due)
+        context.wake_at(moment.due)
+        if not pending.node.config.get("follow"):
+            return HandlerResult(None, resume_at=moment.due)
+        context.wake_at(context.now + LOOK_AGAIN)
+        return HandlerResult(None, resume_at=moment.due, waiting_for_event_key=moment.followed)
 
-    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(
+        self, context: InstanceContext, node: WorkflowNode, step: Step
+    ) -> HandlerResult | Blocked | None:
         due = context.waits[step.token].resume_at
-        return _end(context, node, step, due) if due is not None and due <= context.now else None
+        if due is not None and due <= context.now:
+            return _end(context, node, step, due)
+        return _follow(context, node, step) if node.config.get("follow") else None
+
+
+def _follow(context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked:
+    """Compute the moment again from the same arrival, and put on record when it is another one."""
+    given = find_given(context.documents.connection, context.tenant_id, context.row.id, step.id)
+    env = context.decision_input(context.execution.token_of(step)).env
+    try:
+        moment = compute_moment(context, node, env, datetime.fromisoformat(given["arrived_at"]))
+    except Rejected as refused:
+        return Blocked(f"{refused.code}: {refused}")
+    wait = context.waits[step.token]
+    if wait.waiting_for_event_key != moment.followed:
+        context.waits[step.token] = replace(wait, waiting_for_event_key=moment.followed)
+        context.execution.mark_changed(step)
+    if moment.due == wait.resume_at:
+        return HandlerResult(None, resume_at=moment.due)
+    context.execution.control(
+        "rescheduled",
+        {
+            "token": step.token,
+            "node": node.id,
+            "from": given["due_at"],
+            "because": find_cause(given, moment.given),
+            "given": moment.given,
+        },
+    )
+    if moment.due <= context.now:
+        return _end(context, node, step, moment.due)
+    context.wake_at(moment.due)
+    return HandlerResult(None, resume_at=moment.due)
 
 
 def _end(context: InstanceContext, node: WorkflowNode, step: Step, due: datetime) -> HandlerResult:
@@ -59,16 +92,15 @@ def _end(context: InstanceContext, node: WorkflowNode, step: Step, due: datetime
 
 def _find_arrival(context: InstanceContext, node: WorkflowNode, token: Token) -> datetime:
     """Return when the token came, or came first where an edit has only sent it round again."""
-    if node.config["for"] is None or node.config.get("since") == "restart" or root_of(token.id) == ROOT:
+    is_counted = node.config["for"] is not None or node.config.get("business") is not None
+    if not is_counted or node.config.get("since") == "restart" or root_of(token.id) == ROOT:
         return context.now
-    connection = context.documents.connection
-    return find_first_arrival(connection, context.tenant_id, context.row.id, node.id) or context.now
-
-
-def _describe(arrived: datetime, due: datetime, zone: ZoneInfo) -> dict[str, Any]:
-    return {
-        "arrived_at": arrived.isoformat(),
-        "due_at": due.isoformat(),
-        "zone": zone.key,
-        "tzdata": TZDATA_VERSION,
-    }
+    cut = (step for step in context.execution.changed.values() if step.status == "cancelled")
+    first = find_first_arrival(
+        context.documents.connection,
+        context.tenant_id,
+        context.row.id,
+        node.id,
+        is_cut_now=any(step.node == node.id for step in cut),
+    )
+    return first or context.now
