@@ -222,6 +222,9 @@ def _write_trigger(outline: Outline) -> Chapter:
         for key, word in names.items()
         if trigger[key] is not None
     ]
+    if fields := trigger.get("fields"):
+        named = describe_list([f'"{describe_name(name)}" [{escape(name)}]' for name in fields], "or")
+        lines.append(f"It starts only where {named} has changed.")
     lines += [sentence.format(escape(trigger[key])) for key, sentence in _CLOCK.items() if key in trigger]
     if trigger["condition"] is not None:
         lines.append(f"It starts only if {outline.words.describe_condition(trigger['condition'])}.")

@@ -35,6 +35,8 @@ _OWNERS = {
     "payload": "the trigger's",
     "item": "the item's",
     "actor": "the acting person's",
+    "before": "the earlier document's",
+    "after": "the changed document's",
 }
 _LITERALS = {True: "yes", False: "no", None: "empty"}
 

@@ -21,6 +21,7 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
+from signet.engine.automations.publication import put_in_force
 from signet.engine.cache import CompiledCache
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
@@ -158,6 +159,8 @@ def publish_draft(
         require_accepted([*_list_unclear(findings), *dropped], accepted)
     store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else text))
     effective_id, version = draft.id, draft.version
+    if draft.definition_kind == "automation":
+        put_in_force(connection, tenant_id, (draft.id, draft.version), artifact.content)
     if is_patch:
         effective_id, version = _insert_effective(act, draft, artifact, authorship)
     detail: dict[str, str | int] = {}

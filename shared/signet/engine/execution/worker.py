@@ -12,6 +12,7 @@ from uuid import UUID
 
 from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
+from signet.engine.automations.claimed_starts import START_AUTOMATION, ClaimedStarts
 from signet.engine.cache import CompiledCache
 from signet.engine.dispatch.arrival_turns import ArrivalTurns
 from signet.engine.dispatch.claim_bounds import ClaimBounds
@@ -51,6 +52,7 @@ class Worker:
         self._arrivals = ArrivalTurns()
         self._unsettled = UnsettledClaims(database)
         self._waves = Waves(database, documents, compiled, clock)
+        self._starts = ClaimedStarts(database, compiled)
 
     def work(self, tenant_id: UUID) -> bool:
         """Make one claim and run its wave. Return whether there was anything to do.
@@ -76,7 +78,10 @@ class Worker:
         about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
         for trigger in about_voters:
             self._recheck(claimed, trigger)
-        others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
+        starts = [trigger for trigger in claimed.triggers if trigger.event_type == START_AUTOMATION]
+        if starts:
+            self._starts.run(claimed.tenant_id, starts, claimed.id)
+        others = [one for one in claimed.triggers if one.event_type not in (VOTER_LOST, START_AUTOMATION)]
         if others:
             self._run(replace(claimed, triggers=others))
 
@@ -156,7 +161,9 @@ class Worker:
     def _run(self, claimed: Claim) -> None:
         """Run one wave of all. If it fails, run one for each instance: only the culprit's triggers fail."""
         try:
-            self._run_with_retries(claimed)
+            behind = self._run_with_retries(claimed).behind
+            if behind:
+                self._run(replace(claimed, triggers=behind))
             return
         except Transient:
             raise

@@ -72,6 +72,17 @@ class EffectOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class InstanceCause:
+    """What has started an instance, and the automations that have acted before."""
+
+    cause: Mapping[str, Any]
+    chain: Sequence[Any]
+
+
+NO_CAUSE = InstanceCause({}, ())
+
+
+@dataclass(frozen=True, slots=True)
 class OpenedWave:
     """The rows of a wave, locked first and then read."""
 
@@ -83,6 +94,8 @@ class OpenedWave:
     instances: Sequence[InstanceRow]
     steps: Sequence[OpenStepRow]
     effects: Mapping[UUID, EffectOutcome]
+    # Of the instances that an automation has brought about.
+    causes: Mapping[UUID, InstanceCause]
 
 
 @dataclass(slots=True)
@@ -110,7 +123,7 @@ def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
     documents, transaction = parse_locked_documents(row[:7] if row else None)
     if row is None or transaction is None:
         return None
-    triggers, known, instances, steps, effects = row[7:]
+    triggers, known, instances, steps, effects, causes = row[7:]
     return OpenedWave(
         transaction,
         documents,
@@ -119,6 +132,7 @@ def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
         [_parse_instance(columns) for columns in instances or ()],
         [_parse_step(columns) for columns in steps or ()],
         {effect.step_execution_id: effect for effect in map(_parse_effect, effects or ())},
+        {parse_id(name): InstanceCause(**found) for name, found in (causes or {}).items()},
     )
 
 
