@@ -120,7 +120,9 @@ def check_open(overlap: Overlap, limits: StartLimits, counts: OpenCounts) -> Sta
 def _decide_overlap(overlap: Overlap, queued: int) -> StartRefusal:
     what = "the automation" if overlap.per == "automation" else "the automation for this document"
     if overlap.mode == "replace":
-        return StartRefusal("replaces", "OVERLAP_REPLACED", f"a newer start of {what} has replaced it")
+        return StartRefusal(
+            "replaces", "OVERLAP_REPLACES", f"it waits until an instance of {what} is cancelled"
+        )
     if overlap.mode == "skip":
         return StartRefusal("not_started", "OVERLAP_SKIPPED", f"an instance of {what} is open")
     if queued >= overlap.at_most:
@@ -129,8 +131,10 @@ def _decide_overlap(overlap: Overlap, queued: int) -> StartRefusal:
     return StartRefusal("queued", "OVERLAP_QUEUED", f"it waits until an instance of {what} has ended")
 
 
-def name_overlap_key(overlap: Overlap, automation_id: str, document_id: str | None) -> str:
-    """Name what counts together: `<automation>/`, and the document where each counts for itself."""
+def name_overlap_key(overlap: Overlap, automation_id: str, document_id: str | None, instance_id: str) -> str:
+    """Name what counts together, of which one instance is open at a time. Behind `/` begins what is apart."""
+    if overlap.mode == "allow":
+        return f"{automation_id}/{instance_id}"
     document = document_id if overlap.per == "document" else None
     return f"{automation_id}/{document or ''}"
 

@@ -107,8 +107,8 @@ class StartTransaction:
         )
         trigger, link = workflow.content["trigger"], Link(automation.name, start.firing.document_id)
         return (
-            check_chain(trigger, link, start.firing.chain)
-            or self._check_document(workflow, start.firing)
+            self._check_document(workflow, start.firing)
+            or check_chain(trigger, link, start.firing.chain)
             or self._check_bounds(automation, workflow, start)
             or self._begin(automation, workflow, start, link)
         )
@@ -155,24 +155,25 @@ class StartTransaction:
         if refusal is not None:
             return refusal
         overlap = Overlap(**workflow.content.get("overlap", {}))
-        key = name_overlap_key(overlap, str(automation.id), start.firing.document_id)
-        counts = store.count_open(
-            self._connection, self._tenant_id, automation.id, key, limits.open_instances
-        )
+        key = name_overlap_key(overlap, str(automation.id), start.firing.document_id, str(start.id))
+        known = self._connection, self._tenant_id
+        is_open = store.lock_open(*known, key) if overlap.mode != "allow" else []
+        counts = store.count_open(*known, automation.id, key, limits.open_instances, len(is_open))
         refusal = check_open(overlap, limits, counts)
-        if refusal is not None and refusal.verdict == "queued":
-            self._queue(automation, start, key)
         if refusal is not None and refusal.verdict == "replaces":
-            self._replace(key, start)
-            return None
+            self._replace(key, is_open, start)
+        if refusal is not None and refusal.verdict in ("queued", "replaces"):
+            self._queue(automation, start, key)
         return refusal
 
-    def _replace(self, key: str, start: Start) -> None:
-        """Have what is open with the key cancelled by its next wave, which writes its last step."""
-        replaced = store.list_open(self._connection, self._tenant_id, key)
+    def _replace(self, key: str, is_open: list[UUID], start: Start) -> None:
+        """Have what is open with the key cancelled by its next wave, and drop what waits for it."""
         content = {"by": str(start.id)}
-        triggers = [make_trigger(found, REPLACED, content, start.trace_id) for found in replaced]
+        triggers = [make_trigger(found, REPLACED, content, start.trace_id) for found in is_open]
         insert_triggers(self._connection, self._tenant_id, triggers)
+        for dropped in store.drop_queued(self._connection, self._tenant_id, key):
+            said = {"code": "OVERLAP_REPLACED", "reason": f"the newer start {start.id} has replaced it"}
+            self._note(parse_start(*dropped), "not_started", said)
 
     def _queue(self, automation: LockedAutomation, start: Start, key: str) -> None:
         payload = make_start_payload(start)
@@ -208,7 +209,7 @@ class StartTransaction:
             entity_id=UUID(firing.document_id) if firing.document_id is not None else None,
             entity_version=firing.version,
             subject_id=firing.document_id or automation.name,
-            overlap_key=name_overlap_key(overlap, str(automation.id), firing.document_id),
+            overlap_key=name_overlap_key(overlap, str(automation.id), firing.document_id, str(start.id)),
             begin_node=START,
             actor_id=actor.id,
             actor_roles=actor.roles,

@@ -20,8 +20,6 @@ from signet.store.pipeline import DeferredStatement
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
-# At most so many instances have one key, but for those of `allow`.
-MAX_REPLACED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def read_document(
 
 
 def count_open(
-    connection: Connection, tenant_id: UUID, automation_id: UUID, key: str, limit: int
+    connection: Connection, tenant_id: UUID, automation_id: UUID, key: str, limit: int, with_key: int
 ) -> OpenCounts:
     values = {
         "tenant_id": tenant_id,
@@ -126,13 +124,20 @@ def count_open(
         "tenant_limit": TENANT_OPEN_INSTANCES,
     }
     row: Any = connection.execute(_SQL.count_open, values).fetchone()
-    return OpenCounts(*row)
+    of_tenant, of_automation, queued = row
+    return OpenCounts(of_tenant, of_automation, with_key, queued)
 
 
-def list_open(connection: Connection, tenant_id: UUID, key: str) -> list[UUID]:
-    values = {"tenant_id": tenant_id, "key": key, "limit": MAX_REPLACED}
-    rows: list[Any] = connection.execute(_SQL.list_open, values).fetchall()
+def lock_open(connection: Connection, tenant_id: UUID, key: str) -> list[UUID]:
+    """Lock the open instance with a key: its wave ends it before this, or after this has committed."""
+    rows: list[Any] = connection.execute(_SQL.lock_open, {"tenant_id": tenant_id, "key": key}).fetchall()
     return [row[0] for row in rows]
+
+
+def drop_queued(connection: Connection, tenant_id: UUID, key: str) -> list[tuple[UUID, Any, str | None]]:
+    """Drop the starts that wait with a key; return the id, the payload and the trace of each."""
+    rows: list[Any] = connection.execute(_SQL.drop_queued, {"tenant_id": tenant_id, "key": key}).fetchall()
+    return rows
 
 
 def insert_instance(connection: Connection, tenant_id: UUID, new: NewInstance, now: datetime) -> bool:

@@ -32,7 +32,7 @@ FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s
 
 -- name: count_open
--- Count open instances: of all automations, of this one, and with this key, each to its limit, and the queued starts.
+-- Count open instances of all automations and of this one, each to its limit, and the starts that wait with this key.
 SELECT (SELECT count(*) FROM (
             SELECT FROM workflow_instances i
             WHERE i.tenant_id = %(tenant_id)s AND i.kind = 'automation' AND i.status IN ('running', 'paused')
@@ -43,20 +43,18 @@ SELECT (SELECT count(*) FROM (
               AND i.overlap_key COLLATE "C" >= %(automation_id)s || '/'
               AND i.overlap_key COLLATE "C" < %(automation_id)s || '0'
             LIMIT %(limit)s) AS of_automation),
-       (SELECT count(*) FROM (
-            SELECT FROM workflow_instances i
-            WHERE i.tenant_id = %(tenant_id)s AND i.kind = 'automation' AND i.status IN ('running', 'paused')
-              AND i.overlap_key COLLATE "C" = %(key)s
-            LIMIT 1) AS with_key),
        (SELECT count(*) FROM queued_starts q WHERE q.tenant_id = %(tenant_id)s AND q.overlap_key = %(key)s)
 
--- name: list_open
--- List the open instances with a key, to be replaced.
+-- name: lock_open
+-- Lock the open instance with a key: it does not end before a start that waits for it is on record.
 SELECT i.id FROM workflow_instances i
-WHERE i.tenant_id = %(tenant_id)s AND i.kind = 'automation' AND i.status IN ('running', 'paused')
-  AND i.overlap_key COLLATE "C" = %(key)s
-ORDER BY i.id
-LIMIT %(limit)s
+WHERE i.tenant_id = %(tenant_id)s AND i.overlap_key = %(key)s AND i.status IN ('running', 'paused')
+FOR NO KEY UPDATE
+
+-- name: drop_queued
+-- Drop the starts that wait with a key, for a newer one takes their place.
+DELETE FROM queued_starts WHERE tenant_id = %(tenant_id)s AND overlap_key = %(key)s
+RETURNING id, payload, trace_id
 
 -- name: insert_instance
 -- Write an instance of an automation. Its first wave writes its steps. One that is there already stays as it is.
