@@ -64,3 +64,14 @@ def list_entries(stage: WorkflowStage, name: str) -> Sequence[tuple[str, str | N
 def read_chain(stage: WorkflowStage, instance_id: UUID | str) -> Any:
     (chain,) = stage.standing.row("SELECT chain FROM instance_causes WHERE instance_id = %s", instance_id)
     return chain
+
+
+def end_wait(stage: WorkflowStage, instance_id: str) -> None:
+    """End the wait of an instance, as its timer does."""
+    stage.standing.run(
+        "UPDATE workflow_step_executions SET resume_at = now()"
+        " WHERE instance_id = %s AND resume_at IS NOT NULL",
+        instance_id,
+    )
+    stage.wake(UUID(instance_id))
+    stage.drain()

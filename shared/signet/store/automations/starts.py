@@ -52,6 +52,17 @@ class DefinitionPersons:
 
 
 @dataclass(frozen=True, slots=True)
+class InstanceCause:
+    """What has started an instance, and the automations that have acted before."""
+
+    cause: Mapping[str, Any]
+    chain: Sequence[Any]
+
+
+NO_CAUSE = InstanceCause({}, ())
+
+
+@dataclass(frozen=True, slots=True)
 class StartDocument:
     """A document on both sides of a change."""
 
@@ -219,3 +230,10 @@ def insert_history(connection: Connection, tenant_id: UUID, rows: Sequence[Mappi
 def keep_chains(tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> DeferredStatement:
     """Make the statement that keeps by which chain instances go on."""
     return DeferredStatement(_SQL.keep_chains, {"tenant_id": tenant_id, "rows": to_json(rows)})
+
+
+def read_cause(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceCause:
+    """Read why an instance of an automation is there."""
+    values = {"tenant_id": tenant_id, "instance_id": instance_id}
+    row: Any = connection.execute(_SQL.read_cause, values).fetchone()
+    return InstanceCause(*row)

@@ -98,6 +98,10 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, created_at timestamptz, automation_id uuid, entry text, actor_id text, data jsonb, trace_id text)
 ON CONFLICT DO NOTHING
 
+-- name: read_cause
+-- Read why an instance is there.
+SELECT cause, chain FROM instance_causes WHERE tenant_id = %(tenant_id)s AND instance_id = %(instance_id)s
+
 -- name: keep_chains
 -- Write by which chain instances go on, where that has changed.
 INSERT INTO instance_causes (tenant_id, instance_id, chain)

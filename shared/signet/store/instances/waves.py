@@ -9,6 +9,8 @@ from uuid import UUID
 
 from signet.core.runtime.document_changes import CORRECTED
 from signet.ids import parse_id
+from signet.store.automations.starts import NO_CAUSE as NO_CAUSE
+from signet.store.automations.starts import InstanceCause as InstanceCause
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_id_array, to_json, to_time_array
@@ -69,17 +71,6 @@ class EffectOutcome:
     status: str
     response_json: Any
     error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceCause:
-    """What has started an instance, and the automations that have acted before."""
-
-    cause: Mapping[str, Any]
-    chain: Sequence[Any]
-
-
-NO_CAUSE = InstanceCause({}, ())
 
 
 @dataclass(frozen=True, slots=True)

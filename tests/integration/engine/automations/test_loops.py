@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from signet.core.automations.chain import MAX_DEPTH
-from tests.support.automated_documents import POST, automate, list_entries, list_started, read_chain
+from tests.support.automated_documents import POST, automate, end_wait, list_entries, list_started, read_chain
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage
 
 COUNTING: dict[str, Any] = {
@@ -90,12 +90,7 @@ def test_the_chain_goes_on_through_a_wait(stage: WorkflowStage, entity_type: str
     name = automate(stage, entity_type, CHANGED, wait, UNPOST)
     change(stage, entity_type)
     (started,) = list_started(stage, name)
-    stage.standing.run(
-        "UPDATE workflow_step_executions SET resume_at = now() WHERE instance_id = %s AND resume_at IS NOT NULL",
-        started["id"],
-    )
-    stage.wake(started["id"])
-    stage.drain()
+    end_wait(stage, started["id"])
     assert list_entries(stage, name) == [STARTED, LOOP]
 
 

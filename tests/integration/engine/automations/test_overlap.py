@@ -7,7 +7,7 @@ import pytest
 
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
-from tests.support.automated_documents import automate, list_entries, list_started
+from tests.support.automated_documents import automate, end_wait, list_entries, list_started
 from tests.support.workflow_stage import WorkflowStage
 
 WAIT = {"id": "wait", "type": "wait_timer", "config": {"for": "P30D"}}
@@ -29,12 +29,7 @@ def create(stage: WorkflowStage, entity_type: str, count: int) -> None:
 def end_oldest(stage: WorkflowStage, name: str) -> None:
     """End the wait of the oldest open instance, as its timer does."""
     oldest = next(one for one in list_started(stage, name) if one["status"] == "running")
-    stage.standing.run(
-        "UPDATE workflow_step_executions SET resume_at = now() WHERE instance_id = %s AND resume_at IS NOT NULL",
-        oldest["id"],
-    )
-    stage.wake(oldest["id"])
-    stage.drain()
+    end_wait(stage, oldest["id"])
 
 
 def statuses(stage: WorkflowStage, name: str) -> list[str]:
