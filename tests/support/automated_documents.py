@@ -5,6 +5,7 @@ from itertools import count, pairwise
 from typing import Any
 from uuid import UUID
 
+from signet.core.tenants.caller import Caller
 from tests.support.workflow_stage import WorkflowStage
 
 SET = {"id": "mark", "type": "script", "config": {"set": {"seen": "entity.amount"}}}
@@ -17,6 +18,7 @@ def automate(
     entity_type: str | None,
     trigger: Mapping[str, Any],
     *nodes: Mapping[str, Any],
+    by: Caller | None = None,
     **more: Any,
 ) -> str:
     """Publish an automation of a name of its own, with these nodes in a row."""
@@ -34,8 +36,9 @@ def automate(
         **more,
     }
     company = stage.standing.company
-    draft = company.definitions.create(company.caller(), "automation", body)
-    company.definitions.publish(company.caller(), draft.id)
+    publisher = by or company.caller()
+    draft = company.definitions.create(publisher, "automation", body)
+    company.definitions.publish(publisher, draft.id)
     return str(name)
 
 

@@ -1,6 +1,6 @@
 """The chain of a change: which automations have acted for which documents since a person did.
 
-It travels with each event that a step causes. A person's act begins it anew.
+It travels with each event that a step causes. A person's act begins a new one.
 """
 
 from collections.abc import Mapping

@@ -29,7 +29,7 @@ class StartRefusal:
 
 @dataclass(frozen=True, slots=True)
 class StartSwitches:
-    """What people have switched: a note where it is off."""
+    """The switches of people: a note where one is off."""
 
     stop_note: str | None
     is_archived: bool
@@ -38,7 +38,7 @@ class StartSwitches:
 
 @dataclass(frozen=True, slots=True)
 class StartMeter:
-    """How many starts the last minute had that had any."""
+    """The last minute that had a start, and the number of its starts."""
 
     minute: datetime | None
     count: int
@@ -52,7 +52,7 @@ class StartMeter:
 
 @dataclass(frozen=True, slots=True)
 class OpenCounts:
-    """How many instances are open, and how many starts wait for them."""
+    """The numbers of open instances, and of starts that wait for one."""
 
     of_tenant: int
     of_automation: int

@@ -48,7 +48,7 @@ class AutomationTrigger(Strict):
 
 
 class Overlap(Strict):
-    """What becomes of a firing while an instance with the same key is open."""
+    """The rule for a firing while an instance with the same key is open."""
 
     mode: Literal["allow", "skip", "queue", "replace"] = "allow"
     # The instances that count together: all of the automation, or those of one document.
@@ -58,7 +58,7 @@ class Overlap(Strict):
 
 
 class StartLimits(Strict):
-    """How much of an automation starts, and is open; what is over it waits."""
+    """The bounds of an automation: starts in a minute, and open instances. The rest waits."""
 
     starts_per_minute: Annotated[int, Constraint(ge=1, le=MAX_STARTS_PER_MINUTE)] = 100
     open_instances: Annotated[int, Constraint(ge=1, le=MAX_OPEN_INSTANCES)] = 100

@@ -1,12 +1,12 @@
-"""What people do with automations: look why one did not start, pause one, stop all, and start one by hand."""
+"""Acts of people on automations: to start one by hand, pause one, stop all, and see why one did not start."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.automations.firing import Firing
+from signet.core.automations.firings import Firing
 from signet.core.compiler.patch import Automation
 from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
@@ -16,7 +16,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.validation.strict_model import parse_strictly
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import LAST, bound_page, reading
-from signet.engine.automations.starting import Start, StartTransaction
+from signet.engine.automations.start_transaction import Start, StartTransaction
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.ids import make_id
@@ -35,7 +35,7 @@ Place = tuple[datetime, UUID]
 
 @dataclass(frozen=True, slots=True)
 class AutomationSwitchState:
-    """Whether all automations of the tenant are stopped, by whom and why."""
+    """The switch of all automations of the tenant, with the person and the reason where they are stopped."""
 
     is_stopped: bool
     stopped_at: datetime | None
@@ -173,7 +173,8 @@ def _make_firing(
         raise Rejected("AUTOMATION_NOT_MANUAL", sentence)
     data, mistakes = validate_fields(body.payload, dict(payload))
     if data is None:
-        raise Rejected("FIELDS_INVALID", "the input is not as the automation says", fields=mistakes)
+        fields = tuple(replace(mistake, within="payload") for mistake in mistakes)
+        raise Rejected("FIELDS_INVALID", "the input is not as the automation says", fields=fields)
     principal = act.caller.principal
     actor = Actor(principal.subject, tuple(principal.roles), principal.behind).to_json()
     if (document_id is None) != (body.entity_type is None):

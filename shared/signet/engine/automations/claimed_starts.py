@@ -5,7 +5,7 @@ from uuid import UUID
 
 from signet.core.automations.start_decision import StartRefusal
 from signet.core.errors import SignetError, Transient
-from signet.engine.automations.starting import StartTransaction, parse_start
+from signet.engine.automations.start_transaction import StartTransaction, parse_start
 from signet.engine.cache import CompiledCache
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_statement, parse_locked_documents

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from signet.core.automations.chain import parse_chain, write_chain
-from signet.core.automations.firing import make_change_payload
+from signet.core.automations.firings import make_change_payload
 from signet.core.automations.signs import list_signs_of_change, list_signs_of_creation
 from signet.core.runtime.projection import Actor
 from signet.core.tenants.caller import Caller
@@ -44,5 +44,5 @@ def make_firing_row(change: DocumentChange, signs: Sequence[str]) -> dict[str, A
 
 
 def add_chain(payload: Mapping[str, Any], caller: Caller) -> Mapping[str, Any]:
-    """Let an event say which automations have acted before what caused it; a person begins anew."""
+    """Let an event say which automations have acted before what caused it; a person begins a new chain."""
     return {**payload, "chain": write_chain(parse_chain(caller.chain))} if caller.chain else payload

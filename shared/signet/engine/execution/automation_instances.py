@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from signet.core.automations.chain import parse_chain, write_chain
-from signet.engine.automations.starting import REPLACED
+from signet.engine.automations.start_transaction import REPLACED
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.automations.starts import keep_chains
 from signet.store.pipeline import DeferredStatement

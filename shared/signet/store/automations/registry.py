@@ -39,7 +39,7 @@ class AutomationSwitch:
 
 @dataclass(frozen=True, slots=True)
 class FiringRecord:
-    """What became of one firing."""
+    """The outcome of one firing."""
 
     created_at: datetime
     id: UUID

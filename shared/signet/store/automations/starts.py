@@ -53,7 +53,7 @@ class DefinitionPersons:
 
 @dataclass(frozen=True, slots=True)
 class InstanceCause:
-    """What has started an instance, and the automations that have acted before."""
+    """The cause of an instance, and the automations that have acted before."""
 
     cause: Mapping[str, Any]
     chain: Sequence[Any]

@@ -1,4 +1,4 @@
-"""What people do with automations: start one by hand, pause one, stop all, and look why one did not start."""
+"""Acts of people on automations: a start by hand, a pause, the stop of all, and the question why."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

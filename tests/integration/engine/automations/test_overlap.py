@@ -1,4 +1,4 @@
-"""What becomes of a firing while an instance is open, and over the limits: nothing is lost in silence."""
+"""Firings while an instance is open, and over the limits: none is lost in silence."""
 
 from typing import Any
 from uuid import UUID

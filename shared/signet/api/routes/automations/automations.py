@@ -70,7 +70,13 @@ def add_automation_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda one: (one.created_at.isoformat(), str(one.id)), filters)
 
-    @routes.post(f"{AUTOMATION}/start", "Start an automation by hand", ManualStart, status=202)
+    @routes.post(
+        f"{AUTOMATION}/start",
+        "Start an automation by hand",
+        ManualStart,
+        status=202,
+        large_bodies_want="automation:start",
+    )
     def start_automation(
         call: Call, name: PathName, order: Annotated[ManualStartOrder, Body()]
     ) -> HttpAnswer:

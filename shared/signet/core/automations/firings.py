@@ -1,4 +1,4 @@
-"""Firings: something has happened that an automation listens to, for whom, and by which chain."""
+"""Firings: the causes that automations listen to, with the person and the chain of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.automations.chain import Link, write_chain
-from signet.core.automations.firing import Firing, describe_firing
+from signet.core.automations.firings import Firing, describe_firing
 from signet.core.automations.start_decision import (
     StartRefusal,
     StartSwitches,

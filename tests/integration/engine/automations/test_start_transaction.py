@@ -1,4 +1,4 @@
-"""What a change starts: which automations, for whom they act, and what they read."""
+"""Starts by changes: the automations that listen, the person that they act for, and what they read."""
 
 from typing import Any
 
