@@ -53,8 +53,10 @@ def test_the_place_of_a_wrong_input_is_told(client: Client) -> None:
 def test_a_page_goes_on_where_the_last_one_ended(client: Client) -> None:
     for count in range(3):
         client.post("/v1/automations/count_stock/start", {"payload": {"count": count}})
-    first = client.get("/v1/automations/count_stock/firings?limit=2").body
-    last = client.get(f"/v1/automations/count_stock/firings?limit=2&cursor={first['next_cursor']}").body
+    first = client.get("/v1/automations/count_stock/firings", query={"limit": 2}).body
+    last = client.get(
+        "/v1/automations/count_stock/firings", query={"limit": 2, "cursor": first["next_cursor"]}
+    ).body
     assert (len(first["items"]), len(last["items"]), last.get("next_cursor")) == (2, 1, None)
 
 

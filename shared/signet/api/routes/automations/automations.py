@@ -76,6 +76,7 @@ def add_automation_routes(routes: Routes) -> None:
         ManualStart,
         status=202,
         large_bodies_want="automation:start",
+        places={"payload": "/payload"},
     )
     def start_automation(
         call: Call, name: PathName, order: Annotated[ManualStartOrder, Body()]

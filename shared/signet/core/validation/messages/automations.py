@@ -3,11 +3,6 @@
 from collections.abc import Mapping
 
 AUTOMATION: Mapping[str, tuple[str, str, str]] = {
-    "AUTOMATIONS_IN_CIRCLE": (
-        "warning",
-        "These automations may start each other for ever: {names}. Each start in such a circle is stopped.",
-        "Let one of them change what none of the others listens to, or narrow its trigger.",
-    ),
     "TRIGGER_FOLLOWS_REF": (
         "error",
         "The condition of a trigger follows a reference, and it reads the document alone.",
