@@ -1,11 +1,14 @@
 """Publication of automations: what one listens to stands in a table from the commit on that publishes it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+from signet.core.automations.circles import MAX_LOOKED_AT, find_circle, list_caused_signs
 from signet.core.automations.signs import list_signs_of_trigger
 from signet.core.errors import Rejected
+from signet.core.validation.finding import Finding, make_finding
+from signet.engine.cache import CompiledCache
 from signet.ids import make_id
 from signet.store.automations import registry as store
 from signet.store.automations.registry import NewAutomation
@@ -38,6 +41,26 @@ def put_in_force(
     if signs and store.count_listeners(connection, tenant_id, new) >= MAX_LISTENERS:
         raise _too_many(f"{MAX_LISTENERS} automations listen to the same changes of '{entity_type}'")
     store.put_in_force(connection, tenant_id, new)
+
+
+def find_circles(
+    connection: Connection, tenant_id: UUID, content: Mapping[str, Any], compiled: CompiledCache
+) -> Iterator[Finding]:
+    """Find that an automation may start itself, also by way of others that are in force."""
+
+    def list_started(name: str) -> list[str]:
+        known = connection, tenant_id
+        found = store.find_automation(*known, name)
+        if found is None or found.definition_id is None or found.definition_version is None:
+            return []
+        workflow = compiled.read(*known, found.definition_id, found.definition_version)
+        signs = list_caused_signs(workflow.content)
+        listed = [store.list_listeners(*known, *one, limit=MAX_LOOKED_AT) for one in signs]
+        return [name for names in listed for name in names]
+
+    circle = find_circle(content["name"], list_started)
+    if circle:
+        yield make_finding("AUTOMATIONS_IN_CIRCLE", "/trigger", names=" → ".join([*circle, circle[0]]))
 
 
 def put_out_of_force(connection: Connection, tenant_id: UUID, definition_id: UUID) -> None:

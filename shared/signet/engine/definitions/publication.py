@@ -21,7 +21,7 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
-from signet.engine.automations.publication import put_in_force
+from signet.engine.automations.publication import find_circles, put_in_force
 from signet.engine.cache import CompiledCache
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
@@ -359,10 +359,12 @@ def _show(
 def _find_around(
     act: AdminTransaction, definition_id: UUID, artifact: Artifact, compiled: CompiledCache
 ) -> Iterator[Finding]:
-    """Find what the definition means beside the others of its tenant; an automation has none."""
+    """Find what the definition means beside the others of its tenant."""
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if artifact.content["kind"] == "automation":
+        yield from find_circles(connection, tenant_id, artifact.content, compiled)
         return
-    connection, tenant_id, workflow = act.connection, act.caller.principal.tenant_id, Workflow(artifact)
+    workflow = Workflow(artifact)
     contract = read_contract_of(connection, tenant_id, workflow)
     if contract is None:
         return

@@ -89,6 +89,15 @@ def count_listeners(connection: Connection, tenant_id: UUID, new: NewAutomation)
     return _read_number(connection, _SQL.count_listeners, values)
 
 
+def list_listeners(
+    connection: Connection, tenant_id: UUID, entity_type: str, signs: Sequence[str], limit: int
+) -> list[str]:
+    """List the automations that listen to one of these signs, by name."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "signs": list(signs), "limit": limit}
+    rows: list[Any] = connection.execute(_SQL.list_listeners, values).fetchall()
+    return [row[0] for row in rows]
+
+
 def put_in_force(connection: Connection, tenant_id: UUID, new: NewAutomation) -> None:
     """Let a definition take the place of the one before it under its name."""
     connection.execute(_SQL.add_switch, {"tenant_id": tenant_id})

@@ -28,6 +28,14 @@ FROM (SELECT count(*) AS listeners FROM workflow_triggers t
         AND t.automation_id <> %(automation_id)s
       GROUP BY t.sign) AS counted
 
+-- name: list_listeners
+-- List the automations that listen to one of these signs of a type, by name.
+SELECT DISTINCT a.name FROM workflow_triggers t
+JOIN automations a ON a.tenant_id = t.tenant_id AND a.id = t.automation_id
+WHERE t.tenant_id = %(tenant_id)s AND t.entity_type = %(entity_type)s AND t.sign = ANY (%(signs)s::text[])
+ORDER BY a.name
+LIMIT %(limit)s
+
 -- name: add_switch
 -- Add the row that each start of the tenant locks.
 INSERT INTO automation_switches (tenant_id) VALUES (%(tenant_id)s) ON CONFLICT DO NOTHING

@@ -121,3 +121,22 @@ def test_the_chain_goes_on_through_the_workflow_of_the_document(stage: WorkflowS
         "SELECT chain FROM instance_causes WHERE instance_id = %s", document.instance_id
     )
     assert chain == [([],)]
+
+
+def test_a_publication_warns_of_a_circle(stage: WorkflowStage, entity_type: str) -> None:
+    """Publish two that listen to what the other does: the second closes the circle."""
+    company, names = stage.standing.company, ("first_of_circle", "second_of_circle")
+    found = []
+    for name, action, other in zip(names, ("post", "unpost"), ("unpost", "post"), strict=True):
+        body = {
+            "automation": name,
+            "entity_type": entity_type,
+            "trigger": {"on": "mutation", "action": other},
+            "nodes": [{"id": "act", "type": "action", "config": {"action": action}}],
+        }
+        draft = company.definitions.create(company.caller(), "automation", body)
+        published = company.definitions.publish(company.caller(), draft.id)
+        found.append([one for one in published.findings if one.code == "AUTOMATIONS_IN_CIRCLE"])
+    assert found[0] == []
+    (warned,) = found[1]
+    assert warned.parameters == {"names": " → ".join((names[1], names[0], names[1]))}

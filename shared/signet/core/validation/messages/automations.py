@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 
 AUTOMATION: Mapping[str, tuple[str, str, str]] = {
+    "AUTOMATIONS_IN_CIRCLE": (
+        "warning",
+        "These automations may start each other in a circle: {names}. Such a start is stopped.",
+        "Let one of them change what the next does not listen to, or narrow a trigger.",
+    ),
     "TRIGGER_FOLLOWS_REF": (
         "error",
         "The condition of a trigger follows a reference, and it reads the document alone.",
