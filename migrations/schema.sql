@@ -1071,6 +1071,66 @@ $$;
 
 ALTER FUNCTION public.find_void_code(outcome text) OWNER TO signet_owner;
 
+CREATE FUNCTION public.fire_automations(firing_rows json, written_at timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    own_tenant uuid := current_tenant_id();
+    fired      integer;
+BEGIN
+    IF NOT EXISTS (SELECT FROM workflow_triggers t WHERE t.tenant_id = own_tenant) THEN
+        RETURN 0;
+    END IF;
+    WITH matched AS MATERIALIZED (
+        SELECT DISTINCT ON (row.id, t.automation_id)
+               row.id, row.created_at, row.entity_version, row.payload, row.trace_id, row.responsible,
+               t.automation_id, t.definition_id, t.definition_version,
+               sha256(convert_to(row.id::text || t.definition_id::text, 'UTF8')) AS digest
+        FROM json_to_recordset(firing_rows) AS row (
+            id uuid, created_at timestamptz, entity_type text, signs json, entity_version bigint, payload jsonb,
+            trace_id text, responsible bytea)
+        CROSS JOIN LATERAL json_array_elements_text(row.signs) AS shown (sign)
+        CROSS JOIN LATERAL (
+            SELECT t.automation_id, t.definition_id, t.definition_version FROM workflow_triggers t
+            WHERE t.tenant_id = own_tenant AND t.entity_type = row.entity_type AND t.sign = shown.sign
+            OFFSET 0
+        ) AS t
+    ), start AS (
+        SELECT matched.*,
+               (left(matched.id::text, 14) || '7' || substr(encode(digest, 'hex'), 1, 3) || '-8'
+                || substr(encode(digest, 'hex'), 4, 3) || '-' || substr(encode(digest, 'hex'), 7, 12))::uuid AS start_id
+        FROM matched
+    ), receipt AS (
+        INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
+        SELECT own_tenant, start_id, 'events', digest, written_at FROM start
+        ON CONFLICT DO NOTHING
+        RETURNING instance_id
+    ), written AS (
+        INSERT INTO workflow_events_outbox (
+            tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
+            event_idempotency_key, trace_id, due_at, responsible)
+        SELECT own_tenant, start.created_at, start.start_id, start.start_id, start.entity_version,
+               start.definition_version, 'start_automation',
+               start.payload || jsonb_build_object('automation_id', start.automation_id,
+                                                   'definition_id', start.definition_id),
+               start.digest, start.trace_id, written_at, start.responsible
+        FROM start JOIN receipt ON receipt.instance_id = start.start_id
+        RETURNING 1
+    )
+    SELECT count(*) INTO fired FROM written;
+    RETURN fired;
+END
+$$;
+
+ALTER FUNCTION public.fire_automations(firing_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.hash_document_key(entity_type text, field text, value text) RETURNS bytea
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN sha256(convert_to((jsonb_build_array(entity_type, field, value))::text, 'UTF8'::name));
@@ -2559,6 +2619,28 @@ $$;
 
 ALTER FUNCTION public.purge_documents(kept interval, at_most integer) OWNER TO signet_owner;
 
+CREATE FUNCTION public.read_causes(instances json) RETURNS json
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+BEGIN
+    RETURN (
+        SELECT json_object_agg(c.instance_id, json_build_object('cause', c.cause, 'chain', c.chain))
+        FROM json_array_elements(instances) AS opened
+        CROSS JOIN LATERAL (
+            SELECT c.instance_id, c.cause, c.chain FROM instance_causes c
+            WHERE c.tenant_id = current_tenant_id() AND c.instance_id = (opened ->> 'id')::uuid
+            LIMIT 1
+        ) AS c
+    );
+END
+$$;
+
+ALTER FUNCTION public.read_causes(instances json) OWNER TO signet_owner;
+
 CREATE FUNCTION public.read_member(member_id text) RETURNS json
     LANGUAGE plpgsql STABLE STRICT
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2734,6 +2816,9 @@ CREATE FUNCTION public.reject_later_birth() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
+    IF NEW.kind = 'automation' AND NEW.birth = 'created' THEN
+        RETURN NEW;
+    END IF;
     IF NEW.birth IN ('reentered', 'restarted') OR EXISTS (
         SELECT FROM workflow_instances i
         WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.entity_id) THEN
@@ -2945,6 +3030,37 @@ END
 $$;
 
 ALTER FUNCTION public.reject_unversioned_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.release_queued_start() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    next   queued_starts;
+    moment timestamptz := date_trunc('milliseconds', clock_timestamp());
+BEGIN
+    SELECT * INTO next FROM queued_starts q
+    WHERE q.tenant_id = NEW.tenant_id AND q.overlap_key = NEW.overlap_key
+    ORDER BY q.id LIMIT 1
+    FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    DELETE FROM queued_starts q
+    WHERE q.tenant_id = next.tenant_id AND q.overlap_key = next.overlap_key AND q.id = next.id;
+    INSERT INTO workflow_events_outbox (
+        tenant_id, created_at, id, instance_id, entity_version, event_type, payload_json, event_idempotency_key, trace_id,
+        due_at, responsible)
+    VALUES (next.tenant_id, moment,
+            (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || '7'
+             || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
+            next.id, next.entity_version, 'start_automation', next.payload,
+            sha256(convert_to(next.id::text || clock_timestamp()::text, 'UTF8')), next.trace_id, now(), next.responsible);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION public.release_queued_start() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reopen_amendment() RETURNS trigger
     LANGUAGE plpgsql
@@ -3832,6 +3948,46 @@ ALTER TABLE ONLY public.audit_seals FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals OWNER TO signet_owner;
 
+CREATE TABLE public.automation_switches (
+    tenant_id uuid NOT NULL,
+    stopped_at timestamp with time zone,
+    stopped_by text,
+    stop_note text,
+    revision integer DEFAULT 1 NOT NULL,
+    started_minute timestamp with time zone,
+    started_count integer DEFAULT 0 NOT NULL,
+    CONSTRAINT automation_switches_check CHECK ((((stopped_at IS NULL) = (stopped_by IS NULL)) AND ((stopped_at IS NULL) = (stop_note IS NULL)))),
+    CONSTRAINT automation_switches_stop_note_check CHECK (((char_length(stop_note) >= 1) AND (char_length(stop_note) <= 4000)))
+);
+
+ALTER TABLE ONLY public.automation_switches FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.automation_switches OWNER TO signet_owner;
+
+CREATE TABLE public.automations (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    entity_type text NOT NULL,
+    definition_id uuid,
+    definition_version integer,
+    paused_at timestamp with time zone,
+    paused_by text,
+    pause_note text,
+    revision integer DEFAULT 1 NOT NULL,
+    started_minute timestamp with time zone,
+    started_count integer DEFAULT 0 NOT NULL,
+    CONSTRAINT automations_check CHECK (((definition_id IS NULL) = (definition_version IS NULL))),
+    CONSTRAINT automations_check1 CHECK ((((paused_at IS NULL) = (paused_by IS NULL)) AND ((paused_at IS NULL) = (pause_note IS NULL)))),
+    CONSTRAINT automations_entity_type_check CHECK ((char_length(entity_type) <= 63)),
+    CONSTRAINT automations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 63))),
+    CONSTRAINT automations_pause_note_check CHECK (((char_length(pause_note) >= 1) AND (char_length(pause_note) <= 4000)))
+);
+
+ALTER TABLE ONLY public.automations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.automations OWNER TO signet_owner;
+
 CREATE TABLE public.break_glass_proposals (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -4130,6 +4286,20 @@ ALTER TABLE ONLY public.incidents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.incidents OWNER TO signet_owner;
 
+CREATE TABLE public.instance_causes (
+    tenant_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    automation_id uuid,
+    cause jsonb DEFAULT '{}'::jsonb NOT NULL,
+    chain jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT instance_causes_cause_check CHECK ((jsonb_typeof(cause) = 'object'::text)),
+    CONSTRAINT instance_causes_chain_check CHECK (((jsonb_typeof(chain) = 'array'::text) AND (jsonb_array_length(chain) <= 17)))
+);
+
+ALTER TABLE ONLY public.instance_causes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.instance_causes OWNER TO signet_owner;
+
 CREATE TABLE public.members (
     tenant_id uuid NOT NULL,
     user_id text NOT NULL,
@@ -4204,6 +4374,22 @@ CREATE TABLE public.personal_values (
 ALTER TABLE ONLY public.personal_values FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.personal_values OWNER TO signet_owner;
+
+CREATE TABLE public.queued_starts (
+    tenant_id uuid NOT NULL,
+    overlap_key text NOT NULL,
+    id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    payload jsonb NOT NULL,
+    entity_version bigint NOT NULL,
+    trace_id text,
+    responsible bytea,
+    CONSTRAINT queued_starts_overlap_key_check CHECK ((char_length(overlap_key) <= 100))
+);
+
+ALTER TABLE ONLY public.queued_starts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.queued_starts OWNER TO signet_owner;
 
 CREATE TABLE public.quota_meters (
     tenant_id uuid NOT NULL,
@@ -4425,8 +4611,7 @@ CREATE TABLE public.workflow_event (
     trace_id text,
     responsible bytea,
     CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
-    CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
-    CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
+    CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 )
 PARTITION BY RANGE (created_at);
 
@@ -4447,8 +4632,7 @@ CREATE TABLE public.workflow_event_default (
     trace_id text,
     responsible bytea,
     CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
-    CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
-    CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
+    CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 
 ALTER TABLE ONLY public.workflow_event_default FORCE ROW LEVEL SECURITY;
@@ -4755,6 +4939,21 @@ ALTER TABLE ONLY public.workflow_step_receipts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_step_receipts OWNER TO signet_owner;
 
+CREATE TABLE public.workflow_triggers (
+    tenant_id uuid NOT NULL,
+    entity_type text NOT NULL,
+    sign text NOT NULL,
+    automation_id uuid NOT NULL,
+    definition_id uuid NOT NULL,
+    definition_version integer NOT NULL,
+    CONSTRAINT workflow_triggers_entity_type_check CHECK ((char_length(entity_type) <= 63)),
+    CONSTRAINT workflow_triggers_sign_check CHECK (((char_length(sign) >= 1) AND (char_length(sign) <= 500)))
+);
+
+ALTER TABLE ONLY public.workflow_triggers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_triggers OWNER TO signet_owner;
+
 ALTER TABLE ONLY public.workflow_event ATTACH PARTITION public.workflow_event_default DEFAULT;
 
 ALTER TABLE ONLY public.workflow_events_outbox ATTACH PARTITION public.workflow_events_outbox_default DEFAULT;
@@ -4814,6 +5013,15 @@ ALTER TABLE public.audit_log
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (tenant_id, sequence);
 
+ALTER TABLE ONLY public.automation_switches
+    ADD CONSTRAINT automation_switches_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.automations
+    ADD CONSTRAINT automations_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.automations
+    ADD CONSTRAINT automations_tenant_id_name_key UNIQUE (tenant_id, name);
+
 ALTER TABLE ONLY public.break_glass_proposals
     ADD CONSTRAINT break_glass_proposals_pkey PRIMARY KEY (tenant_id, id);
 
@@ -4868,6 +5076,9 @@ ALTER TABLE ONLY public.incidents
 ALTER TABLE ONLY public.incidents
     ADD CONSTRAINT incidents_tenant_id_instance_id_seq_key UNIQUE (tenant_id, instance_id, seq);
 
+ALTER TABLE ONLY public.instance_causes
+    ADD CONSTRAINT instance_causes_pkey PRIMARY KEY (tenant_id, instance_id);
+
 ALTER TABLE ONLY public.left_document_keys
     ADD CONSTRAINT left_document_keys_pkey PRIMARY KEY (tenant_id, key_hash, document_id);
 
@@ -4888,6 +5099,9 @@ ALTER TABLE ONLY public.org_chart
 
 ALTER TABLE ONLY public.personal_values
     ADD CONSTRAINT personal_values_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.queued_starts
+    ADD CONSTRAINT queued_starts_pkey PRIMARY KEY (tenant_id, overlap_key, id);
 
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_pkey PRIMARY KEY (tenant_id, name);
@@ -4945,6 +5159,8 @@ ALTER TABLE ONLY public.workflow_event_offers
 
 ALTER TABLE ONLY public.workflow_event_waits
     ADD CONSTRAINT workflow_event_waits_pkey PRIMARY KEY (tenant_id, event_key, step_id);
+ALTER TABLE public.workflow_event
+    ADD CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text, 'automation'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.workflow_events_outbox
     ADD CONSTRAINT workflow_events_outbox_pkey PRIMARY KEY (tenant_id, created_at, id);
@@ -4978,6 +5194,9 @@ ALTER TABLE ONLY public.workflow_step_executions_default
 
 ALTER TABLE ONLY public.workflow_step_receipts
     ADD CONSTRAINT workflow_step_receipts_pkey PRIMARY KEY (tenant_id, instance_id, idempotency_key);
+
+ALTER TABLE ONLY public.workflow_triggers
+    ADD CONSTRAINT workflow_triggers_pkey PRIMARY KEY (tenant_id, entity_type, sign, automation_id);
 
 CREATE UNIQUE INDEX amendments_by_original ON public.amendments USING btree (tenant_id, original_id) WHERE ((closing IS NULL) OR (closing = 'settled'::text));
 
@@ -5167,6 +5386,8 @@ CREATE INDEX workflow_instances_by_timeout ON public.workflow_instances USING bt
 
 CREATE UNIQUE INDEX workflow_instances_live ON public.workflow_instances USING btree (tenant_id, entity_type, entity_id) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) AND (kind = 'envelope'::text));
 
+CREATE INDEX workflow_instances_open_automations ON public.workflow_instances USING btree (tenant_id, overlap_key COLLATE "C") WHERE ((kind = 'automation'::text) AND (status = ANY (ARRAY['running'::text, 'paused'::text])));
+
 CREATE UNIQUE INDEX workflow_instances_overlap ON public.workflow_instances USING btree (tenant_id, overlap_key) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) AND (overlap_key IS NOT NULL));
 
 CREATE INDEX workflow_side_effects_outbox_by_instance ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
@@ -5236,6 +5457,8 @@ CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_idx ON publi
 CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_seq_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id, seq) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_step_executions_default_tenant_id_resume_at_idx ON public.workflow_step_executions_default USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
+
+CREATE INDEX workflow_triggers_of_automation ON public.workflow_triggers USING btree (tenant_id, automation_id);
 
 ALTER INDEX public.workflow_event_pkey ATTACH PARTITION public.workflow_event_default_pkey;
 
@@ -5379,6 +5602,8 @@ CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR 
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash, requester_id, responsible, voter_permissions, pins, pins_hash, created_at ON public.approval_requests FOR EACH ROW WHEN (((((((((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.node_id IS DISTINCT FROM old.node_id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.snapshot_version_id IS DISTINCT FROM old.snapshot_version_id)) OR (new.snapshot_hash IS DISTINCT FROM old.snapshot_hash)) OR (new.definition_hash IS DISTINCT FROM old.definition_hash)) OR (new.policy IS DISTINCT FROM old.policy)) OR (new.policy_hash IS DISTINCT FROM old.policy_hash)) OR (new.requester_id IS DISTINCT FROM old.requester_id)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.voter_permissions IS DISTINCT FROM old.voter_permissions)) OR (new.pins IS DISTINCT FROM old.pins)) OR (new.pins_hash IS DISTINCT FROM old.pins_hash)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, name ON public.automations FOR EACH ROW WHEN (((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id) OR (new.name IS DISTINCT FROM old.name))) EXECUTE FUNCTION public.reject_identity_change();
+
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, entity_type, creator_id, creator_responsible, created_at, amended_from_id ON public.documents FOR EACH ROW WHEN ((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.entity_type IS DISTINCT FROM old.entity_type)) OR (new.creator_id IS DISTINCT FROM old.creator_id)) OR (new.creator_responsible IS DISTINCT FROM old.creator_responsible)) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.amended_from_id IS DISTINCT FROM old.amended_from_id))) EXECUTE FUNCTION public.reject_identity_change();
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, document_id, document_version, transition, actor_id, actor_roles, responsible, created_at ON public.transition_requests FOR EACH ROW WHEN ((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.document_id IS DISTINCT FROM old.document_id)) OR (new.document_version IS DISTINCT FROM old.document_version)) OR (new.transition IS DISTINCT FROM old.transition)) OR (new.actor_id IS DISTINCT FROM old.actor_id)) OR (new.actor_roles IS DISTINCT FROM old.actor_roles)) OR (new.responsible IS DISTINCT FROM old.responsible)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION public.reject_identity_change();
@@ -5473,6 +5698,8 @@ CREATE TRIGGER reject_unversioned_change BEFORE UPDATE OF status, data, version 
 
 CREATE TRIGGER reject_variables_change BEFORE UPDATE OF variables ON public.approval_requests FOR EACH ROW WHEN ((new.variables IS DISTINCT FROM old.variables)) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER release_queued_start AFTER UPDATE OF status ON public.workflow_instances FOR EACH ROW WHEN (((new.kind = 'automation'::text) AND (new.overlap_key IS NOT NULL) AND (old.status = ANY (ARRAY['running'::text, 'paused'::text])) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))) EXECUTE FUNCTION public.release_queued_start();
+
 CREATE TRIGGER reopen_amendment AFTER INSERT ON public.workflow_instances FOR EACH ROW WHEN (((new.birth = ANY (ARRAY['reentered'::text, 'restarted'::text])) AND (new.entity_id IS NOT NULL))) EXECUTE FUNCTION public.reopen_amendment();
 
 CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
@@ -5566,6 +5793,12 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.audit_seals
     ADD CONSTRAINT audit_seals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.automation_switches
+    ADD CONSTRAINT automation_switches_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.automations
+    ADD CONSTRAINT automations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.break_glass_proposals
     ADD CONSTRAINT break_glass_proposals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -5620,6 +5853,9 @@ ALTER TABLE ONLY public.inbound_endpoints
 ALTER TABLE ONLY public.incidents
     ADD CONSTRAINT incidents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.instance_causes
+    ADD CONSTRAINT instance_causes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.left_document_keys
     ADD CONSTRAINT left_document_keys_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
@@ -5646,6 +5882,9 @@ ALTER TABLE ONLY public.org_chart
 
 ALTER TABLE ONLY public.personal_values
     ADD CONSTRAINT personal_values_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
+
+ALTER TABLE ONLY public.queued_starts
+    ADD CONSTRAINT queued_starts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.quota_meters
     ADD CONSTRAINT quota_meters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -5704,6 +5943,12 @@ ALTER TABLE ONLY public.workflow_instances
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.workflow_triggers
+    ADD CONSTRAINT workflow_triggers_tenant_id_automation_id_fkey FOREIGN KEY (tenant_id, automation_id) REFERENCES public.automations(tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_triggers
+    ADD CONSTRAINT workflow_triggers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE public.amendments ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.api_key_owners ENABLE ROW LEVEL SECURITY;
@@ -5729,6 +5974,10 @@ ALTER TABLE public.audit_anchors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.automation_switches ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.automations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.break_glass_proposals ENABLE ROW LEVEL SECURITY;
 
@@ -5792,6 +6041,8 @@ ALTER TABLE public.inbound_endpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.incidents ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.instance_causes ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.left_document_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
@@ -5803,6 +6054,8 @@ ALTER TABLE public.notifications ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.org_chart ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.queued_starts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quota_meters ENABLE ROW LEVEL SECURITY;
 
@@ -5848,6 +6101,10 @@ CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.cu
 
 CREATE POLICY tenant_isolation ON public.audit_seals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.automation_switches USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.automations USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.break_glass_proposals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.calendar_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -5878,6 +6135,8 @@ CREATE POLICY tenant_isolation ON public.inbound_endpoints USING ((tenant_id = p
 
 CREATE POLICY tenant_isolation ON public.incidents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.instance_causes USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.left_document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.member_roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -5889,6 +6148,8 @@ CREATE POLICY tenant_isolation ON public.notifications USING ((tenant_id = publi
 CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.personal_values USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.queued_starts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.quota_meters USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -5944,6 +6205,8 @@ CREATE POLICY tenant_isolation ON public.workflow_step_executions_default USING 
 
 CREATE POLICY tenant_isolation ON public.workflow_step_receipts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.workflow_triggers USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 ALTER TABLE public.tenant_quotas ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
@@ -5979,6 +6242,8 @@ ALTER TABLE public.workflow_step_executions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.workflow_step_executions_default ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_step_receipts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_triggers ENABLE ROW LEVEL SECURITY;
 
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 
@@ -6332,6 +6597,12 @@ GRANT ALL ON FUNCTION public.find_oldest_due(queue text) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.find_void_code(outcome text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.fire_automations(firing_rows json, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.fire_automations(firing_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT ALL ON FUNCTION public.fire_automations(firing_rows json, written_at timestamp with time zone) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.hash_document_key(entity_type text, field text, value text) TO signet_api;
@@ -6592,6 +6863,12 @@ REVOKE ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) FR
 
 GRANT ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) TO signet_janitor;
 
+REVOKE ALL ON FUNCTION public.read_causes(instances json) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.read_causes(instances json) TO signet_api;
+
+GRANT ALL ON FUNCTION public.read_causes(instances json) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.read_member(member_id text) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.read_member(member_id text) TO signet_api;
@@ -6653,6 +6930,8 @@ REVOKE ALL ON FUNCTION public.reject_smaller_set_of_editors() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_stray_effect() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.release_queued_start() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reopen_amendment() FROM PUBLIC;
 
@@ -6867,6 +7146,22 @@ GRANT SELECT(sequence) ON TABLE public.audit_seals TO signet_dispatch;
 GRANT SELECT(epoch) ON TABLE public.audit_seals TO signet_dispatch;
 
 GRANT SELECT(to_xid) ON TABLE public.audit_seals TO signet_dispatch;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.automation_switches TO signet_api;
+
+GRANT SELECT ON TABLE public.automation_switches TO signet_worker;
+
+GRANT UPDATE(started_minute) ON TABLE public.automation_switches TO signet_worker;
+
+GRANT UPDATE(started_count) ON TABLE public.automation_switches TO signet_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.automations TO signet_api;
+
+GRANT SELECT ON TABLE public.automations TO signet_worker;
+
+GRANT UPDATE(started_minute) ON TABLE public.automations TO signet_worker;
+
+GRANT UPDATE(started_count) ON TABLE public.automations TO signet_worker;
 
 GRANT SELECT ON TABLE public.break_glass_proposals TO signet_api;
 
@@ -7144,6 +7439,14 @@ GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_api;
 
 GRANT INSERT(requester_id) ON TABLE public.incidents TO signet_janitor;
 
+GRANT SELECT,INSERT ON TABLE public.instance_causes TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.instance_causes TO signet_worker;
+
+GRANT UPDATE(chain) ON TABLE public.instance_causes TO signet_api;
+
+GRANT UPDATE(chain) ON TABLE public.instance_causes TO signet_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.members TO signet_api;
 
 GRANT SELECT ON TABLE public.members TO signet_worker;
@@ -7171,6 +7474,10 @@ GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.personal_values TO signet_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.queued_starts TO signet_api;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.queued_starts TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.quota_meters TO signet_api;
 
@@ -7335,5 +7642,9 @@ GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_api;
 GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.workflow_triggers TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_triggers TO signet_worker;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE signet_owner REVOKE ALL ON FUNCTIONS FROM PUBLIC;

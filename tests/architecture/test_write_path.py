@@ -17,7 +17,9 @@ SOURCES = Path(signet.__file__).parent
 WRITE_SQL = SOURCES / "store/documents/write.sql"
 WRITERS = ("signet_api", "signet_worker")
 GUARDED = ("documents", "document_versions", "document_keys", "transition_requests", "personal_values")
-WRITING_FUNCTIONS = frozenset({"write_batch", "reserve_business_keys", "_take_over_keys", "write_editors"})
+WRITING_FUNCTIONS = frozenset(
+    {"write_batch", "_make_edits", "reserve_business_keys", "_take_over_keys", "write_editors"}
+)
 # Table → privileges that runtime roles have beyond reading.
 GRANTS = {
     "documents": {"INSERT", "UPDATE"},

@@ -17,6 +17,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 }
 # The bodies of routes that want one; {names} are the ids or names of the victim's things.
 BODIES: Mapping[str, Any] = {
+    "start_automation": {"payload": {}},
+    **{act: {"note": "why"} for act in ("pause_automation", "stop_automations")},
     "save_chain": {"name": "own_chain", "steps": [{"approvers": [{"by": "user", "user": "carl"}]}]},
     "decide_approval": {"vote": "approved"},
     "decide_approvals": {"decisions": [{"request_id": "{approval_id}", "vote": "approved"}]},

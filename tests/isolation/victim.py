@@ -169,6 +169,17 @@ def mark(standing: CompanyWithWorkers) -> None:
         NAME,
         json.dumps({"zone": MARK}),
     )
+    standing.run(
+        "INSERT INTO automations (tenant_id, id, name, entity_type, paused_at, paused_by, pause_note)"
+        " SELECT tenant_id, gen_random_uuid(), %s, %s, now(), %s, %s FROM tenants",
+        *(NAME, NAME, NAME, MARK),
+    )
+    standing.run(
+        "INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,"
+        " data) SELECT tenant_id, now(), gen_random_uuid(), 'automation', id, 'not_started', %s, %s"
+        " FROM automations WHERE name = %s",
+        *(NAME, Jsonb({"code": "AUTOMATION_PAUSED", "reason": MARK}), NAME),
+    )
     standing.run_unguarded("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 

@@ -43,6 +43,7 @@ from tests.mutants.recording import RECORDING
 from tests.mutants.repairing import REPAIRING
 from tests.mutants.scenes import SCENES_OF_AUTHORITY
 from tests.mutants.seeing import SEEING
+from tests.mutants.starting import STARTING
 from tests.mutants.surroundings import SURROUNDINGS
 from tests.mutants.telling import TELLING
 from tests.mutants.times import TIMES
@@ -99,6 +100,7 @@ MUTATIONS: Sequence[Mutation] = (
     *ADVICE,
     *FAIRNESS,
     *CALENDARS,
+    *STARTING,
     *TIMES,
     *EVENTS,
 )

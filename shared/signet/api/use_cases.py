@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from signet.engine.approvals.chains import ApprovalChains
     from signet.engine.approvals.delegations import Delegations
     from signet.engine.approvals.inbox import Approvals
+    from signet.engine.automations.automations import Automations
     from signet.engine.cache import CompiledCache
     from signet.engine.calendars.calendars import Calendars
     from signet.engine.calendars.holiday_imports import HolidayImports
@@ -148,6 +149,9 @@ class UseCases:
     )
     publication_impact: "UseCase[PublicationImpact]" = UseCase(
         "signet.engine.definitions.designer.impact:PublicationImpact", parts=["database", "heavy_calls"]
+    )
+    automations: "UseCase[Automations]" = UseCase(
+        "signet.engine.automations.automations:Automations", parts=["database", "_compiled"]
     )
     templates: "UseCase[Templates]" = UseCase("signet.engine.definitions.templates:Templates")
     inbound_events: "UseCase[InboundEvents]" = UseCase(

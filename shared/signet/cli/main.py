@@ -24,14 +24,14 @@ from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command
-from signet.cli.time import calendar, schedule
+from signet.cli.time import automation, calendar, schedule
 from signet.cli.token import token_command
 from signet.core.errors import SignetError
 from signet.local.local_database import use_local_database
 from signet.store.schema.server import plain_errors
 
 ON_A_DATABASE = frozenset(
-    {"approval", "audit", "effect", "event", "incident", "instance", "migrate", "ops", "tenant"}
+    {"approval", "audit", "automation", "effect", "event", "incident", "instance", "migrate", "ops", "tenant"}
 )
 
 app = typer.Typer(
@@ -52,6 +52,7 @@ app.add_typer(event.app, name="event")
 app.add_typer(approval.app, name="approval")
 app.add_typer(ops.app, name="ops")
 app.add_typer(schedule.app, name="schedule")
+app.add_typer(automation.app, name="automation")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
 instance.app.command(name="restart")(restart_command)

@@ -82,6 +82,7 @@ def fill(standing: CompanyWithWorkers) -> None:
     standing.run("INSERT INTO audit_anchors VALUES (%s, 1)", tenant)
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     standing.run("INSERT INTO request_waits VALUES (%s, gen_random_uuid(), 'somebody', now())", tenant)
+    fill_automations(standing)
     fill_approvals(standing)
     fill_endpoints(standing)
     fill_machines(standing)
@@ -97,6 +98,28 @@ def fill_calendars(standing: CompanyWithWorkers) -> None:
         "INSERT INTO calendar_versions (tenant_id, name, version, body, hash, created_by)"
         " VALUES (%s, 'office', 1, '{}', repeat('0', 64), 'carl')",
         tenant,
+    )
+
+
+def fill_automations(standing: CompanyWithWorkers) -> None:
+    """Write an automation that listens, the switch of all, a cause, and a start that waits."""
+    tenant = standing.company.tenant_id
+    standing.run(
+        "INSERT INTO automations (tenant_id, id, name, entity_type, definition_id, definition_version)"
+        " VALUES (%s, gen_random_uuid(), 'chase', 'invoice', gen_random_uuid(), 1)",
+        tenant,
+    )
+    standing.run(
+        "INSERT INTO workflow_triggers SELECT tenant_id, entity_type, 'never', id, definition_id,"
+        " definition_version FROM automations"
+    )
+    standing.run("INSERT INTO automation_switches (tenant_id) VALUES (%s) ON CONFLICT DO NOTHING", tenant)
+    standing.run(
+        "INSERT INTO instance_causes (tenant_id, instance_id) SELECT tenant_id, id FROM workflow_instances"
+    )
+    standing.run(
+        "INSERT INTO queued_starts (tenant_id, overlap_key, id, automation_id, payload, entity_version)"
+        " SELECT tenant_id, id || '/', gen_random_uuid(), id, '{}', 1 FROM automations"
     )
 
 

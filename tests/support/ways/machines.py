@@ -98,12 +98,12 @@ def derive(scene: AuthorityScene, **runs: Any) -> None:
     )
     made = scene.involvement.create(scene, scene.publish(plan), plan)
     scene.request(made, scene.involvement.requester(scene))
-    scene.document = _newest_of(scene, bill)
+    scene.document = find_newest_of(scene, bill)
     scene.request(scene.made, scene.caller(scene.clerk))
     scene.involvement.bind(scene)
 
 
-def _newest_of(scene: AuthorityScene, entity_type: str) -> Made:
+def find_newest_of(scene: AuthorityScene, entity_type: str) -> Made:
     (document_id,) = scene.stage.standing.row(
         "SELECT id FROM documents WHERE entity_type = %s ORDER BY created_at DESC LIMIT 1", entity_type
     )
@@ -132,7 +132,7 @@ def derive_and_answer(scene: AuthorityScene) -> Iterator[str]:
     plan = scene.involvement.plan(scene, Plan(data={"number": "N1"}, slots={"posting": {"nodes": [node]}}))
     scene.submit(plan.changed(actions={**CONTRACT["actions"], "spawn": spawn}))
     assert scene.vote(scene.lawful) == "approved"
-    scene.document = _newest_of(scene, bill)
+    scene.document = find_newest_of(scene, bill)
     scene.request(scene.made, scene.caller(scene.clerk))
     yield advance(scene, scene.caller(scene.person))
     assert advance(scene, scene.caller(scene.boss)) == NOT_REFUSED

@@ -6,6 +6,7 @@ A new person is an `Involvement` in `involvements.py`, a new way is a line here.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tests.support.ways.automations import AUTOMATION
 from tests.support.ways.cells import NotPossible, Way
 from tests.support.ways.contents import AMEND, ERASE
 from tests.support.ways.controls import DEFINITION
@@ -27,6 +28,7 @@ WAYS: Mapping[str, Way] = {
     "disable": Way("They disable the others, so that the approval escalates.", DISABLE),
     "derive": Way("They have an action make the document from another one.", DERIVE),
     "system step": Way("They let a step do it that runs as the system or as a service account.", SYSTEM_STEP),
+    "automation": Way("They fire an automation, or publish one, whose step runs as the system.", AUTOMATION),
     "definition": Way(
         "They change the control, in a tenant that wants two people for it. Elsewhere one person may,"
         " and is named.",

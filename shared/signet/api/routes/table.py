@@ -14,6 +14,7 @@ GROUPS: Sequence[tuple[str, str]] = (
     ("API keys", "tenants.api_keys.add_api_key_routes"),
     ("Approval chains", "approvals.chains.add_approval_chain_routes"),
     ("Approvals", "approvals.approvals.add_approval_routes"),
+    ("Automations", "automations.automations.add_automation_routes"),
     ("Calendars", "calendars.calendars.add_calendar_routes"),
     ("Calendars", "calendars.calendars.add_holiday_import_routes"),
     ("Control changes", "control.control_changes.add_control_change_routes"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from signet.core.automations.trigger_checks import check_trigger, make_trigger_scope
 from signet.core.compiler.artifact import Artifact, make_artifact
 from signet.core.compiler.authority_checks import (
     check_actor_conditions,
@@ -33,7 +34,7 @@ from signet.core.compiler.lost_approvals import (
 from signet.core.compiler.merge import Merged, merge
 from signet.core.compiler.node_expressions import NodeLogic, parse_actions, parse_condition, parse_node_logic
 from signet.core.compiler.parallel_blocks import find_blocks
-from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, AutomationTrigger, Patch, SlotPatch
+from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
 from signet.core.compiler.rejection_edges import add_rejection_edges
 from signet.core.compiler.slot_requirements import check_requirements, list_shut_gates
 from signet.core.compiler.soundness import (
@@ -54,9 +55,8 @@ from signet.core.contracts.expression_scope import (
     type_of_settings,
 )
 from signet.core.errors import Defect
-from signet.core.expressions import Type
+from signet.core.expressions import Type, list_followed_fields
 from signet.core.expressions.syntax_tree import Expression
-from signet.core.schedules.findings import check_cron, check_zone
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
 from signet.core.validation.unclear_text import check_unclear
@@ -144,26 +144,20 @@ def compile_automation(
     automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
     """Compile a tenant's own trigger and graph; its envelope is only `start → end`."""
-    untimely = [*_check_trigger(automation.trigger)]
-    if untimely:
-        return Compilation(None, sort_findings(untimely))
+    mistaken = [*check_trigger(automation.trigger, automation.entity_type, contract)]
+    if mistaken:
+        return Compilation(None, sort_findings(mistaken))
     source = make_automation_source(automation, contract, settings or TenantSettings())
     if automation.trigger.condition is not None:
-        names = source.names
-        scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
-        condition, mistakes = parse_condition(automation.trigger.condition, "/trigger/condition", scope)
+        names, place = source.names, "/trigger/condition"
+        scope = make_trigger_scope(names.entity, names.org, type_of_fields(automation.payload))
+        condition, mistakes = parse_condition(automation.trigger.condition, place, scope)
+        if condition is not None and list_followed_fields(condition, scope):
+            condition, mistakes = None, (make_finding("TRIGGER_FOLLOWS_REF", place),)
         if condition is None:
             return Compilation(None, mistakes)
         source.head["trigger_condition"] = make_condition_json(condition)
     return _name_unclear(_compile(source), automation)
-
-
-def _check_trigger(trigger: AutomationTrigger) -> Iterator[Finding]:
-    if trigger.cron is not None:
-        yield from check_cron(trigger.cron, "/trigger/cron")
-    elif trigger.on == "cron":
-        yield make_finding("CRON_ABSENT", "/trigger")
-    yield from check_zone(trigger.zone, "/trigger/zone")
 
 
 def _name_unclear(compilation: Compilation, body: Patch | Automation) -> Compilation:
@@ -199,6 +193,7 @@ def make_automation_source(
         "version": automation.version,
         "entity_type": automation.entity_type,
         "trigger": automation.trigger.model_dump(mode="json", by_alias=True),
+        **{name: part.model_dump() for name, part in automation.list_bounds()},
     }
     return Source(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
 

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field as Constraint
-from pydantic import JsonValue, model_validator
+from pydantic import JsonValue
 
+from signet.core.automations.trigger import AutomationTrigger, Overlap, StartLimits
 from signet.core.contracts.contract import EditWindow
 from signet.core.contracts.fields import Fields
-from signet.core.moments.time_names import ZoneName
-from signet.core.moments.wall_time import Fold, Gap
-from signet.core.schedules.cron import CronText
 from signet.core.validation.strict_model import ExpressionText, Label, Name, Slug, Strict, is_absent
 
 MAX_NODES = 2_000
@@ -83,28 +81,6 @@ class Patch(Strict):
     slots: Annotated[Mapping[Name, SlotPatch], Constraint(min_length=1, max_length=MAX_PATCHED_SLOTS)]
 
 
-class AutomationTrigger(Strict):
-    """The event, request or time that starts an automation."""
-
-    on: Literal["create", "mutation", "transition", "event", "cron", "manual"]
-    action: Annotated[str, Constraint(max_length=200)] | None = None  # mutation
-    from_state: Annotated[Name | None, Constraint(alias="from")] = None  # transition
-    to: Name | None = None  # transition
-    key: Annotated[str, Constraint(max_length=500)] | None = None  # event
-    cron: CronText | None = None
-    condition: ExpressionText | None = None
-    # The meaning of `cron`. Left out when absent, so that automations from before keep their hashes.
-    zone: Annotated[ZoneName | None, Constraint(exclude_if=is_absent)] = None
-    gap: Annotated[Gap | None, Constraint(exclude_if=is_absent)] = None
-    fold: Annotated[Fold | None, Constraint(exclude_if=is_absent)] = None
-
-    @model_validator(mode="after")
-    def _only_a_schedule_has_a_clock(self) -> "AutomationTrigger":
-        if self.on != "cron" and any((self.zone, self.gap, self.fold)):
-            raise ValueError("takes 'zone', 'gap' and 'fold' only with 'on: cron'")
-        return self
-
-
 class Automation(Strict):
     automation: Name
     label: Label = ""
@@ -118,3 +94,11 @@ class Automation(Strict):
     entry: Literal["serial", "branch"] = "serial"
     exit: Literal["single", "join"] = "single"
     accepts: OptionalRisks = None
+    # Left out when absent, so that automations from before keep their hashes.
+    overlap: Annotated[Overlap | None, Constraint(exclude_if=is_absent)] = None
+    limits: Annotated[StartLimits | None, Constraint(exclude_if=is_absent)] = None
+
+    def list_bounds(self) -> list[tuple[str, Strict]]:
+        """List what bounds its starts, as far as its author says anything."""
+        bounds = (("overlap", self.overlap), ("limits", self.limits))
+        return [(name, bound) for name, bound in bounds if bound is not None]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from signet.core.canonical_json import content_hash
 from signet.core.compiler.artifact import Artifact
@@ -222,10 +223,40 @@ def _write_trigger(outline: Outline) -> Chapter:
         for key, word in names.items()
         if trigger[key] is not None
     ]
+    if fields := trigger.get("fields"):
+        named = describe_list([f'"{describe_name(name)}" [{escape(name)}]' for name in fields], "or")
+        lines.append(f"It starts only where {named} has changed.")
     lines += [sentence.format(escape(trigger[key])) for key, sentence in _CLOCK.items() if key in trigger]
     if trigger["condition"] is not None:
         lines.append(f"It starts only if {outline.words.describe_condition(trigger['condition'])}.")
-    return Chapter("What starts it", _make_entries(*lines))
+    return Chapter("What starts it", _make_entries(*lines, *_describe_bounds(outline.workflow.content)))
+
+
+_OVERLAPS = {
+    "allow": "It starts beside its instances that are open.",
+    "skip": "It does not start while {} is open.",
+    "queue": "It waits while {} is open. At most {} starts wait; one more does not start.",
+    "replace": "It has {} cancelled that is open, and starts then.",
+}
+_REPEATS = {
+    "ignore": "What it starts itself, also by way of others, is left out without a note.",
+    "allow": "It may start itself, also by way of others, up to a chain of 16.",
+}
+
+
+def _describe_bounds(content: Mapping[str, Any]) -> Iterator[str]:
+    """Describe what keeps a firing from starting, as far as the author says anything of it."""
+    if (repeat := content["trigger"].get("repeat")) in _REPEATS:
+        yield _REPEATS[repeat]
+    if overlap := content.get("overlap"):
+        of_document = " for the same document" if overlap["per"] == "document" else ""
+        yield _OVERLAPS[overlap["mode"]].format(f"an instance of it{of_document}", overlap["at_most"])
+    if limits := content.get("limits"):
+        starts, instances = limits["starts_per_minute"], limits["open_instances"]
+        yield (
+            f"It starts at most {describe_count(starts, 'time')} in a minute, and has at most"
+            f" {describe_count(instances, 'instance')} open. What is over that waits."
+        )
 
 
 def _write_nothing_added() -> Chapter:

@@ -36,6 +36,8 @@ _OWNERS = {
     "item": "the item's",
     "event": "the event's",
     "actor": "the acting person's",
+    "before": "the earlier document's",
+    "after": "the changed document's",
 }
 _LITERALS = {True: "yes", False: "no", None: "empty"}
 

@@ -186,6 +186,12 @@ class Workflow:
         return list_variables_read(self.content)
 
     @cached_property
+    def start_condition(self) -> Compiled | None:
+        """Return the condition of an automation's trigger."""
+        condition = self.content.get("trigger_condition")
+        return compile_expression(expression_from_json(condition["tree"])) if condition else None
+
+    @cached_property
     def run_actions(self) -> frozenset[str]:
         """Return the actions that its nodes run."""
         nodes = self.nodes.values()

@@ -31,3 +31,5 @@ class Caller:
     step_id: UUID | None = None
     claimed: str | None = None
     origin: CallOrigin | None = None
+    # The automations that have acted before a step acts, each with its document; of a person's act none.
+    chain: tuple[tuple[str, str | None], ...] = ()

@@ -11,6 +11,7 @@ OWN_RESOURCES = frozenset(
     {
         "api_key",
         "approval",
+        "automation",
         "calendar",
         "contract",
         "definition",

@@ -11,6 +11,7 @@ from signet.core.errors import Rejected
 from signet.core.previews.placed_findings import PlacedFinding, place_findings
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
+from signet.engine.automations.publication import put_out_of_force
 from signet.engine.control.changes import change_is_stale
 from signet.engine.control.proposals import ControlChange, ControlProposal, propose
 from signet.store.database import Connection
@@ -129,6 +130,8 @@ def _archive(act: AdminTransaction, definition: DefinitionRow, reason: str | Non
         raise _not_archivable()
     for definition_id in _list_archived(act.connection, tenant_id, definition):
         store.archive_definition(act.connection, tenant_id, definition_id)
+    if definition.definition_kind == "automation":
+        put_out_of_force(act.connection, tenant_id, definition.id)
     act.note(("definition", str(definition.id)), "archive", {}, reason=reason)
 
 

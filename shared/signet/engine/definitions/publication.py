@@ -21,6 +21,7 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.responsible import join_responsible
 from signet.core.validation.finding import Finding, make_finding
 from signet.engine.access.admin import AdminTransaction
+from signet.engine.automations.publication import find_circles, put_in_force
 from signet.engine.cache import CompiledCache
 from signet.engine.control.authorship import read_control_of_artifact
 from signet.engine.control.changes import change_is_stale
@@ -158,6 +159,8 @@ def publish_draft(
         require_accepted([*_list_unclear(findings), *dropped], accepted)
     store.publish_definition(connection, tenant_id, draft.id, authorship, *(() if is_patch else text))
     effective_id, version = draft.id, draft.version
+    if draft.definition_kind == "automation":
+        put_in_force(connection, tenant_id, (draft.id, draft.version), artifact.content)
     if is_patch:
         effective_id, version = _insert_effective(act, draft, artifact, authorship)
     detail: dict[str, str | int] = {}
@@ -356,10 +359,12 @@ def _show(
 def _find_around(
     act: AdminTransaction, definition_id: UUID, artifact: Artifact, compiled: CompiledCache
 ) -> Iterator[Finding]:
-    """Find what the definition means beside the others of its tenant; an automation has none."""
+    """Find what the definition means beside the others of its tenant."""
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if artifact.content["kind"] == "automation":
+        yield from find_circles(connection, tenant_id, artifact.content, compiled)
         return
-    connection, tenant_id, workflow = act.connection, act.caller.principal.tenant_id, Workflow(artifact)
+    workflow = Workflow(artifact)
     contract = read_contract_of(connection, tenant_id, workflow)
     if contract is None:
         return

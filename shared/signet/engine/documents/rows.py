@@ -34,7 +34,8 @@ from signet.engine.documents.authorship import (
     list_editors,
     persons_of_version,
 )
-from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart, diff_data
+from signet.engine.documents.change import DocumentChange, InstanceEnd, InstanceStart, diff_data
+from signet.engine.documents.firings import add_chain, list_signs, make_firing_row
 from signet.engine.documents.rules import KeepResponsible
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
@@ -86,6 +87,8 @@ class RowMaker:
         self._add_instance(change)
         self._add_amendment(change)
         self._add_events(change)
+        if (signs := list_signs(change, version)) is not None:
+            self.batch.firings.append(make_firing_row(change, signs) | self._responsible_of(change))
         self.batch.rule_executions.extend(change.executions)
         return AddedChange(change, version, self._add_audit(change, version))
 
@@ -139,7 +142,9 @@ class RowMaker:
         if request is None:
             return
         if request.ends is not None:
-            self.batch.ended_requests.append(make_ended_request_row(request.ends))
+            ended = request.ends
+            row = {"id": ended.id, "status": ended.status, "outcome": ended.outcome}
+            self.batch.ended_requests.append(row)
         if request.opens is not None:
             request.id = make_id()
             row = make_request_row(change, request.opens, request.id)
@@ -290,10 +295,6 @@ def make_request_row(change: DocumentChange, transition: str, request_id: UUID) 
     }
 
 
-def make_ended_request_row(ended: EndedRequest) -> Row:
-    return {"id": ended.id, "status": ended.status, "outcome": ended.outcome}
-
-
 def make_cancellation_row(change: DocumentChange, end: InstanceEnd, step_id: UUID) -> Row:
     """Make the row that cancels the document's instance, with the step that puts it on record."""
     node_id, version = f"{CONTROL}{end.reason}", change.after.version
@@ -348,7 +349,7 @@ def make_event_row(
     return make_trigger(
         subject_id,
         event_type,
-        payload,
+        add_chain(payload, change.caller),
         change.caller.trace_id,
         entity_version=change.after.version,
         definition_version=definition_version,

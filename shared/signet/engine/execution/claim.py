@@ -1,12 +1,16 @@
 """The claim that a wave serves, and its result."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 from uuid import UUID
 
 from signet.core.errors import Superseded
 from signet.engine.telemetry import WaveStats
+from signet.store.instances.waves import OpenStepRow
 from signet.store.outbox.queue import ClaimedTrigger
+
+_Row = TypeVar("_Row", ClaimedTrigger, OpenStepRow)
 
 
 class LostReceipt(Superseded):
@@ -33,3 +37,12 @@ class WaveResult:
     stats: WaveStats = field(default_factory=WaveStats)
     # It has written triggers that are due at once.
     has_left_work: bool = False
+    # Triggers of documents of which another instance has moved: the next wave of the claim takes them.
+    behind: list[ClaimedTrigger] = field(default_factory=list)
+
+
+def group_by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:
+    grouped: dict[UUID, list[_Row]] = {}
+    for row in rows:
+        grouped.setdefault(row.instance_id, []).append(row)
+    return grouped

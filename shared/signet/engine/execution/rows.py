@@ -273,7 +273,7 @@ def has_ready_tokens(context: InstanceContext) -> bool:
 def is_asked(context: InstanceContext) -> bool:
     """Return whether a request or its withdrawal reaches the instance, also while it is paused."""
     document, execution = context.document, context.execution
-    if document is None or not execution.is_live:
+    if context.is_automation or document is None or not execution.is_live:
         return False
     if document.request_id is None:
         return context.has_trigger(REQUEST_WITHDRAWN)
@@ -294,7 +294,9 @@ def refuse_request(context: InstanceContext, transition: str, reason: str, step_
 def refuse_after_end(context: InstanceContext) -> None:
     """Refuse the request that is open when the instance has ended: it can no longer be served."""
     projection, document = context.execution.projection, context.document
-    if not context.execution.is_live and document is not None and document.requested is not None:
+    if context.is_automation or context.execution.is_live:
+        return
+    if document is not None and document.requested is not None:
         reason = projection.reason or f"the workflow has ended: {projection.status}"
         refuse_request(context, document.requested, reason, context.last_step[1])
 

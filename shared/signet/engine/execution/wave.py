@@ -5,7 +5,7 @@ in one statement, and only then lets the acting nodes act (WF-14). Documents cha
 once, at the end, with everything else.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -17,7 +17,8 @@ from signet.core.runtime.projection import Step
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
-from signet.engine.execution.claim import Claim, LostReceipt, WaveResult
+from signet.engine.execution.automation_instances import end_replaced, keep_new_chains
+from signet.engine.execution.claim import Claim, LostReceipt, WaveResult, group_by_instance
 from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.left_documents import leave_again
 from signet.engine.execution.nodes.context import InstanceContext
@@ -45,8 +46,8 @@ from signet.engine.incidents.changes import find_code, write_hold_changes
 from signet.engine.telemetry import PURE
 from signet.store.database import Database, is_intact
 from signet.store.instances.waves import (
+    NO_CAUSE,
     OpenedWave,
-    OpenStepRow,
     WaveRows,
     count_lagging,
     end_wave,
@@ -65,7 +66,6 @@ MAX_WAVE_SECONDS = 0.1
 RELEASE_DELAY_SECONDS = 0.05
 SUSPENDED_DELAY_SECONDS = 60.0
 Clock = Callable[[], float]
-_Row = TypeVar("_Row", ClaimedTrigger, OpenStepRow)
 _Result = TypeVar("_Result")
 
 
@@ -137,8 +137,12 @@ class _Wave:
 
     def load_instances(self, compiled: CompiledCache) -> None:
         tenant_id = self._claim.tenant_id
-        triggers, steps = _by_instance(self._own_triggers()), _by_instance(self._opened.steps)
+        triggers, steps = group_by_instance(self._own_triggers()), group_by_instance(self._opened.steps)
+        entities = set[UUID | None]()
         for row in self._opened.instances:
+            if row.entity_id is not None and row.entity_id in entities:  # each sees what the others did
+                self.result.behind.extend(triggers[row.id])
+                continue
             try:
                 workflow = compiled.read(
                     self._connection, tenant_id, row.definition_id, row.definition_version
@@ -146,6 +150,7 @@ class _Wave:
             except Exception as error:  # a workflow that cannot be loaded stops only its own instances
                 self._exclude(row.id, error)
                 continue
+            entities.add(row.entity_id)
             self._contexts[row.id] = InstanceContext(
                 tenant_id,
                 row,
@@ -156,6 +161,7 @@ class _Wave:
                 self._approvals,
                 self._accounts,
                 triggers.get(row.id, []),
+                self._opened.causes.get(row.id, NO_CAUSE),
             )
 
     def check_projections(self) -> None:
@@ -221,7 +227,7 @@ class _Wave:
                 failures.append((trigger, describe_error(error)))
             elif trigger.instance_id in self._contexts or trigger.instance_id not in self._opened.known:
                 self._rows.done.append(trigger)
-            else:
+            elif trigger not in self.result.behind:
                 missed.append(trigger)
         if missed:
             claim, delays = self._claim, [RELEASE_DELAY_SECONDS] * len(missed)
@@ -255,6 +261,7 @@ class _Wave:
         held = [(c.row, c.execution) for c in self._contexts.values() if c.execution.hold_changes]
         if held:
             self._pipeline.closing.append(write_hold_changes(held, tenant_id, now))
+        self._pipeline.closing.extend(keep_new_chains(tenant_id, self._contexts.values()))
 
     # --- which instances move ---
 
@@ -295,7 +302,7 @@ class _Wave:
 
     def _apply_changes_to(self, context: InstanceContext) -> Step | None:
         """Return the step that refuses a request, if one does."""
-        document_state, refusal = find_document_state(context), None
+        document_state, refusal = None if end_replaced(context) else find_document_state(context), None
         if document_state is not None:
             refusal = apply_document_changes(
                 context.execution, document_state, context.decision_input, partial(try_gate, context)
@@ -391,10 +398,3 @@ class _Wave:
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:
     return context.execution.run_pure_nodes(partial(read_input, context), partial(prepare, context))
-
-
-def _by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:
-    grouped: dict[UUID, list[_Row]] = {}
-    for row in rows:
-        grouped.setdefault(row.instance_id, []).append(row)
-    return grouped

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
+from signet.engine.automations.claimed_starts import START_AUTOMATION, ClaimedStarts
 from signet.engine.cache import CompiledCache
 from signet.engine.dispatch.arrival_turns import ArrivalTurns
 from signet.engine.dispatch.claim_bounds import ClaimBounds
@@ -61,6 +62,7 @@ class Worker:
         self._arrivals = ArrivalTurns()
         self._unsettled = UnsettledClaims(database)
         self._waves = Waves(database, documents, compiled, clock)
+        self._starts = ClaimedStarts(database, compiled)
 
     def work(self, tenant_id: UUID) -> Worked:
         """Make one claim and run its wave. A transient error gives back what was claimed, and is raised."""
@@ -88,8 +90,12 @@ class Worker:
         about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
         for trigger in about_voters:
             self._recheck(claimed, trigger)
-        others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
-        return (bool(others) and self._run(replace(claimed, triggers=others))) or bool(about_voters)
+        starts = [trigger for trigger in claimed.triggers if trigger.event_type == START_AUTOMATION]
+        if starts:
+            self._starts.run(claimed.tenant_id, starts, claimed.id)
+        others = [one for one in claimed.triggers if one.event_type not in (VOTER_LOST, START_AUTOMATION)]
+        has_left_work = bool(others) and self._run(replace(claimed, triggers=others))
+        return has_left_work or bool(about_voters or starts)
 
     def _claim(self, tenant_id: UUID) -> tuple[Claim | None, bool]:
         """Claim the oldest triggers, or in turn those that have just come behind a backlog.
@@ -198,7 +204,10 @@ class Worker:
         Return whether a wave has left work to the next.
         """
         try:
-            return self._run_with_retries(claimed).has_left_work
+            result = self._run_with_retries(claimed)
+            if not result.behind:
+                return result.has_left_work
+            return self._run(replace(claimed, triggers=result.behind)) or result.has_left_work
         except Transient:
             raise
         except Exception as error:

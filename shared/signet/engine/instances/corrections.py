@@ -21,6 +21,7 @@ from signet.engine.documents.read import document_not_found
 from signet.engine.documents.rules import keep_rejections
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import read_document_state
 from signet.engine.execution.nodes.done_once import list_repeated_items
 from signet.engine.instances.act_checks import (
     raise_if,
@@ -126,7 +127,7 @@ class Corrections:
 
 
 def _apply_correction(transaction: OperatorTransaction, context: InstanceContext, reason: str) -> None:
-    state = context.find_document_state()
+    state = read_document_state(context)
     assert state is not None
     again = take_correction(context.execution, state, reason, transaction.actor)
     if again is not None:

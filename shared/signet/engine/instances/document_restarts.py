@@ -262,6 +262,9 @@ def check_ending(
     if then != "restart" and status is not None:
         raise_if(check_left(workflow, place, status, is_amendment=is_amendment))
     transaction.report.undone = list_undone(workflow, place)
+    if context.is_automation:
+        _refuse_restart_of_automation(then)
+        return place  # the document has a workflow of its own, which goes on
     follows = foresee_end(workflow, place, status, then, is_amendment=is_amendment)
     if then != "restart" and list_begun_over_left(
         transaction.connection, context.tenant_id, [context.row.id]
@@ -269,6 +272,12 @@ def check_ending(
         follows = "incident"
     transaction.report.follows = follows
     return place
+
+
+def _refuse_restart_of_automation(then: Sequel | None) -> None:
+    if then == "restart":
+        sentence = "an automation begins again only where it fires again"
+        raise Rejected("RESTART_NOT_POSSIBLE", sentence, remedy="Leave `then` out.")
 
 
 def refuse_blocked(plan: RestartPlan) -> None:

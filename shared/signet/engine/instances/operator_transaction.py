@@ -45,6 +45,7 @@ from signet.engine.instances.act_reports import ENTRIES, ActNote, ActReport
 from signet.engine.instances.loaded_definitions import DefinitionLoader
 from signet.ids import make_id
 from signet.store.approvals.given_decisions import MAX_LINE, list_approvers
+from signet.store.automations.starts import NO_CAUSE, read_cause
 from signet.store.control.changes import read_four_eyes
 from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents
@@ -162,8 +163,10 @@ class OperatorTransaction:
         execution = make_execution(workflow, row, steps)
         if workflow.has_approvals:
             self._approvals.load([instance_id])
+        is_automation = row.kind == "automation"
+        cause = read_cause(connection, tenant_id, instance_id) if is_automation else NO_CAUSE
         context = InstanceContext(
-            tenant_id, row, steps, execution, self._documents, {}, self._approvals, self._accounts, []
+            tenant_id, row, steps, execution, self._documents, {}, self._approvals, self._accounts, [], cause
         )
         execution.is_decided = read_decided_way(context).is_decided
         return context

@@ -18,6 +18,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import ConcludeTransition
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.decided_way import read_document_state
 from signet.engine.instances.act_checks import (
     has_drifted,
     raise_if,
@@ -110,7 +111,7 @@ class Repairs:
             acted = transaction.read_acted(context)
             transaction.report.repeats = list_repeated(context.execution.workflow, acted, node)
             version = _give_back(transaction, context, node, reason)
-            state = context.find_document_state() if drifted else None
+            state = read_document_state(context) if drifted else None
             if state is not None:
                 take_drift(context.execution, state, node, reason, transaction.actor)
             else:

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+from psycopg import Cursor
 from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, dict_row
 
@@ -124,6 +125,8 @@ class WriteBatch:
     # Documents that had no workflow, and need none from now on.
     settled_documents: list[Mapping[str, Any]] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
+    # Changes that automations may listen to.
+    firings: list[Mapping[str, Any]] = field(default_factory=list)
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
     audit: list[AuditRow] = field(default_factory=list)
 
@@ -273,20 +276,12 @@ def write_batch(
 ) -> None:
     """Write all rows in one round trip, in the order of foreign keys; in a pipeline with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now}
-    edits = DeferredStatement(
-        _SQL.write_edits,
-        {
-            **fixed,
-            "documents": to_json(list(batch.updated_documents.values())),
-            "versions": to_json(batch.versions),
-            "audit": to_json(batch.audit),
-            "events": to_json(batch.events),
-        },
-    )
+    edits = _make_edits(batch, fixed)
     for due_at in {event.get("due_at") for event in batch.events}:
         delay_seconds = (due_at - now).total_seconds() if due_at else 0.0
         add_wake_up(connection, tenant_id, "events", delay_seconds, is_exact=True)
-    if batch.is_edits_only and pipeline is not None:
+    # Where nothing else wakes the tenant, it must be known whether a start does.
+    if batch.is_edits_only and pipeline is not None and (batch.events or not batch.firings):
         pipeline.closing.append(edits)
         return
     statements = [
@@ -310,7 +305,7 @@ def write_batch(
             if batch.inserted_documents:
                 rows = {"rows": to_json(batch.inserted_documents)}
                 connection.execute(_SQL.insert_documents, {**fixed, **rows})
-            connection.execute(edits.text, edits.values)
+            written = connection.execute(edits.text, edits.values)
             for text, listed in statements:
                 if listed:
                     connection.execute(text, {**fixed, "rows": to_json(listed)})
@@ -319,11 +314,31 @@ def write_batch(
                 Voiding(row["id"], Void("instance_ended", row["reason"])) for row in batch.cancelled_instances
             ]
             void_requests(connection, tenant_id, ended, now)
+        if batch.firings and not batch.events and _count_starts(written):
+            add_wake_up(connection, tenant_id, "events")
     except UniqueViolation as error:
         # Another transaction has taken an id that the caller gave. A retry finds the document.
         raise Transient(
             "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
         ) from error
+
+
+def _make_edits(batch: WriteBatch, fixed: Mapping[str, Any]) -> DeferredStatement:
+    values = {
+        **fixed,
+        "documents": to_json(list(batch.updated_documents.values())),
+        "versions": to_json(batch.versions),
+        "audit": to_json(batch.audit),
+        "events": to_json(batch.events),
+    }
+    if not batch.firings:
+        return DeferredStatement(_SQL.write_edits, values)
+    return DeferredStatement(_SQL.write_edits_and_starts, {**values, "firings": to_json(batch.firings)})
+
+
+def _count_starts(written: Cursor[tuple[Any, ...]]) -> int:
+    row = written.fetchone()
+    return int(row[1]) if row is not None else 0
 
 
 def read_editors(connection: Connection, tenant_id: UUID, document_id: UUID) -> ResponsiblePersons:

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from signet.core.runtime.document_changes import CORRECTED
 from signet.ids import parse_id
+from signet.store.automations.starts import NO_CAUSE as NO_CAUSE
+from signet.store.automations.starts import InstanceCause as InstanceCause
 from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_id_array, to_json, to_time_array
@@ -83,6 +85,8 @@ class OpenedWave:
     instances: Sequence[InstanceRow]
     steps: Sequence[OpenStepRow]
     effects: Mapping[UUID, EffectOutcome]
+    # Of the instances that an automation has brought about.
+    causes: Mapping[UUID, InstanceCause]
 
 
 @dataclass(slots=True)
@@ -110,7 +114,7 @@ def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
     documents, transaction = parse_locked_documents(row[:7] if row else None)
     if row is None or transaction is None:
         return None
-    triggers, known, instances, steps, effects = row[7:]
+    triggers, known, instances, steps, effects, causes = row[7:]
     return OpenedWave(
         transaction,
         documents,
@@ -119,6 +123,7 @@ def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
         [_parse_instance(columns) for columns in instances or ()],
         [_parse_step(columns) for columns in steps or ()],
         {effect.step_execution_id: effect for effect in map(_parse_effect, effects or ())},
+        {parse_id(name): InstanceCause(**found) for name, found in (causes or {}).items()},
     )
 
 

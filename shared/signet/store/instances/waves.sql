@@ -1,6 +1,7 @@
 -- name: open_wave
 -- Lock the instances of a claim and read all that a wave needs, in one round trip (decision 0010).
-SELECT * FROM open_wave(%(trigger_times)s::timestamptz[], %(trigger_ids)s::uuid[], %(claim_id)s)
+SELECT opened.*, read_causes(opened.instances)
+FROM open_wave(%(trigger_times)s::timestamptz[], %(trigger_ids)s::uuid[], %(claim_id)s) AS opened
 
 -- name: write_steps
 -- Write the receipts and steps of a round. It answers how many of them were new. Most name one set of persons, so that it

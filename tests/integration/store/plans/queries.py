@@ -38,6 +38,7 @@ QUEUE, ACTS, MEASURES, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERA
     ),
 )
 LISTS, READING, LIFE = map(statements_of, ("instances/lists", "instances/read", "documents/timeline"))
+STARTS = statements_of("automations/starts")
 # The values of a list of instances without filters.
 LISTED: Mapping[str, Any] = {
     "statuses": ["running", "paused", "completed", "failed", "cancelled"],
@@ -152,6 +153,9 @@ def instance_probes() -> Iterator[Probe]:
     # "is one running already?"
     overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
     yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")
+    # how many of an automation are open
+    opened = {"automation_id": str(ROW), "key": f"{ROW}/", "limit": 100, "tenant_limit": 100}
+    yield Probe(f"{table}_open_automations", STARTS["count_open"], opened)
     yield Probe(
         f"{table}_by_status",
         INSTANCES["list_stuck"],

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from signet.core.validation.messages.authority import AUTHORITY
+from signet.core.validation.messages.automations import AUTOMATION
 from signet.core.validation.messages.calendars import CALENDAR, ICS
 from signet.core.validation.messages.contracts import CONTRACT
 from signet.core.validation.messages.documents import DOCUMENT, EXPRESSION, RULE
@@ -21,6 +22,7 @@ TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         **SLOT,
         **SOUNDNESS,
         **AUTHORITY,
+        **AUTOMATION,
         **TIME,
         **WEAKENING,
         **CALENDAR,

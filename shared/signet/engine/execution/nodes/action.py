@@ -173,7 +173,7 @@ class ActionHandler:
         workflow, saved = context.execution.workflow, context.execution.projection.context
         operation = RunAction(
             row.id,
-            None,
+            row.version,  # the wave holds it locked, so that there is no other
             node.config["action"],
             given["payload"],
             context=saved,

@@ -12,19 +12,18 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import (
     ConflictCheck,
-    PeopleBehind,
     find_people_behind,
-    list_counted,
     separation_conflict,
 )
 from signet.core.approvals.entitlement import list_voter_permissions
-from signet.core.approvals.pins import Pins, list_pinned_fields, list_unchanged_refs, read_pinned
+from signet.core.approvals.pins import Pins, list_pinned_fields, read_pinned
 from signet.core.approvals.policy import Policy
+from signet.core.automations.chain import Chain, find_chain, parse_chain
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
-from signet.core.runtime.document_changes import DocumentState, find_sending_back
+from signet.core.runtime.document_changes import find_sending_back
 from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.position import Token
 from signet.core.runtime.projection import Actor, Step
@@ -42,7 +41,6 @@ from signet.core.tenants.principal import (
 )
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.approvals.subject import ApprovalSubject
-from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
@@ -56,7 +54,7 @@ from signet.engine.execution.nodes.opened_instance import (
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
 from signet.store.approvals.requests import LiveRequest
 from signet.store.documents.write import DocumentRow
-from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
+from signet.store.instances.waves import NO_CAUSE, EffectOutcome, InstanceCause, InstanceRow, OpenStepRow
 from signet.store.outbox.queue import ClaimedTrigger
 
 SERVICE = Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
@@ -75,6 +73,9 @@ class InstanceContext:
     approvals: ApprovalRequests
     accounts: RunningAccounts
     triggers: Sequence[ClaimedTrigger]
+    cause: InstanceCause = NO_CAUSE
+    # The automations that have acted before its steps do.
+    chain: Chain = field(init=False)
     # The instance's id as a text, which the key of each step begins with.
     name: str = field(init=False)
     # The newest trigger's trace, else that of the row.
@@ -104,7 +105,10 @@ class InstanceContext:
     def __post_init__(self) -> None:
         self.name = str(self.row.id)
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
-        self.environment = ExpressionEnvironment(self.documents, self.system_caller())
+        events = [(trigger.event_type, trigger.payload_json) for trigger in self.triggers]
+        self.chain = find_chain(events, parse_chain(self.cause.chain))
+        payload = self.cause.cause.get("payload", {}) if self.is_automation else None
+        self.environment = ExpressionEnvironment(self.documents, self.system_caller(), payload)
         self.waits = make_waits(self.open_steps)
         if self.execution.workflow.service_accounts:
             self.accounts.expect(self.execution.workflow.service_accounts)
@@ -165,21 +169,12 @@ class InstanceContext:
         return self._document
 
     @property
+    def is_automation(self) -> bool:
+        return self.row.kind == "automation"
+
+    @property
     def now(self) -> datetime:
         return self.documents.transaction.now
-
-    def find_document_state(self) -> DocumentState | None:
-        document = self.document
-        if document is None:
-            return None
-        request = self._find_request(document)
-        deciders = self._list_deciders(document) if request is not None else ()
-        changed, erased = self.approvals.list_changes(self.row.id, self.execution)
-        kept = list_unchanged_refs(self.execution.projection.pins, document.data)
-        begins, pause = self.row.birth == "reentered" and self.row.version == 0, document.pause or {}
-        found = document.version, document.status, request, deciders, changed, erased, kept, begins
-        further = pause.get("is_by_person", False), self.has_trigger(REQUEST_WITHDRAWN)
-        return DocumentState(*found, *further, is_amendment=document.amended_from_id is not None)
 
     def may_come_again(self, token: Token) -> bool:
         """Return whether the document may have been at the token's node before, also in another instance."""
@@ -192,19 +187,13 @@ class InstanceContext:
     def has_trigger(self, event_type: str) -> bool:
         return any(trigger.event_type == event_type for trigger in self.triggers)
 
-    def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
-        if document.request_id is None or document.requested is None:
+    def find_request(self, document: DocumentRow) -> TransitionRequest | None:
+        """Find the request that the document's own workflow serves; an automation serves none."""
+        if self.is_automation or document.request_id is None or document.requested is None:
             return None
         roles = tuple(document.requester_roles or ())
         actor = Actor(document.requester_id or "", roles, document.requester_responsible)
         return TransitionRequest(str(document.request_id), document.requested, actor)
-
-    def _list_deciders(self, document: DocumentRow) -> list[str]:
-        """Return the people whose votes count in what is under way, and would not if they requested it."""
-        contract, pending = self.documents.contract_of(document), self.approvals.list_pending(self.row.id)
-        counted = {person for request in pending for person in list_counted(request.seats)}
-        asking = {person: PeopleBehind(requesters=frozenset((person,))) for person in sorted(counted)}
-        return [person for person, alone in asking.items() if separation_conflict(contract, alone)(person)]
 
     # --- what a node may read ---
 
@@ -243,7 +232,7 @@ class InstanceContext:
     def _make_decision_input(self, document: DocumentRow | None, actor: Actor) -> DecisionInput:
         return DecisionInput(
             partial(self._make_environment, document, actor),
-            self._find_request(document) if document is not None else None,
+            self.find_request(document) if document is not None else None,
             "amended" if self.row.birth == "amended" else "created",
             self.documents.transaction.permissions_of(actor.roles),
             partial(self._ask_rules, document),
@@ -316,12 +305,15 @@ class InstanceContext:
     def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller:
         actor = self.actor_of(node)
         principal = Principal(self.tenant_id, actor.id, tuple(actor.roles), behind=actor.behind)
-        return Caller(principal, "workflow", self.trace_id, self.row.id, step.id if step else None)
+        return self._make_caller(principal, step.id if step else None)
 
     def system_caller(self, step_id: UUID | None = None) -> Caller:
         behind = self.execution.projection.actor.responsible
         principal = Principal(self.tenant_id, SYSTEM_SUBJECT, (), behind=behind)
-        return Caller(principal, "workflow", self.trace_id, self.row.id, step_id)
+        return self._make_caller(principal, step_id)
+
+    def _make_caller(self, principal: Principal, step_id: UUID | None) -> Caller:
+        return Caller(principal, "workflow", self.trace_id, self.row.id, step_id, chain=self.chain)
 
     # --- approvals ---
 
@@ -394,7 +386,7 @@ class InstanceContext:
 
     def _find_requester(self, document: DocumentRow) -> Actor:
         """Return who requested what is in progress, or else was performed last, by the rows of requests."""
-        projection, request = self.execution.projection, self._find_request(document)
+        projection, request = self.execution.projection, self.find_request(document)
         if request is not None and request.id == projection.request:
             return request.actor
         return self.performed_for or self.approvals.find_last_requester(document.id) or projection.actor

@@ -8,14 +8,18 @@ from dataclasses import replace
 from functools import partial
 
 from signet.core.approvals.decided_way import DecidedWay, StatusRun, read_way
+from signet.core.approvals.eligibility import PeopleBehind, list_counted, separation_conflict
+from signet.core.approvals.pins import list_unchanged_refs
 from signet.core.approvals.unasked_content import moves_on
 from signet.core.runtime.document_changes import DocumentState
 from signet.core.runtime.go_to_targets import has_lasting_effect
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.decisions.done_by_decision import read_unasked
+from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.approvals.decided_ways import list_status_runs
+from signet.store.documents.write import DocumentRow
 
 
 def read_decided_way(context: InstanceContext) -> DecidedWay:
@@ -40,10 +44,35 @@ def read_decided_way(context: InstanceContext) -> DecidedWay:
 
 def find_document_state(context: InstanceContext) -> DocumentState | None:
     """Find the document as the wave finds it. Where an edit may take pins away, read who has decided."""
-    state, execution = context.find_document_state(), context.execution
+    state, execution = read_document_state(context), context.execution
     if state is not None and state.unchanged_refs and state.version != execution.projection.entity_version:
         execution.is_decided = read_decided_way(context).is_decided
     return state
+
+
+def read_document_state(context: InstanceContext) -> DocumentState | None:
+    document = context.document
+    if document is None:
+        return None
+    request = context.find_request(document)
+    deciders = _list_deciders(context, document) if request is not None else ()
+    changed, erased = context.approvals.list_changes(context.row.id, context.execution)
+    kept = list_unchanged_refs(context.execution.projection.pins, document.data)
+    begins, pause = context.row.birth == "reentered" and context.row.version == 0, document.pause or {}
+    found = document.version, document.status, request, deciders, changed, erased, kept, begins
+    further = pause.get("is_by_person", False), context.has_trigger(REQUEST_WITHDRAWN)
+    return DocumentState(*found, *further, is_amendment=document.amended_from_id is not None)
+
+
+def _list_deciders(context: InstanceContext, document: DocumentRow) -> list[str]:
+    """Return the people whose votes count in what is under way, and would not if they requested it."""
+    contract, pending = (
+        context.documents.contract_of(document),
+        context.approvals.list_pending(context.row.id),
+    )
+    counted = {person for request in pending for person in list_counted(request.seats)}
+    asking = {person: PeopleBehind(requesters=frozenset((person,))) for person in sorted(counted)}
+    return [person for person, alone in asking.items() if separation_conflict(contract, alone)(person)]
 
 
 def find_unasked_act(context: InstanceContext, node: WorkflowNode) -> str | None:

@@ -29,6 +29,8 @@ class ExpressionEnvironment:
     documents: DocumentUnitOfWork
     # The documents that a ref leads to are read as the system.
     caller: Caller
+    # What has started an automation brings this.
+    payload: Mapping[str, Any] | None = None
     # Other documents are read: any step of the wave may change what they say.
     follows_refs: bool = False
     # The variables that were older than an edit when the wave began, with the fields that differ.
@@ -40,7 +42,8 @@ class ExpressionEnvironment:
     ) -> Environment:
         """Return the environment for an actor; its part that all actors share is made once."""
         if self._shared is None:
-            self._shared = self._make_shared(workflow, document)
+            given = {} if self.payload is None else {"payload": self.payload}
+            self._shared = {**self._make_shared(workflow, document), **given}
         described = {"user_id": actor.id, "roles": list(actor.roles)}
         return {**self._shared, "actor": described, "context": variables}
 
