@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tests.mutants.mutation import Mutation
 
-MIGRATION = "migrations/0077_keep_who_hinders.sql"
+MIGRATION = "migrations/0076_keep_who_hinders.sql"
 HINDERERS = "shared/signet/engine/documents/hinderers.py"
 UNIT = "shared/signet/engine/documents/unit_of_work.py"
 KEPT = "tests/scenarios/authority/test_what_refusals_keep.py::test_"

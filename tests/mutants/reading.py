@@ -12,7 +12,7 @@ ENVIRONMENT = "shared/signet/engine/execution/nodes/expression_environment.py"
 LEFT = "tests/scenarios/authority/test_left_as_it_was.py::test_"
 LED_PAST = f"{LEFT}who_leads_past_the_step_does_not_approve_what_reads_its_field"
 REFERENCED = "shared/signet/store/documents/referenced.sql"
-MIGRATION = "migrations/0077_keep_who_hinders.sql"
+MIGRATION = "migrations/0076_keep_who_hinders.sql"
 HANDLER = "shared/signet/engine/execution/nodes/handler.py"
 
 READING: Sequence[Mutation] = (

@@ -200,7 +200,7 @@ VOTES_AND_GATES = (
     Mutation(
         "a worker's wave approves",
         3,
-        "migrations/0081_remind_of_approvals.sql",
+        "migrations/0080_remind_of_approvals.sql",
         "           OR (row.status = 'open' AND r.status = 'approved'));\n",
         "           OR true);\n",
         (f"{VOTERS}the_worker_cannot_write_an_approval",),
