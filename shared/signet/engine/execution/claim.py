@@ -1,7 +1,8 @@
 """The claim that a wave serves, and its result."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Superseded
@@ -33,3 +34,8 @@ class WaveResult:
     stats: WaveStats = field(default_factory=WaveStats)
     # It has written triggers that are due at once.
     has_left_work: bool = False
+
+    def note_end(self, triggers: Sequence[Mapping[str, Any]], lapsed: int) -> None:
+        """Note the triggers that the wave writes, and how many votes its gates could not use."""
+        self.has_left_work = any(trigger.get("due_at") is None for trigger in triggers)
+        self.stats.lapsed = lapsed

@@ -263,6 +263,13 @@ def undo_items(connection: Connection) -> None:
     connection.execute(_SQL.undo_items)
 
 
+def _add_wake_ups(connection: Connection, tenant_id: UUID, batch: WriteBatch, now: datetime) -> None:
+    """Add a wake-up for each moment of the triggers: a wait is as long as it is written."""
+    for due_at in {event.get("due_at") for event in batch.events}:
+        delay_seconds = (due_at - now).total_seconds() if due_at else 0.0
+        add_wake_up(connection, tenant_id, "events", delay_seconds, is_exact=True)
+
+
 def write_batch(
     connection: Connection,
     tenant_id: UUID,
@@ -283,9 +290,7 @@ def write_batch(
             "events": to_json(batch.events),
         },
     )
-    for due_at in {event.get("due_at") for event in batch.events}:
-        delay_seconds = (due_at - now).total_seconds() if due_at else 0.0
-        add_wake_up(connection, tenant_id, "events", delay_seconds, is_exact=True)
+    _add_wake_ups(connection, tenant_id, batch, now)
     if batch.is_edits_only and pipeline is not None:
         pipeline.closing.append(edits)
         return
