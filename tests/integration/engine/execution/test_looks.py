@@ -50,7 +50,7 @@ def test_what_a_wave_has_left_to_the_next_is_more(
     monkeypatch.setattr("signet.engine.execution.wave.MAX_ROUNDS", 1)
     worker, made = stage.worker(), stage.create(stage.publish(checks={"nodes": [SCRIPT]}))
     stage.ask(made.id, "submit")
-    results = []
+    results: list[Worked] = []
     while results[-1:] not in ([Worked.ALL], [Worked.NOTHING]):
         results.append(worker.work(stage.tenant_id))
     assert results[:-1] == [Worked.MORE] * (len(results) - 1) and len(results) > 1
