@@ -75,6 +75,9 @@ CREATE FUNCTION find_due_early(queue_table text, since timestamptz, known uuid[]
     SET enable_sort = 'off'
     SET jit = 'off'
 AS $$
+DECLARE
+    -- The first row tells of the first tenant.
+    read_at_most integer := CASE at_most WHEN 1 THEN 1 ELSE 2000 END;
 BEGIN
     EXECUTE format($early$
         WITH early AS MATERIALIZED (
@@ -83,15 +86,15 @@ BEGIN
             WHERE q.status IN ('pending', 'failed', 'processing')
               AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END BETWEEN $1 AND now()
             ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
-            LIMIT 2000
+            LIMIT $4
         )
         SELECT coalesce(array_agg(found.tenant_id ORDER BY found.since, found.tenant_id), '{}'),
                coalesce(array_agg(found.since ORDER BY found.since, found.tenant_id), '{}'),
-               (SELECT count(*) FROM early) < 2000 OR count(*) = $3
+               (SELECT count(*) FROM early) < $4 OR count(*) = $3
         FROM (SELECT early.tenant_id, min(early.since) AS since FROM early
               WHERE NOT early.tenant_id = ANY ($2)
               GROUP BY early.tenant_id ORDER BY min(early.since), early.tenant_id LIMIT $3) AS found
-    $early$, queue_table) INTO tenants, oldest, is_whole USING since, known, at_most;
+    $early$, queue_table) INTO tenants, oldest, is_whole USING since, known, at_most, read_at_most;
 END
 $$;
 

@@ -1,4 +1,4 @@
-"""What waits cost: claims and looks beside many that wait, drains of what is due at once, and lateness."""
+"""Costs of what waits: claims and looks beside it, drains of what is due at once, and lateness."""
 
 from collections.abc import Iterator
 

@@ -51,6 +51,7 @@ from tests.mutants.two_people import TWO_PEOPLE
 from tests.mutants.unasked import UNASKED
 from tests.mutants.views import VIEWS_OF_AUTHORITY
 from tests.mutants.voting import VOTING
+from tests.mutants.waking import WAKING
 from tests.mutants.ways import WAYS_MUTATIONS
 
 MUTATIONS: Sequence[Mutation] = (
@@ -61,6 +62,7 @@ MUTATIONS: Sequence[Mutation] = (
     *HEAVY,
     *ENGINE,
     *GIVING_BACK,
+    *WAKING,
     *APPROVALS_MUTATIONS,
     *DECIDING_MUTATIONS,
     *GRANTING,

@@ -18,7 +18,7 @@ RETRY = Backoff(first_seconds=2, cap_seconds=15)
 Look = Callable[[threading.Event], float]
 
 
-class Stop(threading.Event):
+class StopSignal(threading.Event):
     """The end of a thread, which also ends its pause."""
 
     def __init__(self, bell: threading.Event) -> None:
@@ -76,7 +76,7 @@ class Background:
 @contextmanager
 def in_background(thread: Background, name: str, database: Database | None) -> Iterator[threading.Event]:
     """Run it until the block is left, or until the event is set that is yielded."""
-    stop = Stop(thread.bell)
+    stop = StopSignal(thread.bell)
     # A daemon: what does not end in time does not keep the process.
     running = threading.Thread(target=thread.run, args=(stop,), name=name, daemon=True)
     running.start()

@@ -62,7 +62,7 @@ def add_wake_up(
 ) -> None:
     """Add a wake-up beside a statement that writes work; it may be for nothing after a rollback.
 
-    One for a moment that somebody waits for is exact to the second.
+    One for a moment that something waits for is exact to the second.
     """
     if not isinstance(connection, WakingConnection):
         return

@@ -101,9 +101,7 @@ class Figures:
         self._waits = _Histogram(
             "signet_trigger_wait_seconds", "From when a trigger was due to when it was done.", (), SECONDS
         )
-        self._due_lags = _Histogram(
-            "signet_due_lag_seconds", "From the moment of a wait to when it was seen.", (), SECONDS
-        )
+        self._due_lags = _Histogram("signet_due_lag_seconds", "How late a wait was ended.", (), SECONDS)
         self._steps = _Counter("signet_steps_total", "Steps that were begun.", ("node_type",))
         self._step_seconds = _Histogram(
             "signet_step_seconds", "What a step took of its wave.", ("node_type",), SECONDS

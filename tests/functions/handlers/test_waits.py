@@ -51,14 +51,14 @@ def pass_time(stage: WorkflowStage, document: Made, time: timedelta) -> None:
         stage.standing.run_unguarded(statement, time, document.instance_id)
 
 
-def test_a_wait_of_thirty_seconds_has_a_message_that_waits_so_long(
+def test_a_wait_of_seconds_has_a_message_that_waits_so_long(
     stage: WorkflowStage, deployment: SimulatedDeployment, queues: MessageQueues
 ) -> None:
-    document = submit(stage, **{"for": "PT30S"})
+    document = submit(stage, **{"for": "PT31S"})
     deployment.deliver(wake(stage))
     (message,) = queues.waiting
-    assert (message.body, message.delay_seconds) == (wake(stage).body, 30)
-    pass_time(stage, document, timedelta(seconds=30))
+    assert (message.body, message.delay_seconds) == (wake(stage).body, 31)
+    pass_time(stage, document, timedelta(seconds=31))
     deployment.deliver(*queues.pick("events"))
     assert stage.status_of(document.id) == "active"
     assert queues.waiting == [], "nobody is woken in vain"

@@ -1,8 +1,10 @@
 """The relay: it finds tenants with due work that no wake-up was sent for, and sends one. It changes no row.
 
 A wake-up that was lost, late or never sent costs the time to the next sweep, and nothing else. The work of a
-dead worker is found the same way, when its lease has ended. For triggers that come due before its next sweep
-it sends wake-ups that wait for their moment: those of a wave wait for a quarter of an hour at most.
+dead worker is found the same way, when its lease has ended.
+
+A message of a wave waits for a quarter of an hour at most. So a sweep also sends wake-ups that wait for what
+comes due before the next one.
 """
 
 from collections.abc import Callable, Collection, Sequence

@@ -1,8 +1,8 @@
 """The claim that a wave serves, and its result."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from signet.core.errors import Superseded
@@ -39,6 +39,11 @@ class WaveResult:
     has_left_work: bool = False
     # Triggers of documents of which another instance has moved: the next wave of the claim takes them.
     behind: list[ClaimedTrigger] = field(default_factory=list)
+
+    def note_end(self, triggers: Sequence[Mapping[str, Any]], lapsed: int) -> None:
+        """Note the triggers that the wave writes, and how many votes its gates could not use."""
+        self.has_left_work = any(trigger.get("due_at") is None for trigger in triggers)
+        self.stats.lapsed = lapsed
 
 
 def group_by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:

@@ -252,9 +252,8 @@ class _Wave:
 
     def end(self) -> None:
         """Write approvals, documents and the rows of the wave, in the last statements of the transaction."""
-        self.result.stats.lapsed = self._approvals.lapsed_count
         self._approvals.write()
-        self.result.has_left_work = any(row.get("due_at") is None for row in self._documents.batch.events)
+        self.result.note_end(self._documents.batch.events, self._approvals.lapsed_count)
         self._documents.write(self._pipeline)
         now, tenant_id = self._opened.transaction.now, self._claim.tenant_id
         end_wave(self._pipeline, tenant_id, self._rows, now)

@@ -35,7 +35,7 @@ MAX_TRANSIENT_RETRIES = 3
 
 
 class Worked(IntEnum):
-    """What came of a claim: nothing was due, all that was due is done, or more is due."""
+    """Outcomes of a claim: nothing was due, all that was due is done, or more is due."""
 
     NOTHING = 0
     ALL = 1
@@ -86,7 +86,7 @@ class Worker:
         self._unsettled.settle()
 
     def _serve(self, claimed: Claim) -> bool:
-        """Do what the triggers ask for, and return whether that has made others due."""
+        """Serve the triggers, and return whether that has made others due."""
         about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
         for trigger in about_voters:
             self._recheck(claimed, trigger)

@@ -266,6 +266,13 @@ def undo_items(connection: Connection) -> None:
     connection.execute(_SQL.undo_items)
 
 
+def _add_wake_ups(connection: Connection, tenant_id: UUID, batch: WriteBatch, now: datetime) -> None:
+    """Add a wake-up for each moment of the triggers: a wait is as long as it is written."""
+    for due_at in {event.get("due_at") for event in batch.events}:
+        delay_seconds = (due_at - now).total_seconds() if due_at else 0.0
+        add_wake_up(connection, tenant_id, "events", delay_seconds, is_exact=True)
+
+
 def write_batch(
     connection: Connection,
     tenant_id: UUID,
@@ -277,9 +284,7 @@ def write_batch(
     """Write all rows in one round trip, in the order of foreign keys; in a pipeline with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now}
     edits = _make_edits(batch, fixed)
-    for due_at in {event.get("due_at") for event in batch.events}:
-        delay_seconds = (due_at - now).total_seconds() if due_at else 0.0
-        add_wake_up(connection, tenant_id, "events", delay_seconds, is_exact=True)
+    _add_wake_ups(connection, tenant_id, batch, now)
     # Where nothing else wakes the tenant, it must be known whether a start does.
     if batch.is_edits_only and pipeline is not None and (batch.events or not batch.firings):
         pipeline.closing.append(edits)

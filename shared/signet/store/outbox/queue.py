@@ -37,7 +37,7 @@ MAX_ERROR_CHARACTERS = 2000
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
 # Before everything that is due.
 EVER = datetime.min.replace(tzinfo=UTC)
-# A trigger that is due so much later than it was made is for a moment that somebody waits for.
+# A trigger that is due so much later than it was made is for a moment that something waits for.
 LEAST_WAIT = timedelta(seconds=1)
 # Between ten and twenty seconds, however often: no attempt counts these.
 GIVEN_BACK = Backoff(first_seconds=20, cap_seconds=20)
@@ -73,7 +73,7 @@ class ClaimedTrigger(ClaimedRow):
 
     @property
     def is_for_a_moment(self) -> bool:
-        """Whether it was written for a later moment, and is tried for the first time."""
+        """Return whether it was written for a later moment, and is tried for the first time."""
         is_first = self.attempts == 1 and self.given_back == 0
         return is_first and self.due_at - self.created_at >= LEAST_WAIT
 

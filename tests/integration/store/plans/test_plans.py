@@ -232,7 +232,7 @@ def check_that_dispatch_scans_nothing(queue: Queue[Any], database: Database) -> 
         (found,) = due_tenants(connection, queue, at_most=10)
     assert (found.tenant_id, found.due_count) == (LARGE, 1000)
     assert read.by_scans == 0
-    assert read.by_keys < 1500, "4,000 rows are due: no more are counted than are told"
+    assert read.by_keys < 3_500, "of 4,000 due rows 2,000 are read in their order, and 1,000 are counted"
 
 
 def check_that_measuring_scans_nothing(queue: Queue[Any], database: Database) -> None:
