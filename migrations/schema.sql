@@ -5160,10 +5160,11 @@ ALTER TABLE ONLY public.workflow_event_default
 ALTER TABLE ONLY public.workflow_event_offers
     ADD CONSTRAINT workflow_event_offers_pkey PRIMARY KEY (tenant_id, event_id, step_id);
 
-ALTER TABLE ONLY public.workflow_event_waits
-    ADD CONSTRAINT workflow_event_waits_pkey PRIMARY KEY (tenant_id, event_key, step_id);
 ALTER TABLE public.workflow_event
     ADD CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text, 'automation'::text]))) NOT VALID;
+
+ALTER TABLE ONLY public.workflow_event_waits
+    ADD CONSTRAINT workflow_event_waits_pkey PRIMARY KEY (tenant_id, event_key, step_id);
 
 ALTER TABLE ONLY public.workflow_events_outbox
     ADD CONSTRAINT workflow_events_outbox_pkey PRIMARY KEY (tenant_id, created_at, id);

@@ -27,7 +27,7 @@ from tests.support.services.webhook_receiver import WebhookReceiver, answering, 
 from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
 
 # (files, of them beyond the foundation).
-# They go up only with a decision, as 0022, 0024, 0030 to 0034, 0044, 0045, 0047 to 0049, 0053, 0072 and 0075 did.
+# They go up only with a decision, as 0022, 0024, 0030 to 0034, 0044 to 0049, 0053, 0072 and 0075 did.
 PATCH_LIMITS = (97, 72)
 VOTE_LIMITS = (108, 81)
 # The core calls back where a voter is judged.
