@@ -60,20 +60,23 @@ def lint(root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("copy")
     for folder in ["shared", "functions"]:
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    return tmp_path
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    return copy
 
 
 @pytest.mark.parametrize("contract", BREAKS)
 def test_a_broken_contract_is_found(copy: Path, contract: str) -> None:
     name, line = BREAKS[contract]
     path = copy / name
-    path.write_text(f"{path.read_text()}\n{line}\n")
+    whole = path.read_text()
+    path.write_text(f"{whole}\n{line}\n")
     result = lint(copy)
+    path.write_text(whole)
     assert result.returncode == 1
     assert any(text.startswith(contract) and " BROKEN" in text for text in result.stdout.splitlines())
 
