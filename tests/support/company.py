@@ -1,6 +1,8 @@
 """A tenant with the invoice contract of the examples, and people with roles."""
 
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -25,6 +27,14 @@ INVOICE = {"number": "R-1", "vendor_id": "V-100", "invoice_date": "2026-03-01", 
 VOTER = ("*:approve", "*:submit", "*:reopen", "*:cancel")
 
 
+@cache
+def _read_example(name: str) -> dict[str, Any]:
+    document: dict[str, Any]
+    document, findings = read_document(EXAMPLES / name / "contract.yaml")
+    assert findings == ()
+    return document
+
+
 @dataclass(frozen=True)
 class Company:
     """A tenant with its database, documents and definitions."""
@@ -45,9 +55,7 @@ class Company:
 
         It asks nothing of those who vote: most tests fill its slots with steps that ask nobody.
         """
-        document, findings = read_document(EXAMPLES / name / "contract.yaml")
-        assert findings == ()
-        document |= {"conditions": {}, **changes}
+        document = {**deepcopy(_read_example(name)), "conditions": {}, **changes}
         draft = self.definitions.create_contract(self.caller(), document)
         self.definitions.publish_contract(self.caller(), draft.entity_type, draft.version)
 
