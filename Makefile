@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants simulate clocks chaos faults bench conform isolation tables lock schema openapi zones templates build synth deploy up-local e2e clients clean cost pooler
+.PHONY: help run test lint types architecture check mutants simulate clocks chaos faults bench conform isolation tables generated lock schema openapi zones templates build synth deploy up-local e2e clients clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -31,7 +31,9 @@ architecture: .venv/installed-dev
 
 # A traced test takes twice as long: these alone must enter every branch of core, and all others run untraced.
 TRACED = tests/unit tests/scenarios/repair tests/scenarios/use_cases tests/functions/routes/definitions/test_preview.py
-check: lint types architecture e2e clients .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, generated clients, tests with coverage of core
+# Mypy computes on one core while the deployed stacks mostly wait.
+check: .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, generated clients, tests with coverage of core
+	@$(MAKE) --no-print-directory --jobs=2 lint architecture types e2e clients
 	@rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n auto --dist worksteal $(TRACED)
 	$(BIN)/coverage combine --quiet
@@ -78,6 +80,8 @@ tables: .venv/installed-dev  ## Rewrite the tables of docs/ that are made from t
 
 openapi: .venv/installed-dev  ## Rewrite the index of the routes and the OpenAPI document
 	$(BIN)/python -m signet.api.openapi.build
+
+generated: schema openapi zones templates isolation tables  ## Renew all files that are made from the sources
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
        --no-emit-index-url --no-header
