@@ -10,6 +10,7 @@ from tests.architecture.test_truth_invariants import HOLD
 from tests.docs.invariants import INVARIANTS, PACKAGE, ROOT, Invariant
 from tests.docs.tables import DOCS, PAGES, renew
 from tests.mutants.table import MUTATIONS
+from tests.support.changed_lines import expect_fresh, list_changes
 
 Tables = Mapping[str, Callable[[], Iterator[str]]]
 INVARIANTS_PAGE = (DOCS / "invariants.md").read_text(encoding="utf-8")
@@ -19,7 +20,7 @@ SCHEMA = (ROOT / "migrations" / "schema.sql").read_text(encoding="utf-8")
 @pytest.mark.parametrize(("page", "tables"), PAGES.items(), ids=lambda value: getattr(value, "name", None))
 def test_a_page_has_its_tables_as_they_are(page: Path, tables: Tables) -> None:
     text = page.read_text(encoding="utf-8")
-    assert text == renew(text, tables), "run: make tables"
+    expect_fresh(text, renew(text, tables), "make tables")
 
 
 def test_a_stale_table_is_found() -> None:
@@ -27,6 +28,19 @@ def test_a_stale_table_is_found() -> None:
     assert renew(page, {"a": lambda: iter(["new"])}) == page.replace("old", "new")
     with pytest.raises(AssertionError, match="no place for the table b"):
         renew(page, {"b": lambda: iter(["new"])})
+
+
+def test_the_failure_of_a_stale_page_is_its_changed_lines_alone() -> None:
+    page = "".join(f"line {number}\n" for number in range(100))
+    with pytest.raises(AssertionError) as failure:
+        expect_fresh(page, page.replace("line 50\n", "line fifty\nand more\n"), "make it")
+    assert str(failure.value).split("\nassert")[0].splitlines() == [
+        "run: make it",
+        "-line 50",
+        "+line fifty",
+        "+and more",
+    ]
+    assert list_changes(page, page.upper())[-1] == "…" and list_changes(page, page) == []
 
 
 def test_every_invariant_has_a_section() -> None:

@@ -11,6 +11,7 @@ from signet.api.openapi.build import describe_all
 from tests.isolation.matrix import BODIES, CONFLICTS, ROLES, Operation, describe, find_leaks, list_operations
 from tests.isolation.report import REPORT, write_report
 from tests.isolation.victim import MARK, PLACES, Victim, never_was, standing_victim
+from tests.support.changed_lines import expect_fresh
 from tests.support.company import make_company
 from tests.support.http_client import Client
 
@@ -118,7 +119,7 @@ def test_another_tenants_idempotency_key_is_free(
 
 
 def test_the_report_is_what_the_matrix_is() -> None:
-    assert REPORT.read_text(encoding="utf-8") == write_report(OPERATIONS), "run: make isolation"
+    expect_fresh(REPORT.read_text(encoding="utf-8"), write_report(OPERATIONS), "make isolation")
 
 
 def test_the_report_counts_what_runs(request: pytest.FixtureRequest) -> None:
