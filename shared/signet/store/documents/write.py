@@ -277,6 +277,7 @@ def write_batch(
         _SQL.write_edits,
         {
             **fixed,
+            "ids": to_id_array(batch.updated_documents),
             "documents": to_json(list(batch.updated_documents.values())),
             "versions": to_json(batch.versions),
             "audit": to_json(batch.audit),

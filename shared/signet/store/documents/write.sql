@@ -195,7 +195,7 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id
 
 -- name: write_edits
 -- Write new versions of documents, audit rows and triggers in one round trip (decision 0008).
-SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)
+SELECT write_edits(%(ids)s::uuid[], %(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)
 
 -- name: read_editors
 -- Read the persons who count as editors of a document; a row of an older release names no set.
