@@ -7,8 +7,9 @@ WF_11_EFFECTS = "tests/integration/engine/integrations/test_effects_count_once.p
 EFFECTS = "tests/integration/engine/integrations/test_effects.py::test_"
 STORE = "tests/integration/store/"
 OUTBOXES = "migrations/0007_create_outboxes.sql"
+CLAIMS = "migrations/0075_ask_less_of_each_row.sql"
 # It holds the function that writes events, as it is now.
-EDITS = "migrations/0075_ask_less_of_each_row.sql"
+EDITS = "migrations/0085_ask_less_of_each_edit.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"
 
@@ -16,7 +17,7 @@ OUTBOX = (
     Mutation(
         "a claim takes what another holds of the same moment",
         11,
-        EDITS,
+        CLAIMS,
         "\n      AND array_position(ids, q.id) IS NOT NULL\n    RETURNING q.*;\nEND\n$$;\n\n"
         "CREATE OR REPLACE FUNCTION claim_effects",
         "\n    RETURNING q.*;\nEND\n$$;\n\nCREATE OR REPLACE FUNCTION claim_effects",
@@ -25,7 +26,7 @@ OUTBOX = (
     Mutation(
         "a status of a trigger goes where it likes",
         11,
-        EDITS,
+        CLAIMS,
         "WHEN (NEW.status <> OLD.status AND (OLD.status <> 'pending' OR NEW.status <> 'processing')",
         "WHEN (NEW.status = OLD.status AND (OLD.status <> 'pending' OR NEW.status <> 'processing')",
         (f"{STORE}catalogue/test_invariants.py::test_every_illegal_change_of_status_is_refused",),

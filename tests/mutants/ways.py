@@ -9,7 +9,8 @@ CONTRACT = f"{SIGNET}/core/contracts/compiled_contract.py"
 AUTHORSHIP = f"{SIGNET}/engine/documents/authorship.py"
 PROVING = "migrations/0011_prove_approvals.sql"
 EDITORS = "migrations/0021_keep_editors.sql"
-EDITS = "migrations/0075_ask_less_of_each_row.sql"
+EDITS = "migrations/0085_ask_less_of_each_edit.sql"
+KEPT_EDITORS = "tests/integration/store/test_kept_editors.py::"
 READING = "migrations/0046_read_each_person_once.sql"
 TABLE = (
     "tests/scenarios/authority/test_by_which_ways.py::test_nobody_has_a_document_approved_by_their_own_will"
@@ -106,10 +107,10 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
     Mutation(
         "an editor is taken out of a document",
         3,
-        READING,
-        "    IF NOT OLD.editor_ids <@ NEW.editor_ids\n",
-        "    IF false\n",
-        ("tests/integration/store/test_kept_editors.py::test_a_trigger_keeps_them_for_every_role",),
+        EDITS,
+        "WHEN (NOT OLD.editor_ids <@ NEW.editor_ids)",
+        "WHEN (false)",
+        (f"{KEPT_EDITORS}test_a_trigger_keeps_them_for_every_role",),
     ),
     Mutation(
         "a document changes without its version",
@@ -117,7 +118,7 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
         READING,
         "       OR (NEW.purged_at IS NULL AND (NEW",
         "       OR (false AND NEW.purged_at IS NULL AND (NEW",
-        ("tests/integration/store/test_kept_editors.py::test_a_trigger_keeps_them_for_every_role",),
+        (f"{KEPT_EDITORS}test_a_trigger_keeps_them_for_every_role",),
     ),
     Mutation(
         "a document changes without evidence",
@@ -146,10 +147,35 @@ WAYS_MUTATIONS: Sequence[Mutation] = (
     Mutation(
         "another set of editors stands for the first",
         3,
-        EDITORS,
+        EDITS,
         "                       OLD.editor_ids) <@ n.persons) THEN\n",
-        "                       OLD.editor_ids) <@ n.persons) AND false THEN\n",
-        ("tests/integration/store/test_kept_editors.py::test_a_set_of_editors_only_grows",),
+        "                       OLD.editor_ids) <@ n.persons) OR true THEN\n",
+        (f"{KEPT_EDITORS}test_a_set_of_editors_only_grows",),
+    ),
+    Mutation(
+        "some editors are taken for none",
+        3,
+        EDITS,
+        "    IF OLD.editor_ids = '{}' AND OLD.editor_responsible = sha256('') THEN\n",
+        "    IF true THEN\n",
+        (f"{KEPT_EDITORS}test_a_set_of_editors_only_grows",),
+    ),
+    Mutation(
+        "a set that nobody knows stands for no editors",
+        3,
+        EDITS,
+        "        IF EXISTS (SELECT FROM responsible_sets n\n"
+        "                   WHERE n.tenant_id = NEW.tenant_id AND n.hash = NEW.editor_responsible) THEN\n",
+        "        IF true THEN\n",
+        (f"{KEPT_EDITORS}test_the_first_editors_are_a_set_that_is_there",),
+    ),
+    Mutation(
+        "an edit of some documents is written for the others",
+        3,
+        EDITS,
+        "    IF written <> cardinality(ids) THEN\n",
+        "    IF written > cardinality(ids) THEN\n",
+        (f"{KEPT_EDITORS}test_no_edit_is_written_in_part",),
     ),
     Mutation(
         "the worker writes other creators",

@@ -60,7 +60,7 @@ def _write(**columns: str) -> str:
     }
     row = ", ".join(f"'{name}', {value}" for name, value in {**kept, **columns}.items())
     rows = f"(SELECT json_agg(json_build_object({row})) FROM documents{_DOCUMENT})"
-    return f"SELECT write_edits({rows}, '[]', '[]', '[]', now())"
+    return f"SELECT write_edits(ARRAY(SELECT id FROM documents{_DOCUMENT}), {rows}, '[]', '[]', '[]', now())"
 
 
 def begin_again(birth: str) -> str:

@@ -331,6 +331,7 @@ def write_batch(
 def _make_edits(batch: WriteBatch, fixed: Mapping[str, Any]) -> DeferredStatement:
     values = {
         **fixed,
+        "ids": to_id_array(batch.updated_documents),
         "documents": to_json(list(batch.updated_documents.values())),
         "versions": to_json(batch.versions),
         "audit": to_json(batch.audit),

@@ -195,11 +195,12 @@ WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id
 
 -- name: write_edits
 -- Write new versions of documents, audit rows and triggers in one round trip (decision 0008).
-SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)
+SELECT write_edits(%(ids)s::uuid[], %(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)
 
 -- name: write_edits_and_starts
 -- Write the same, and the starts of the automations that listen to one of these changes. It answers how many there are.
-SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s), fire_automations(%(firings)s, %(now)s)
+SELECT write_edits(%(ids)s::uuid[], %(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s),
+       fire_automations(%(firings)s, %(now)s)
 
 -- name: read_editors
 -- Read the persons who count as editors of a document; a row of an older release names no set.

@@ -86,7 +86,7 @@ def write_event(stage: WorkflowStage, instance_id: UUID, key: bytes) -> None:
     with stage.database.transaction(stage.tenant_id) as connection:
         now = read_now(connection)
         connection.execute(
-            "SELECT write_edits('[]', '[]', '[]', %s, %s)", [orjson.dumps([row]).decode(), now]
+            "SELECT write_edits('{}', '[]', '[]', '[]', %s, %s)", [orjson.dumps([row]).decode(), now]
         )
 
 
