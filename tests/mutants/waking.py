@@ -1,4 +1,4 @@
-"""Faults in who is woken and when: a wait that is longer than it is written, a tenant that nobody finds."""
+"""Faults in who is woken and when: a wait is longer than it is written, a tenant is found by nobody."""
 
 from tests.mutants.mutation import NO_INVARIANT, Mutation
 
