@@ -6,6 +6,7 @@ import pytest
 
 from signet.core.compiler.compiler import Compilation, compile_automation
 from signet.core.compiler.patch import Automation
+from signet.core.runtime.workflow import Workflow
 from signet.core.validation.strict_model import parse_strictly
 from tests.support.core.small_workflows import AUTOMATION, SETTINGS, make_contract
 
@@ -58,3 +59,13 @@ def test_bounds_are_part_of_the_artifact_where_they_are_said() -> None:
     assert bounded is not None
     assert bounded.content["overlap"] == {"mode": "skip", "per": "automation", "at_most": 10}
     assert bounded.content["limits"] == {"starts_per_minute": 100, "open_instances": 3}
+
+
+def test_the_condition_of_a_trigger_is_ready_to_be_asked() -> None:
+    plain = compile_trigger({"on": "create"}).artifact
+    asking = compile_trigger({"on": "create", "condition": "after.grand_total > 5"}).artifact
+    assert plain is not None and Workflow(plain).start_condition is None
+    assert asking is not None
+    condition = Workflow(asking).start_condition
+    assert condition is not None
+    assert [condition.value({"after": {"grand_total": total}}) for total in (5, 6)] == [False, True]
