@@ -102,7 +102,7 @@ def test_who_takes_the_permission_of_a_step_is_behind_what_is_read_there(stage: 
 
 
 def test_while_a_step_is_held_who_wrote_the_document_is_behind_each_field(stage: WorkflowStage) -> None:
-    """Vlad has written the memo alone, and no step writes what is read. Once it is done he has no part."""
+    """App2 has written the memo alone, and no step writes what is read. Once it is done they have no part."""
     vendor, supplier = fail_by_rule(stage)
     order = publish_order(stage, vendor, "entity.vendor.number == 'x'", number={"type": "string"})
     edit(stage, supplier, "app2", memo="C")
