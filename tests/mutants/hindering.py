@@ -107,7 +107,7 @@ HINDERING: Sequence[Mutation] = (
         3,
         MIGRATION,
         "'{amendment,while_open}' = 'suspended'",
-        "'{amendment,while_open}' IS NOT NULL",
+        "'{amendment,while_open}' IS DISTINCT FROM 'nothing'",
         (f"{KEPT}an_amendment_that_suspends_nothing_has_nobody_behind_the_original",),
     ),
     Mutation(

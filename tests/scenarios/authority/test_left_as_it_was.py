@@ -217,8 +217,9 @@ def test_many_newer_instances_hide_no_step(stage: WorkflowStage, further: int) -
     definition = stage.publish_next(vendor, checks=where(OF_GROUP, PLAIN))
     stage.standing.run(
         "INSERT INTO workflow_instances"
-        " SELECT (jsonb_populate_record(i, jsonb_build_object('id', gen_random_uuid(), 'definition_id', d.id,"
-        "         'definition_version', d.version))).*"
+        " SELECT (jsonb_populate_record(i, jsonb_build_object("
+        "     'definition_id', d.id, 'definition_version', d.version,"
+        "     'id', overlay(gen_random_uuid()::text PLACING 'f' FROM 1)))).*"
         " FROM workflow_instances i, generate_series(1, %s), workflow_definitions d"
         " WHERE i.id = %s AND d.name = 'own' AND d.version = %s AND d.entity_type = i.entity_type"
         " AND d.definition_kind = 'effective'",
