@@ -169,6 +169,7 @@ def test_what_a_wait_leaves_goes_to_the_next(stage: WorkflowStage) -> None:
     paused, younger = (wait_in(stage, "D-2", waiting()) for _ in range(2))
     instances.pause(olga, paused.instance_id, version(stage, paused), "the auditors are here")
     event = send(stage, "paid:D-2", is_consumed=True)
+    stage.wake(younger.instance_id)
     stage.drain()
     assert stage.status_of(younger.id) == "submitted", "it is the older wait's"
     assert offers(stage, event.id) == ["open", "open"]
