@@ -1,4 +1,4 @@
-"""Who sends an event stands behind what the document does with it, as an editor does."""
+"""The sender of an event stands behind what the document does with it, as an editor does."""
 
 import base64
 import json

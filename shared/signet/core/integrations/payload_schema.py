@@ -1,7 +1,7 @@
 """Schemas of payloads: the part of JSON Schema (2020-12) that costs no more to check than to read.
 
 There are no references, no patterns and no combinations of schemas. So a check takes as long as the payload
-is large, whoever wrote the schema. No message repeats a value, because it may be personal.
+is large, by every schema. No message repeats a value, because it may be personal.
 """
 
 from collections.abc import Callable, Iterator, Mapping

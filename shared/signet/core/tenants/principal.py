@@ -12,9 +12,12 @@ from signet.core.tenants.skeleton import write_skeleton
 SYSTEM_SUBJECT = "signet:system"
 SERVICE_SUBJECT = "signet:service_account"
 SERVICE_ROLE = "service_account"
-# What the command line may do by itself: an operator's acts on instances, and the care for what is held. None
-# of them is a person's.
-_COMMAND_LINE_PERMISSIONS = ("workflow:*", "incident:*", "automation:*")
+# What the command line may do by itself: an operator's acts on instances, the care for what is held and for events
+# that were kept, and for automations. None of them is a person's.
+_COMMAND_LINE_PERMISSIONS = (
+    *("workflow:*", "incident:*", "automation:*"),
+    *("inbound_event:read", "inbound_event:replay"),
+)
 # The tenant of an operator whose token names none. No tenant has this id.
 NO_TENANT = UUID(int=0)
 # Machines act as themselves: `key:<id of the key>`, and in a step `service:<id of the account>`. No person

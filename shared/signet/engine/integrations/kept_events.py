@@ -81,7 +81,7 @@ class KeptEvents:
             return list_offers(read.connection, principal.tenant_id, event_id)
 
     def replay(self, caller: Caller, event_id: UUID, reason: str) -> Replayed:
-        """Offer an event again that no wait has taken, and keep it anew for the first that fits.
+        """Offer an event again that no wait has taken, and keep it longer for the first that fits.
 
         Who does it stands behind what the document does with the event, beside its sender.
         """

@@ -1,4 +1,4 @@
-"""What an event from outside is offered to as it comes: the waits that are open for its key."""
+"""Offers of events from outside to the waits that are open for their key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class LockedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventOffer:
-    """What one wait has decided about an event: `open`, `taken`, `unfit` with its reason, or `ended`."""
+    """The decision of one wait about an event: `open`, `taken`, `unfit` with its reason, or `ended`."""
 
     instance_id: UUID
     node_id: str | None
@@ -76,7 +76,7 @@ def lock_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> Locke
 def offer_again(
     connection: Connection, tenant_id: UUID, event: LockedEvent, persons: ResponsiblePersons, *, at_most: int
 ) -> list[UUID]:
-    """Keep an event anew, and offer it to the waits of its key. Return their instances, the oldest first."""
+    """Keep an event longer, and offer it to the waits of its key. Return their instances, oldest first."""
     lock_key(connection, event.key)
     values = {"tenant_id": tenant_id, "id": event.id, "key": event.key, "at_most": at_most}
     connection.execute(_SQL.keep_longer, {**values, "kept_days": KEPT_DAYS})

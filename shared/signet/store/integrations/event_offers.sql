@@ -31,7 +31,7 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
 
 -- name: keep_longer
--- Keep an event anew for the first that waits for it.
+-- Keep an event longer for the first that waits for it.
 UPDATE workflow_inbound_events SET expires_at = now() + make_interval(days => %(kept_days)s)
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 

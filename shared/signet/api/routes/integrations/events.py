@@ -119,5 +119,5 @@ def add_event_routes(routes: Routes) -> None:
 
     @routes.post("/v1/events/<event_id>/replay", "Offer an event again", Replayed)
     def replay_event(call: Call, event_id: PathId, why: Annotated[ReplayRequest, Body()]) -> Replayed:
-        """Offer an event again that no workflow has taken; whoever does it stands behind it, too."""
+        """Offer an event again that no workflow has taken; the caller stands behind it, too."""
         return call.use.kept_events.replay(call.caller, event_id, why.reason)

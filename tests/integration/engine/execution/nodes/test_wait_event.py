@@ -169,6 +169,7 @@ def test_what_a_wait_leaves_goes_to_the_next(stage: WorkflowStage) -> None:
     paused, younger = (wait_in(stage, "D-2", waiting()) for _ in range(2))
     instances.pause(olga, paused.instance_id, version(stage, paused), "the auditors are here")
     event = send(stage, "paid:D-2", is_consumed=True)
+    stage.wake(younger.instance_id)
     stage.drain()
     assert stage.status_of(younger.id) == "submitted", "it is the older wait's"
     assert offers(stage, event.id) == ["open", "open"]
@@ -204,7 +205,7 @@ def test_after_its_time_the_wait_ends_and_a_late_event_does_nothing(stage: Workf
 
 
 def test_what_came_too_late_loses_to_the_end_of_the_wait(stage: WorkflowStage) -> None:
-    """Nobody has looked since: the event is there, and the wait was over before it came."""
+    """The event is there when the wave looks, and the wait was over before it came."""
     document = wait_in(stage, "F-3", waiting(timeout="P1D"))
     for statement in MOMENTS:
         stage.standing.run_unguarded(statement, timedelta(hours=25), document.instance_id)
