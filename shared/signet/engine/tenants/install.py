@@ -10,6 +10,7 @@ from signet.core.tenants.principal import SYSTEM_SUBJECT, Principal
 from signet.core.tenants.tenant_file import Member, Role, TenantFile
 from signet.core.tenants.tenant_merge import state_of
 from signet.engine.approvals.lost_approvers import make_permission_lost, make_voter_lost
+from signet.engine.calendars.followers import wake_followers_of_settings
 from signet.engine.tenants.look_alikes import require_clear_ids
 from signet.store.database import Connection, Database
 from signet.store.outbox.queue import insert_triggers
@@ -28,6 +29,7 @@ def install_tenant(database: Database, tenant: TenantFile, author: ChangeAuthor)
 def write_tenant(connection: Connection, tenant: TenantFile, author: ChangeAuthor) -> None:
     require_known_zone(tenant.settings.time_zone, "/settings/time_zone")
     save_tenant(connection, tenant)
+    wake_followers_of_settings(connection, tenant.tenant_id)
     write_roles(connection, tenant.tenant_id, tenant.roles, author)
     write_members(connection, tenant.tenant_id, tenant.members, author)
     if tenant.service_accounts:

@@ -10,6 +10,8 @@ import pytest
 from signet.core.calendars.terms import WorkingTerm, find_due
 from signet.core.errors import Rejected
 from signet.core.explain.instance import write_instance
+from signet.core.tenants.eligibility_changes import COMMAND_LINE
+from signet.core.tenants.tenant_file import TenantFile, TenantSettings
 from signet.engine.cache import ContractCache
 from signet.engine.calendars import followers, previews
 from signet.engine.calendars.calendars import Calendars
@@ -17,6 +19,7 @@ from signet.engine.calendars.previews import CalendarPreview, CalendarPreviews
 from signet.engine.calendars.stored_calendars import make_stored_calendar
 from signet.engine.documents.commands import RequestTransition
 from signet.engine.instances.explain import explain
+from signet.engine.tenants.install import install_tenant
 from signet.engine.tenants.settings import TenantAdmin, TenantChange
 from signet.zones import TZDATA_VERSION
 from tests.integration.engine.execution.nodes.test_wait_timer import (
@@ -275,6 +278,15 @@ def test_another_zone_of_the_tenant_moves_what_follows(stage: WorkflowStage) -> 
     assert "because the time zone is Asia/Tokyo" in explained(stage, document)
     set_zone(stage, "UTC")
     check(stage, document)
+
+
+def test_a_tenants_file_with_another_zone_moves_what_follows(stage: WorkflowStage) -> None:
+    document = submitted(stage, approval=wait(next="0 6 1 1 *", follow=True))
+    settings = TenantSettings(time_zone="Asia/Tokyo")
+    file = TenantFile(tenant_id=stage.tenant_id, name="Acme", settings=settings)
+    install_tenant(stage.standing.company.database, file, COMMAND_LINE)
+    stage.drain()
+    assert [one["because"] for one in moves(stage, document)] == ["zone"]
 
 
 def test_a_step_beside_it_moves_a_wait_that_follows_the_document(stage: WorkflowStage) -> None:

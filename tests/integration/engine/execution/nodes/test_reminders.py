@@ -23,11 +23,11 @@ from tests.integration.engine.execution.nodes.test_approval_deadlines import (
 from tests.integration.engine.execution.nodes.test_business_waits import (
     WEEK,
     YEAR,
-    codes,
     explained,
     save,
     set_default,
 )
+from tests.integration.engine.execution.nodes.test_wait_timer import codes
 from tests.support.operated_instances import check, operating_on
 from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
