@@ -13,7 +13,7 @@ from signet.core.previews.placed_findings import PlacedFinding
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import reading
 from signet.engine.calendars.calendars import EDIT, parse_calendar_body
-from signet.engine.calendars.stored_calendars import make_stored_calendar
+from signet.engine.calendars.stored_calendars import calendar_not_found, make_stored_calendar
 from signet.engine.definitions.heavy_calls import require_turn
 from signet.store.calendars.calendars import find_calendar
 from signet.store.database import Database
@@ -66,7 +66,7 @@ class CalendarPreviews:
             written = parse_calendar_body(name, document)
             current = find_calendar(read.connection, tenant_id, name)
             if current is None:
-                return CalendarPreview(written.findings, 0, (), is_whole=True)
+                raise calendar_not_found(name)
             require_turn(read.connection, tenant_id)
             rows = list_following(read.connection, tenant_id, [name_calendar(name)], MAX_WAITS + 1)
             looked_at = _take_bounded(rows)

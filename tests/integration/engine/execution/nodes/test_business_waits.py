@@ -362,7 +362,9 @@ def test_a_preview_names_what_would_move(stage: WorkflowStage) -> None:
     unchanged = preview(stage, WEEK)
     assert (unchanged.kept, unchanged.moves) == (1, [])
     assert steps(stage, document)[0][2] == before
-    assert preview(stage, closed, "nowhere").moves == ()
+    with pytest.raises(Rejected) as refused:
+        preview(stage, closed, "nowhere")
+    assert refused.value.code == "CALENDAR_NOT_FOUND"
 
 
 def test_a_preview_names_what_would_be_held(stage: WorkflowStage) -> None:
