@@ -254,8 +254,8 @@ DONE_ONCE: Sequence[Mutation] = (
     Mutation(
         "a failed call that people ask for again is another call",
         3,
-        f"{SIGNET}/engine/execution/wave.py",
-        "if first_id is not None or is_sent_back or",
+        f"{SIGNET}/engine/execution/rows.py",
+        "if effect.first_id is not None or is_sent_back or",
         "if is_sent_back or",
         ("tests/scenarios/repair/test_asked_again.py::test_a_failed_call_goes_on_under_its_first_id",),
     ),

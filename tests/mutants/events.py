@@ -11,7 +11,7 @@ HELD, OFFERS = "shared/signet/store/instances/event_waits.py", "shared/signet/st
 WAITING = "tests/integration/engine/execution/nodes/test_wait_event.py::test_"
 SCENES = "tests/scenarios/authority/test_events.py::test_"
 RACES = "tests/concurrency/test_events_and_waits.py::test_"
-ROUTES = "tests/functions/routes/integrations/test_events.py::test_"
+ROUTES = "tests/functions/routes/integrations/test_kept_events.py::test_"
 
 EVENTS: Sequence[Mutation] = (
     Mutation(

@@ -30,7 +30,7 @@ REPAIRING = (
     Mutation(
         "a call that an operator sends back has an id that its receiver does not know",
         9,
-        f"{SIGNET}/engine/execution/wave.py",
+        f"{SIGNET}/engine/execution/rows.py",
         "is_sent_back = origin is not None or root_of(step.token) != ROOT\n",
         "is_sent_back = origin is not None\n",
         (
@@ -255,7 +255,7 @@ REPAIRING = (
     Mutation(
         "a call that is sent again by a restart has an id of its own",
         10,
-        f"{SIGNET}/engine/execution/wave.py",
+        f"{SIGNET}/engine/execution/rows.py",
         ' or context.row.birth == "restarted":',
         ":",
         (f"{SENT_TWICE}without_an_approval_it_is_named_and_keeps_its_first_id",),

@@ -52,8 +52,8 @@ PERSONS_BEHIND = (
         "a signed event has nobody behind it",
         3,
         INBOUND,
-        "message.trace_id, frozenset(sender.persons)",
-        "message.trace_id, frozenset()",
+        "            frozenset(sender.persons),\n",
+        "            frozenset(),\n",
         (f"{EVENTS}the_persons_behind_a_sender_stand_behind_the_event",),
     ),
     Mutation(

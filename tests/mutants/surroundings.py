@@ -112,8 +112,8 @@ COMMAND_LINE = (
         "a command line has every permission",
         3,
         f"{CORE}/tenants/principal.py",
-        '_COMMAND_LINE_PERMISSIONS = ("workflow:*", "incident:*", "automation:*")',
-        '_COMMAND_LINE_PERMISSIONS = ("*:*",)',
+        '_COMMAND_LINE_PERMISSIONS = (\n    "workflow:*",\n',
+        '_COMMAND_LINE_PERMISSIONS = (\n    "*:*",\n',
         ("tests/unit/core/tenants/test_principal.py::test_a_command_line_may_act_on_workflows_alone",),
     ),
     Mutation(

@@ -160,7 +160,7 @@ TELLING: Sequence[Mutation] = (
         f"{SIGNET}/engine/execution/rebuild.py",
         'if row.status in ("completed", "failed", "skipped"):',
         'if row.status in ("completed", "failed"):',
-        ("tests/integration/engine/instances/test_remedies.py::test_a_node_that_no_process_runs_is_skipped",),
+        ("tests/integration/engine/instances/test_remedies.py::test_a_wait_whose_key_has_a_hole_is_skipped",),
     ),
     Mutation(
         "an explanation ends with what holds it",

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from signet.engine.instances.repairs import Repairs
     from signet.engine.integrations.endpoints import Endpoints
     from signet.engine.integrations.inbound_events import InboundEvents
-    from signet.engine.integrations.kept_events import KeptEvents
+    from signet.engine.integrations.kept_events import SentEvents
     from signet.engine.integrations.notifications import Notifications
     from signet.engine.tenants.api_keys import ApiKeys
     from signet.engine.tenants.break_glass import BreakGlass
@@ -159,7 +159,7 @@ class UseCases:
         parts=["database", "_secrets", "limits", "telemetry"],
     )
 
-    kept_events: "UseCase[KeptEvents]" = UseCase("signet.engine.integrations.kept_events:KeptEvents")
+    kept_events: "UseCase[SentEvents]" = UseCase("signet.engine.integrations.kept_events:SentEvents")
 
     @LazyAttribute
     def endpoints(self) -> "Endpoints":

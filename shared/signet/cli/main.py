@@ -11,7 +11,6 @@ from signet.cli import (
     audit,
     author_file,
     effect,
-    event,
     incident,
     instance,
     migrate,
@@ -21,6 +20,7 @@ from signet.cli import (
 )
 from signet.cli.compile import COMPILE_HELP, compile_command
 from signet.cli.diff import DIFF_HELP, diff_command
+from signet.cli.inbound import event
 from signet.cli.move import move_all_command, move_command
 from signet.cli.repair import ask_again_command, correct_command, restart_command
 from signet.cli.simulate import SIMULATE_HELP, simulate_command

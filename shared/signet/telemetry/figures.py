@@ -137,11 +137,7 @@ class Figures:
             ("outcome",),
             SECONDS,
         )
-        self._events = _Counter(
-            "signet_inbound_events_total",
-            "Events from outside, by what they found: a workflow that waits, none, or their own message.",
-            ("fate",),
-        )
+        self._events = _Counter("signet_inbound_events_total", "Events by what they found.", ("fate",))
         self._thread_failures = _Counter(
             "signet_thread_failures_total", "Looks of a background thread that failed.", ("thread", "code")
         )

@@ -9,7 +9,7 @@ import pytest
 
 from signet.core.integrations.webhook_signatures import sign
 from signet.engine.integrations.inbound_events import InboundEvents, InboundMessage
-from signet.engine.integrations.kept_events import KeptEvents
+from signet.engine.integrations.kept_events import SentEvents
 from signet.store.integrations.inbound_events import InboundEndpointTerms
 from tests.support.ways.events import WAIT, create_waiting, send_iban, wait_for_the_event
 from tests.support.ways.involvements import DUTIES, Involvement
@@ -78,7 +78,7 @@ def test_nor_who_made_the_endpoint_that_let_it_in(scene: AuthorityScene) -> None
 def test_nor_who_offers_it_again(scene: AuthorityScene) -> None:
     create_waiting(scene)
     send_iban(scene, scene.boss)
-    kept, stored = KeptEvents(scene.database), "SELECT id FROM workflow_inbound_events WHERE event_key = %s"
+    kept, stored = SentEvents(scene.database), "SELECT id FROM workflow_inbound_events WHERE event_key = %s"
     (event_id,) = scene.stage.standing.row(stored, f"iban:{scene.made.id}")
     scene.stage.standing.run(
         "UPDATE workflow_inbound_events SET received_at = received_at - interval '9 days',"

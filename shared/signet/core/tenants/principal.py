@@ -12,11 +12,14 @@ from signet.core.tenants.skeleton import write_skeleton
 SYSTEM_SUBJECT = "signet:system"
 SERVICE_SUBJECT = "signet:service_account"
 SERVICE_ROLE = "service_account"
-# What the command line may do by itself: an operator's acts on instances, the care for what is held and for events
-# that were kept, and for automations. None of them is a person's.
+# What the command line may do by itself: an operator's acts on instances and automations, and the care for what is
+# held. It cares for events that were kept, too. None of them is a person's.
 _COMMAND_LINE_PERMISSIONS = (
-    *("workflow:*", "incident:*", "automation:*"),
-    *("inbound_event:read", "inbound_event:replay"),
+    "workflow:*",
+    "incident:*",
+    "automation:*",
+    "inbound_event:read",
+    "inbound_event:replay",
 )
 # The tenant of an operator whose token names none. No tenant has this id.
 NO_TENANT = UUID(int=0)

@@ -3,7 +3,7 @@
 Requests that it refuses, and approvals that it leaves unused, are written with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -23,6 +23,8 @@ from signet.engine.documents.rules import KeepResponsible
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
 from signet.ids import created_at_of, make_id
+from signet.store.database import Connection
+from signet.store.instances.event_waits import hold_waits
 from signet.store.instances.waves import WaveRows
 from signet.store.json_values import to_json
 from signet.store.outbox.queue import make_trigger
@@ -250,6 +252,35 @@ def add_effect_rows(rows: WaveRows, context: InstanceContext, step: Step, effect
     is_sent_back = origin is not None or root_of(step.token) != ROOT
     if effect.first_id is not None or is_sent_back or context.row.birth == "restarted":
         rows.repeating.append(row | {"token": origin, "first_id": effect.first_id})
+
+
+def hold_event_waits(
+    connection: Connection, tenant_id: UUID, contexts: Mapping[UUID, InstanceContext]
+) -> Collection[UUID]:
+    """Hold what has begun to wait, and lock the keys of what has ended. Return who is offered a kept event.
+
+    All keys of a wave are locked together and in order, at its end: so no two waves wait for each other.
+    """
+    rows, ended = [], []
+    for context in contexts.values():
+        execution = context.execution
+        for step in execution.changed.values():
+            node = execution.workflow.nodes.get(step.node)
+            if node is None or node.type.name != "wait_event" or step.id is None:
+                continue
+            if execution.open.get(step.token) is not step:
+                ended.append(step.id)
+                continue
+            rows += [
+                {
+                    "event_key": key,
+                    "step_id": step.id,
+                    "instance_id": context.row.id,
+                    "payload_schema": node.config.get("schema"),
+                }
+                for key in context.waits[step.token].new_keys
+            ]
+    return hold_waits(connection, tenant_id, rows, ended) if rows or ended else ()
 
 
 def make_continuation(context: InstanceContext, due_at: datetime | None = None) -> dict[str, Any]:

@@ -27,10 +27,10 @@ from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.opened_instance import make_execution
 from signet.engine.execution.nodes.registry import HANDLERS, act, prepare, read_input, resume, try_gate
 from signet.engine.execution.nodes.running_accounts import RunningAccounts
-from signet.engine.execution.nodes.waits.held_waits import hold_event_waits
 from signet.engine.execution.rows import (
     add_effect_rows,
     has_ready_tokens,
+    hold_event_waits,
     is_asked,
     make_change_row,
     make_continuation,

@@ -34,7 +34,7 @@ class Replayed:
     offered: int
 
 
-class KeptEvents:
+class SentEvents:
     """The use case. One in each process."""
 
     def __init__(self, database: Database) -> None:

@@ -127,28 +127,6 @@ def test_an_event_arrives_or_its_time_runs_out() -> None:
     assert run(forever, events={"paid": 1}).projection.context == {}
 
 
-def test_an_event_that_does_not_fit_keeps_the_wait() -> None:
-    checked = {
-        "any_of": ["paid-{entity.vendor}", "waived"],
-        "schema": {"type": "object", "required": ["sum"]},
-        "condition": "event.sum >= entity.grand_total",
-        "save_as": "payment",
-    }
-    slot = chain(("paid", "wait_event", checked))
-    assert waits(run(slot)) == ["usr:approval:paid: event 'paid-acme' or 'waived'"]
-    for unfit in (7, {}, {"sum": 1}):
-        assert run(slot, events={"paid-acme": unfit}).projection.context == {}
-    enough = {"sum": 10**9}
-    assert run(slot, events={"paid-acme": 7, "waived": enough}).projection.context == {"payment": enough}
-
-
-def test_a_key_with_a_hole_is_refused() -> None:
-    slot = chain(("paid", "wait_event", {"key": "paid-{entity.posted}"}))
-    assert str(run(slot).projection.reason).startswith("EVENT_KEY_INVALID: key of usr:approval:paid reads")
-    long = chain(("paid", "wait_event", {"key": "x" * 501}))
-    assert "gives no key" in str(run(long).projection.reason)
-
-
 def test_a_webhook_is_delivered_or_takes_its_error_edge() -> None:
     call = ("call", "webhook_out", {"endpoint": "erp", "payload": {"of": "{entity.vendor}"}})
     handled = chain(call, ("thanks", "notification", TELL), edges=[

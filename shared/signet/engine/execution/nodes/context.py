@@ -96,8 +96,7 @@ class InstanceContext:
     # The document as it was at this revision of the unit of work.
     _document: DocumentRow | None = None
     _revision: int = -1
-    # Made for the document as it was when last read.
-    _seen: DocumentRow | None = None
+    _seen: DocumentRow | None = None  # what these were made for
     _inputs: dict[tuple[str, str | None], DecisionInput] = field(default_factory=dict)
     # The nodes whose reads may hold them, by this version of the document's contract.
     _careful: tuple[int, Mapping[str, bool]] | None = None

@@ -11,7 +11,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.incidents import IncidentFilter, list_open
 from signet.engine.instances.moves import InstanceMoves
 from signet.engine.integrations.inbound_events import InboundEvents
-from signet.engine.integrations.kept_events import KeptEvents
+from signet.engine.integrations.kept_events import SentEvents
 from signet.engine.telemetry import EventFate, Silent
 from tests.support.company import make_company
 from tests.support.moved_instances import NOTE, move, pin_of
@@ -90,7 +90,7 @@ def test_a_message_that_comes_twice_is_taken_once(stage: WorkflowStage) -> None:
     assert stage.status_of(later.id) == "submitted", "it was consumed"
 
 
-class Counted(Silent):
+class CountedEvents(Silent):
     def __init__(self) -> None:
         self.fates: list[EventFate] = []
 
@@ -99,7 +99,7 @@ class Counted(Silent):
 
 
 def test_what_events_find_is_counted(stage: WorkflowStage) -> None:
-    company, counted = stage.standing.company, Counted()
+    company, counted = stage.standing.company, CountedEvents()
     events = InboundEvents(company.database, lambda tenant_id, name: None, telemetry=counted)
     for message_id in ("o-1", "o-1", "o-2"):
         events.send(company.caller(), "paid:O-1", message_id, None)
@@ -273,7 +273,7 @@ def test_what_did_not_fit_is_offered_again(stage: WorkflowStage) -> None:
     document = wait_in(stage, "M-1", slot)
     event = send(stage, "paid:M-1", {"amount": 5})
     stage.drain()
-    kept, olga = KeptEvents(stage.standing.company.database), stage.standing.company.caller("olga")
+    kept, olga = SentEvents(stage.standing.company.database), stage.standing.company.caller("olga")
     (offer,) = kept.list_offers(olga.principal, event.id)
     assert (offer.status, offer.node_id) == ("unfit", "usr:approval:wait")
     assert "org.limit" in str(kept.read(olga.principal, event.id).reason)
@@ -295,7 +295,7 @@ def test_what_was_left_by_a_wait_is_offered_to_another_by_a_replay(stage: Workfl
     instances.pause(olga, document.instance_id, version(stage, document), "the auditors are here")
     event = send(stage, "paid:M-2")
     instances.cancel(olga, document.instance_id, version(stage, document), "not needed", then="leave")
-    kept = KeptEvents(stage.standing.company.database)
+    kept = SentEvents(stage.standing.company.database)
     found = kept.read(olga.principal, event.id)
     assert (found.state, found.reason) == ("kept", "the wait had ended: cancelled")
     next_one = wait_in(stage, "M-2", waiting())

@@ -1,6 +1,6 @@
 """The wait for an event from outside: its keys are read once, as its token arrives.
 
-Each key has a row by which an event finds the wait (`held_waits.py`). What comes is offered to the wait, and
+Each key has a row by which an event finds the wait (`rows.py`). What comes is offered to the wait, and
 wakes the instance. The wait takes the first event that fits, and the others stay for the next wait.
 Who stands behind the event counts as an editor of the document: what it says may decide about it.
 """

@@ -9,7 +9,7 @@ from signet.cli.console import write
 from signet.cli.instance import Actor, DatabaseUrl, Limit, Reason, Tenant, open_database
 from signet.core.explain.vocabulary import escape
 from signet.engine.access.command_line import read_command_line_caller
-from signet.engine.integrations.kept_events import EventRecord, KeptEvents
+from signet.engine.integrations.kept_events import EventRecord, SentEvents
 
 app = typer.Typer(help="Events that came from outside.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ def list_command(
     """List events, the newest first, with what became of each (inbound_event:read)."""
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant)
-        found = KeptEvents(database).list_newest(
+        found = SentEvents(database).list_newest(
             caller.principal, key=key, before=None, limit=limit, is_unmatched=unmatched
         )
     for event in found:
@@ -43,7 +43,7 @@ def replay(
     """Offer an event again that no workflow has taken (inbound_event:replay)."""
     with open_database(database_url) as database:
         caller = read_command_line_caller(database, tenant, actor)
-        done = KeptEvents(database).replay(caller, event, reason)
+        done = SentEvents(database).replay(caller, event, reason)
     write(
         f"{done.id}  offered to {done.offered} wait(s) for {escape(done.key)}; kept for the first that fits"
     )
