@@ -19,6 +19,7 @@ ELSEWHERE = (
     "signet audit",
     "signet instance",
     "signet effect",
+    "signet event",
     "signet ops",
     "signet token",
 )

@@ -162,6 +162,12 @@ def mark(standing: CompanyWithWorkers) -> None:
         NAME,
         Jsonb([{"kind": "reject", "message": MARK, "field": None}]),
     )
+    mark_times(standing)
+    standing.run_unguarded("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
+
+
+def mark_times(standing: CompanyWithWorkers) -> None:
+    """Mark what begins or ends by itself: calendars and automations."""
     standing.run("INSERT INTO calendars SELECT tenant_id, %s, 1 FROM tenants", NAME)
     standing.run(
         "INSERT INTO calendar_versions (tenant_id, name, version, body, hash, created_by)"
@@ -180,7 +186,6 @@ def mark(standing: CompanyWithWorkers) -> None:
         " FROM automations WHERE name = %s",
         *(NAME, Jsonb({"code": "AUTOMATION_PAUSED", "reason": MARK}), NAME),
     )
-    standing.run_unguarded("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 
 def mark_people(standing: CompanyWithWorkers) -> None:

@@ -124,7 +124,7 @@ CARRYING: Sequence[Mutation] = (
     Mutation(
         "a field that is filled from a variable names nobody behind it",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "if context.row is None or not operation.reads_variables:",
         "if True:",
         (f"{PERSONS}who_wrote_what_a_script_has_read_stands_behind_the_field_that_it_fills",),

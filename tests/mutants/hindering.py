@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tests.mutants.mutation import Mutation
 
 MIGRATION = "migrations/0076_keep_who_hinders.sql"
-HINDERERS = "shared/signet/engine/documents/hinderers.py"
+HINDERERS = "shared/signet/engine/documents/persons/hinderers.py"
 UNIT = "shared/signet/engine/documents/unit_of_work.py"
 KEPT = "tests/scenarios/authority/test_what_refusals_keep.py::test_"
 STEPS = f"{KEPT}who_holds_a_step_behind_the_gate_is_behind_what_is_read_there"

@@ -223,7 +223,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "what a payload takes of another document is nobody's",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "context.followed | operation.sources)\n",
         "context.followed)\n",
         (
@@ -234,7 +234,7 @@ PINNING: Sequence[Mutation] = (
     Mutation(
         "behind a gate, a step takes the value of who changed it since",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "for ref, pin in context.pins.items() if pin",
         "for ref, pin in context.pins.items() if False and pin",
         (f"{PAYLOADS}behind_the_gate_who_wrote_what_was_approved_counts",),

@@ -353,7 +353,7 @@ POINTING: Sequence[Mutation] = (
     Mutation(
         "nobody stands behind the condition of an action by hand",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "find_sources(context, context.followed | operation.sources)\n",
         "find_sources(context, operation.sources)\n",
         (f"{DECIDERS}who_changed_what_lets_a_person_act_does_not_approve_what_they_make",),

@@ -15,7 +15,7 @@ PROVING: Sequence[Mutation] = (
     Mutation(
         "a step of the system has nobody behind it",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         " | change.content_responsible | of_origin\n",
         "\n",
         (f"{THROUGH}a_chain_of_three_documents_forgets_nobody",),
@@ -31,7 +31,7 @@ PROVING: Sequence[Mutation] = (
     Mutation(
         "a document with as many persons as a set holds never ends",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "    if change.before is None or change.content_responsible or _may_write_content(change):\n",
         "    if True:\n",
         (
@@ -42,7 +42,7 @@ PROVING: Sequence[Mutation] = (
     Mutation(
         "an edit makes more persons responsible than a set holds",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "    if change.before is None or change.content_responsible or _may_write_content(change):\n",
         "    if False:\n",
         (f"{SCENES}/test_full_documents.py::test_an_edit_by_another_person_is_refused",),

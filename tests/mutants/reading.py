@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tests.mutants.mutation import Mutation
 
-AUTHORSHIP = "shared/signet/engine/documents/authorship.py"
+AUTHORSHIP = "shared/signet/engine/documents/persons/authorship.py"
 UNIT = "shared/signet/engine/documents/unit_of_work.py"
 READ = "tests/scenarios/authority/test_persons_of_references.py::test_"
 FAILURES = "tests/scenarios/authority/test_failures_choose_no_way.py::test_"

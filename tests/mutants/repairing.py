@@ -152,8 +152,8 @@ REPAIRING = (
         "what people approved is corrected",
         3,
         f"{SIGNET}/engine/instances/corrections.py",
-        "    raise_if(check_correction(workflow, document.status, decisions, is_amendment=is_amendment))",
-        "    assert check_correction is not None",
+        "    raise_if(\n        check_correction(workflow, document.status, decisions,",
+        "    bool(\n        check_correction(workflow, document.status, decisions,",
         (f"{OF_CORRECTIONS}what_people_approved_is_not_corrected",),
     ),
     Mutation(

@@ -25,7 +25,7 @@ PERSONS_BEHIND = (
     Mutation(
         "an edit by a step is nobody's",
         3,
-        f"{SIGNET}/engine/documents/authorship.py",
+        f"{SIGNET}/engine/documents/persons/authorship.py",
         "wrote | change.caller.principal.responsible if is_edit or has_new_content else wrote",
         "wrote | change.caller.principal.responsible if is_edit else wrote",
         (f"{THROUGH}an_edit_by_a_step_is_an_edit_of_who_stands_behind_the_step",),

@@ -131,8 +131,8 @@ SEEING: Sequence[Mutation] = (
         "every reader is shown what is read of other documents",
         3,
         f"{SIGNET}/engine/documents/read.py",
-        "        if not any(read.may(loaded.permission_of_transition(name)) for name in asked):\n",
-        "        if False:\n",
+        "return loaded if any(read.may(loaded.permission_of_transition(name)) for name in asked) else None\n",
+        "return loaded\n",
         (f"{SEEN}only_who_may_ask_is_shown_what_is_decided",),
     ),
 )

@@ -130,8 +130,8 @@ VIEWS_OF_AUTHORITY: Sequence[Mutation] = (
     Mutation(
         "nobody counts the votes that lapse",
         3,
-        f"{SIGNET}/engine/execution/wave.py",
-        "        self.result.stats.lapsed = self._approvals.lapsed_count\n",
+        f"{SIGNET}/engine/execution/claim.py",
+        "        self.stats.lapsed = lapsed\n",
         "",
         (f"{FIGURES}votes_that_lapse_are_counted",),
     ),

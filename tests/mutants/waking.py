@@ -4,7 +4,7 @@ from tests.mutants.mutation import NO_INVARIANT, Mutation
 
 ON_AWS = "tests/functions/handlers/test_waits.py::test_"
 LOOKS = "tests/integration/engine/execution/test_looks.py::test_"
-BY_TIME = "migrations/0085_look_by_time.sql"
+BY_TIME = "migrations/0084_look_by_time.sql"
 WORKER = "shared/signet/engine/execution/worker.py"
 
 WAKING = (

@@ -6,7 +6,7 @@ from tests.mutants.mutation import Mutation
 
 SIGNET = "shared/signet"
 CONTRACT = f"{SIGNET}/core/contracts/compiled_contract.py"
-AUTHORSHIP = f"{SIGNET}/engine/documents/authorship.py"
+AUTHORSHIP = f"{SIGNET}/engine/documents/persons/authorship.py"
 PROVING = "migrations/0011_prove_approvals.sql"
 EDITORS = "migrations/0021_keep_editors.sql"
 EDITS = "migrations/0085_ask_less_of_each_edit.sql"

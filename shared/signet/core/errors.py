@@ -294,9 +294,7 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
             "Leave it to another person who is asked: the explanation of the workflow's instance names them."
             " You may still reject it."
         ),
-        "APPROVAL_SEAT_TAKEN": (
-            "A vote is not taken back. The view of the approval shows who decided, and who is still asked."
-        ),
+        "APPROVAL_SEAT_TAKEN": "A vote is not taken back. The approval's view shows who has decided.",
         "KEY_TAKEN": (
             "List the documents of the type by this value, where you may read them. Edit the one that is"
             " there, or use another value. A deleted document keeps none."

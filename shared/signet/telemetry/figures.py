@@ -123,9 +123,7 @@ class Figures:
             "signet_pauses_total", "Tokens held and instances paused by a wave.", ("code",)
         )
         self._lapsed = _Counter("signet_votes_lapsed_total", "Votes that a gate could not use any more.", ())
-        self._outcomes = _Counter(
-            "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
-        )
+        self._outcomes = _Counter("signet_trigger_outcomes_total", "How triggers ended.", ("outcome",))
         self._given_back = _Counter(
             "signet_given_back_total",
             "Triggers and effects that an outage gave back without an attempt.",

@@ -13,7 +13,7 @@ from signet.core.expressions.syntax_tree import (
 )
 from signet.core.expressions.text import COMPARISON_POWER, MAX_DEPTH, MAX_LIST_ITEMS, POWERS, find_excess
 from signet.core.expressions.tokens import ExpressionToken, Stop, TokenKind, make_stop, parse_tokens
-from signet.core.expressions.types import NAMESPACES
+from signet.core.expressions.types import COMMON_NAMESPACES, NAMESPACES
 
 ALIASES = {"vars": "context"}
 _WORDS = {"true": True, "false": False, "null": None}
@@ -128,7 +128,7 @@ class _Parser:
                 "NAMESPACE_UNKNOWN",
                 token.position,
                 length,
-                suggestion=suggest(root, NAMESPACES),
+                suggestion=suggest(root, COMMON_NAMESPACES),
                 name=token.text,
                 namespaces=" ".join(NAMESPACES),
             )

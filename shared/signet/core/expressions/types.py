@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 from signet.core.expressions.errors import suggest
 
+COMMON_NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item", "event")
 # `before` and `after` are of the condition of a trigger alone: the document on both sides of a change.
-NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item", "event", "before", "after")
+NAMESPACES = (*COMMON_NAMESPACES, "before", "after")
 # A ref can be followed only here: the engine loads the records that a document names.
 FollowedField = tuple[str, str]
 FOLLOWED_NAMESPACE = "entity"

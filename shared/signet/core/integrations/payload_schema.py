@@ -28,7 +28,8 @@ def find_schema_problem(schema: Any) -> tuple[str, str] | None:
         return "", "has a number that JSON cannot keep"
     if is_large:
         return "", f"has more than {MAX_SCHEMA_BYTES} bytes"
-    return next(((point(path), problem) for path, problem in _check_schema(schema, (), 0)), None)
+    problems = [(point(path), problem) for path, problem in _check_schema(schema, (), 0)]
+    return problems[0] if problems else None
 
 
 def find_payload_mistakes(schema: Mapping[str, Any], payload: Any, root: str) -> tuple[FieldError, ...]:

@@ -12,8 +12,8 @@ from signet.core.tenants.skeleton import write_skeleton
 SYSTEM_SUBJECT = "signet:system"
 SERVICE_SUBJECT = "signet:service_account"
 SERVICE_ROLE = "service_account"
-# What the command line may do by itself: an operator's acts on instances and automations, and the care for what is
-# held. It cares for events that were kept, too. None of them is a person's.
+# What the command line may do by itself: acts of an operator on instances and automations, and the care for
+# what is held or kept. None of these is an act of a person.
 _COMMAND_LINE_PERMISSIONS = (
     "workflow:*",
     "incident:*",

@@ -395,6 +395,5 @@ class ApprovalRequests:
         self.rows.changed[request.id] = make_changed_row(request)
 
     def _wake(self, request: LiveRequest) -> None:
-        for moment in (request.escalate_at, request.expire_at, request.remind_at):
-            if moment is not None:
-                self.wakes.append((request.instance_id, moment))
+        moments = (request.escalate_at, request.expire_at, request.remind_at)
+        self.wakes.extend((request.instance_id, moment) for moment in moments if moment is not None)

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from signet.core.audit.verification import AuditRow
 from signet.core.tenants.responsible import ResponsiblePersons
-from signet.engine.documents.authorship import list_editors
 from signet.engine.documents.change import DocumentChange, InstanceEnd
+from signet.engine.documents.persons.authorship import list_editors
 from signet.store.documents.write import DocumentRow
 
 _COLUMNS = tuple(column.name for column in fields(DocumentRow))

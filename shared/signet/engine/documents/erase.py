@@ -13,9 +13,9 @@ from signet.core.tenants.caller import Caller, CallOrigin
 from signet.core.tenants.principal import KeyOfPrincipal, responsible_of
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.access.read import reading
-from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.paused_requests import REQUEST_WITHDRAWN
+from signet.engine.documents.persons.authorship import add_editors
 from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.approvals.given_decisions import find_deciding

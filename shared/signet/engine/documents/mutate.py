@@ -12,8 +12,8 @@ from signet.engine.cache import ContractCache
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.command_checks import list_ids, require_batch
 from signet.engine.documents.commands import Applied, Mode, Operation, Outcome
-from signet.engine.documents.hinderers import keep_hinderers
 from signet.engine.documents.idempotency import apply_once, hash_request, require_key
+from signet.engine.documents.persons.hinderers import keep_hinderers
 from signet.engine.documents.rules import RuleBook, keep_rejections
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.telemetry import SILENT, Telemetry

@@ -28,14 +28,14 @@ from signet.core.runtime.tokens import begin
 from signet.core.tenants.responsible import ResponsiblePersons, find_overflow, join_responsible
 from signet.engine.documents.added_change import AddedChange, StoredVersion
 from signet.engine.documents.amendments import is_edit_of_amendment
-from signet.engine.documents.authorship import (
+from signet.engine.documents.change import DocumentChange, InstanceEnd, InstanceStart, diff_data
+from signet.engine.documents.firings import add_chain, list_signs, make_firing_row
+from signet.engine.documents.persons.authorship import (
     join_editors,
     list_changed_fields,
     list_editors,
     persons_of_version,
 )
-from signet.engine.documents.change import DocumentChange, InstanceEnd, InstanceStart, diff_data
-from signet.engine.documents.firings import add_chain, list_signs, make_firing_row
 from signet.engine.documents.rules import KeepResponsible
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection

@@ -25,12 +25,6 @@ from signet.engine.cache import CompiledCache, ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.added_change import AddedChange, advance
 from signet.engine.documents.amendments import Originals
-from signet.engine.documents.authorship import (
-    derive_caller,
-    find_responsible_overflow,
-    find_sources,
-    find_sources_of,
-)
 from signet.engine.documents.business_keys import reserve, reserve_keys
 from signet.engine.documents.change import (
     DocumentChange,
@@ -56,7 +50,13 @@ from signet.engine.documents.commands import Applied, ConcludeTransition, Create
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.decisions.done_by_decision import refuse_by_hand
 from signet.engine.documents.decisions.record import DocumentDecisions
-from signet.engine.documents.hinderers import Hinderers
+from signet.engine.documents.persons.authorship import (
+    derive_caller,
+    find_responsible_overflow,
+    find_sources,
+    find_sources_of,
+)
+from signet.engine.documents.persons.hinderers import Hinderers
 from signet.engine.documents.references import PinsInForce, RefQuery, Refs
 from signet.engine.documents.rows import RowMaker
 from signet.engine.documents.rules import (

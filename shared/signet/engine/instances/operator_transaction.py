@@ -22,9 +22,9 @@ from signet.engine.access.quotas import require_quota
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.authorship import add_editors
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import Applied, ConcludeTransition, Correct
+from signet.engine.documents.persons.authorship import add_editors
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.decided_way import read_decided_way

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
+from signet.core.integrations.inbound_events import (
+    area_of,
+    check_key,
+    check_message_id,
+    is_pointer,
+    parse_key,
+)
 from signet.core.moments.followed import name_calendar
 
 MESSAGE = {
@@ -101,3 +107,10 @@ def test_what_is_one() -> None:
 )
 def test_what_is_a_pointer(text: str, expected: bool) -> None:
     assert is_pointer(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("key", "area"), [("paid:R-1", "paid"), ("paid:", "paid"), ("Paid: R-1", None), ("paid", None)]
+)
+def test_the_area_of_a_key_is_what_a_permission_can_name(key: str, area: str | None) -> None:
+    assert area_of(key) == area

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from signet.core.calendars.calendar_reader import parse_calendar
 from signet.core.compiler.compiler import compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
@@ -398,19 +397,3 @@ def test_the_clock_stops_at_the_end_of_the_calendar() -> None:
     assert simulation.status == "completed"
     (waited,) = [step.step for step in simulation.steps if step.step.node == "usr:main:wait"]
     assert waited.status == "completed"
-
-
-def test_an_approval_expires_in_business_time() -> None:
-    office, findings = parse_calendar(
-        {
-            "calendar": "office",
-            "zone": "UTC",
-            "years": {"first": 2026, "last": 2026},
-            "hours": {"friday": ["09:00-17:00"], "monday": ["09:00-17:00"]},
-        }
-    )
-    assert office is not None, findings
-    expiring = chain(approval(expire_after={"days": 2, "calendar": "office"}))
-    late = run(expiring, calendars={"office": office})
-    assert "2026-01-05T17:00" in str([step.evidence for step in late.steps if step.outcome == "expired"])
-    assert "there is no calendar 'office'" in str(run(expiring).reason)

@@ -14,6 +14,8 @@ from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.tenants.tenant_names import DEFAULT_CALENDAR
 from signet.core.validation.strict_model import parse_strictly
 from signet.zones import find_zone
+from tests.unit.core.simulation.test_run import approval, chain
+from tests.unit.core.simulation.test_run import run as run_document
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -79,3 +81,19 @@ def test_a_term_without_an_end_is_held(term: dict[str, Any], refused: str) -> No
     done = run({"business": term}, office=make("office"))
     assert done.status == "paused"
     assert refused in str(done.reason)
+
+
+def test_an_approval_expires_in_business_time() -> None:
+    office, findings = parse_calendar(
+        {
+            "calendar": "office",
+            "zone": "UTC",
+            "years": {"first": 2026, "last": 2026},
+            "hours": {"friday": ["09:00-17:00"], "monday": ["09:00-17:00"]},
+        }
+    )
+    assert office is not None, findings
+    expiring = chain(approval(expire_after={"days": 2, "calendar": "office"}))
+    late = run_document(expiring, calendars={"office": office})
+    assert "2026-01-05T17:00" in str([step.evidence for step in late.steps if step.outcome == "expired"])
+    assert "there is no calendar 'office'" in str(run_document(expiring).reason)

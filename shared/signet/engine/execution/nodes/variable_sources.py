@@ -4,7 +4,7 @@ from signet.core.errors import Rejected
 from signet.core.expressions import FollowedField
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.runtime.workflow_reads import deciding_fields_of, sources_of
-from signet.engine.documents.authorship import find_sources
+from signet.engine.documents.persons.authorship import find_sources
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.documents.write import DocumentRow
 

@@ -14,11 +14,11 @@ from signet.core.errors import Failed, Rejected
 from signet.core.expressions import Expression, FollowedField
 from signet.core.tenants.responsible import NOBODY, ResponsiblePersons
 from signet.engine.documents.actions import ChangeOrRefusal
-from signet.engine.documents.authorship import find_sources
 from signet.engine.documents.business_keys import list_business_keys
 from signet.engine.documents.change import DocumentChange, MutationContext
 from signet.engine.documents.commands import OfEdit, Operation
 from signet.engine.documents.decide import find_permission
+from signet.engine.documents.persons.authorship import find_sources
 from signet.engine.documents.references import Refs
 from signet.store.database import Connection, Database
 from signet.store.documents.referenced import list_key_holders, write_hinderers
