@@ -357,7 +357,7 @@ class _Wave:
         if result.decision is not None:
             context.end_step(step, result.decision)
         else:
-            context.begin_wait(step, result.resume_at, result.event_keys)
+            context.begin_wait(step, result.resume_at, result.event_keys, result.followed)
             context.execution.mark_changed(step)
 
     # --- the end ---

@@ -71,5 +71,5 @@ def test_who_takes_a_personal_field_over_or_is_answered_about_it_is_asked() -> N
     assert careful_of(rule, on=["rejected"])
     assert not careful_of(CALL)
     assert careful_of(CALL, on=["error"])
-    assert careful_of(CALL, config={**CALL["config"], "save_as": "said"})
+    assert careful_of(CALL, config={"endpoint": "erp", "payload": {"to": "{entity.who}"}, "save_as": "said"})
     assert not careful_of(CALL, on=["error"], config={"endpoint": "erp"})

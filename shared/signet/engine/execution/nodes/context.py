@@ -134,8 +134,10 @@ class InstanceContext:
         if decision.pins is not None:
             self.use_pins()
 
-    def begin_wait(self, step: Step, resume_at: datetime | None, event_keys: Sequence[str]) -> None:
-        self.waits[step.token] = StepWait(resume_at, next(iter(event_keys), None), event_keys)
+    def begin_wait(
+        self, step: Step, resume_at: datetime | None, event_keys: Sequence[str], followed: str | None
+    ) -> None:
+        self.waits[step.token] = StepWait(resume_at, followed or next(iter(event_keys), None), event_keys)
 
     def wait_until(self, step: Step, moment: datetime | None) -> None:
         """Wait until another moment: that of the stage that is open now."""

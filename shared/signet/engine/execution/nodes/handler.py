@@ -49,6 +49,8 @@ class HandlerResult:
     resume_at: datetime | None = None
     # The keys of the events that it waits for: any of them.
     event_keys: Sequence[str] = ()
+    # What the moment of a timer was computed from, where it follows that.
+    followed: str | None = None
 
 
 def conclude_unsaid(context: InstanceContext, pending: PendingAction) -> HandlerResult:

@@ -42,7 +42,7 @@ class WaitTimerHandler:
         if not pending.node.config.get("follow"):
             return HandlerResult(None, resume_at=moment.due)
         context.wake_at(context.now + LOOK_AGAIN)
-        return HandlerResult(None, resume_at=moment.due, waiting_for_event_key=moment.followed)
+        return HandlerResult(None, resume_at=moment.due, followed=moment.followed)
 
     def resume(
         self, context: InstanceContext, node: WorkflowNode, step: Step
