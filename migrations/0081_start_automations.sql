@@ -258,5 +258,5 @@ DROP FUNCTION read_causes(json);
 DROP FUNCTION fire_automations(json, timestamptz);
 ALTER TABLE workflow_event
     DROP CONSTRAINT workflow_event_subject_kind_check,
-    ADD CONSTRAINT workflow_event_subject_kind_check CHECK (subject_kind IN ('instance', 'run', 'session')) NOT VALID;
+    ADD CONSTRAINT workflow_event_subject_kind_check CHECK (subject_kind IN ('instance', 'run', 'session'));
 DROP TABLE queued_starts, instance_causes, automation_switches, workflow_triggers, automations;

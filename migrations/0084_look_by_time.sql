@@ -14,8 +14,8 @@ DECLARE
     queue_table text;
 BEGIN
     FOREACH queue_table IN ARRAY ARRAY['workflow_events_outbox', 'workflow_side_effects_outbox'] LOOP
-        EXECUTE format('CREATE INDEX %1$I ON %2$I ((CASE WHEN status = ''processing'' THEN lease_until ELSE due_at END), '
-                       'tenant_id) WHERE status IN (''pending'', ''failed'', ''processing'')',
+        EXECUTE format('CREATE INDEX %1$I ON %2$I ((CASE WHEN status IN (''pending'', ''failed'') THEN due_at ELSE lease_until END), '
+                       'tenant_id) WHERE CASE WHEN status IN (''pending'', ''failed'') THEN due_at ELSE lease_until END IS NOT NULL',
                        queue_table || '_by_time', queue_table);
     END LOOP;
 END
@@ -39,19 +39,22 @@ DECLARE
     taken workflow_events_outbox[] := ARRAY(
         SELECT q FROM claim_events(own_claim, since, at_most, alone_from, lease_seconds) AS q);
 BEGIN
+    -- The order names the index, also for a plan that was made while there was nothing. EXISTS would leave it out.
     has_more := false;
     has_expired := false;
     -- A claim that is neither full nor of a trigger that goes alone has taken all that nobody else holds.
     IF cardinality(taken) = at_most OR taken[1].attempts > alone_from OR taken[1].given_back >= 10 THEN
-        has_more := EXISTS (
-            SELECT FROM workflow_events_outbox q
+        has_more := (
+            SELECT true FROM workflow_events_outbox q
             WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed')
-              AND q.due_at BETWEEN since AND now());
+              AND q.due_at BETWEEN since AND now()
+            ORDER BY q.due_at LIMIT 1) IS NOT NULL;
     END IF;
     IF looks_at_leases AND NOT has_more THEN
-        has_expired := EXISTS (
-            SELECT FROM workflow_events_outbox q
-            WHERE q.tenant_id = current_tenant_id() AND q.status = 'processing' AND q.lease_until BETWEEN since AND now());
+        has_expired := (
+            SELECT true FROM workflow_events_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status = 'processing' AND q.lease_until BETWEEN since AND now()
+            ORDER BY q.lease_until LIMIT 1) IS NOT NULL;
     END IF;
     IF cardinality(taken) = 0 AND has_expired THEN
         RETURN NEXT;
@@ -81,11 +84,10 @@ DECLARE
 BEGIN
     EXECUTE format($early$
         WITH early AS MATERIALIZED (
-            SELECT q.tenant_id, CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END AS since
+            SELECT q.tenant_id, CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END AS since
             FROM %1$I q
-            WHERE q.status IN ('pending', 'failed', 'processing')
-              AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END BETWEEN $1 AND now()
-            ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+            WHERE CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END BETWEEN $1 AND now()
+            ORDER BY CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END, q.tenant_id
             LIMIT $4
         )
         SELECT coalesce(array_agg(found.tenant_id ORDER BY found.since, found.tenant_id), '{}'),
@@ -284,13 +286,12 @@ BEGIN
     END IF;
     RETURN QUERY EXECUTE format($coming$
         SELECT soon.tenant_id, max(soon.wakes_at)
-        FROM (SELECT q.tenant_id, CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END AS wakes_at
+        FROM (SELECT q.tenant_id, CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END AS wakes_at
               FROM %1$I q
-              WHERE q.status IN ('pending', 'failed', 'processing')
-                AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END > now()
-                AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END <= now() + $1
+              WHERE CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END > now()
+                AND CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END <= now() + $1
                 AND q.status <> 'processing'
-              ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+              ORDER BY CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END, q.tenant_id
               LIMIT $2) AS soon
         GROUP BY soon.tenant_id, date_trunc('second', soon.wakes_at)
         ORDER BY max(soon.wakes_at), soon.tenant_id
@@ -318,12 +319,11 @@ BEGIN
         RAISE EXCEPTION 'no such queue, or not within 15 minutes: %, %', queue, within USING ERRCODE = '22023';
     END IF;
     EXECUTE format($next$
-        SELECT extract(epoch FROM CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END - clock_timestamp())
+        SELECT extract(epoch FROM CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END - clock_timestamp())
         FROM %1$I q
-        WHERE q.status IN ('pending', 'failed', 'processing')
-          AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END > now()
-          AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END <= now() + $1
-        ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+        WHERE CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END > now()
+          AND CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END <= now() + $1
+        ORDER BY CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END, q.tenant_id
         LIMIT 1
     $next$, queue_table) INTO seconds USING within;
     RETURN CASE WHEN seconds < 0 THEN 0 ELSE seconds END;
@@ -332,6 +332,44 @@ $$;
 REVOKE EXECUTE ON FUNCTION seconds_to_next(text, interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION seconds_to_next(text, interval) TO signet_worker;
 
+-- Counts go tenant by tenant, and say so: the index by time holds the rows of all tenants.
+CREATE OR REPLACE FUNCTION measure_queue(queue text, since timestamptz)
+    RETURNS TABLE (pending bigint, failed bigint, processing bigint, expired bigint, dead_letter bigint, oldest_due_at timestamptz)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, public, pg_temp
+    SET enable_seqscan = 'off'
+    SET enable_bitmapscan = 'off'
+    SET jit = 'off'
+AS $$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL THEN
+        RAISE EXCEPTION 'no such queue: %', queue USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($measured$
+        SELECT waiting.pending, waiting.failed, working.processing, working.expired, dead.dead_letter,
+               (SELECT d.oldest_due_at FROM due_tenants($1, 1, $3, '{}', '{}') AS d)
+        FROM (SELECT count(*) FILTER (WHERE counted.status = 'pending') AS pending,
+                     count(*) FILTER (WHERE counted.status = 'failed') AS failed
+              FROM (SELECT found.status FROM tenants t
+                    CROSS JOIN LATERAL (SELECT q.status FROM %1$I q
+                                        WHERE q.tenant_id = t.tenant_id AND q.status IN ('pending', 'failed')
+                                          AND q.due_at >= $3 ORDER BY q.due_at LIMIT $2) AS found
+                    LIMIT $2) AS counted) AS waiting,
+             (SELECT count(*) AS processing, count(*) FILTER (WHERE counted.lease_until <= now()) AS expired
+              FROM (SELECT found.lease_until FROM tenants t
+                    CROSS JOIN LATERAL (SELECT q.lease_until FROM %1$I q
+                                        WHERE q.tenant_id = t.tenant_id AND q.status = 'processing'
+                                          AND q.lease_until >= $3 ORDER BY q.lease_until LIMIT $2) AS found
+                    LIMIT $2) AS counted) AS working,
+             (SELECT count(*) AS dead_letter
+              FROM (SELECT FROM %1$I q WHERE q.status = 'dead_letter' LIMIT $2) AS counted) AS dead
+    $measured$, queue_table) USING queue, 100000, since;
+END
+$$;
+
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM signet_dispatch;
 
@@ -339,6 +377,42 @@ REVOKE CREATE ON SCHEMA public FROM signet_dispatch;
 RESET ROLE;
 GRANT CREATE ON SCHEMA public TO signet_dispatch;
 SET LOCAL ROLE signet_dispatch;
+CREATE OR REPLACE FUNCTION measure_queue(queue text, since timestamptz)
+    RETURNS TABLE (pending bigint, failed bigint, processing bigint, expired bigint, dead_letter bigint, oldest_due_at timestamptz)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, public, pg_temp
+    SET enable_seqscan = 'off'
+    SET enable_bitmapscan = 'off'
+    SET jit = 'off'
+AS $$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL THEN
+        RAISE EXCEPTION 'no such queue: %', queue USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($measured$
+        SELECT waiting.pending, waiting.failed, working.processing, working.expired, dead.dead_letter,
+               (SELECT d.oldest_due_at FROM due_tenants($1, 1, $3, '{}', '{}') AS d)
+        FROM (SELECT count(*) FILTER (WHERE counted.status = 'pending') AS pending,
+                     count(*) FILTER (WHERE counted.status = 'failed') AS failed
+              FROM (SELECT found.status FROM tenants t
+                    CROSS JOIN LATERAL (SELECT q.status FROM %1$I q
+                                        WHERE q.tenant_id = t.tenant_id AND q.status IN ('pending', 'failed')
+                                          AND q.due_at >= $3 LIMIT $2) AS found
+                    LIMIT $2) AS counted) AS waiting,
+             (SELECT count(*) AS processing, count(*) FILTER (WHERE counted.lease_until <= now()) AS expired
+              FROM (SELECT found.lease_until FROM tenants t
+                    CROSS JOIN LATERAL (SELECT q.lease_until FROM %1$I q
+                                        WHERE q.tenant_id = t.tenant_id AND q.status = 'processing'
+                                          AND q.lease_until >= $3 LIMIT $2) AS found
+                    LIMIT $2) AS counted) AS working,
+             (SELECT count(*) AS dead_letter
+              FROM (SELECT FROM %1$I q WHERE q.status = 'dead_letter' LIMIT $2) AS counted) AS dead
+    $measured$, queue_table) USING queue, 100000, since;
+END
+$$;
 DROP FUNCTION seconds_to_next(text, interval);
 DROP FUNCTION coming_tenants(text, interval, integer);
 CREATE OR REPLACE FUNCTION due_tenants(queue text, at_most integer, since timestamptz, known uuid[], known_since timestamptz[])
@@ -476,8 +550,8 @@ BEGIN
     FOREACH queue_table IN ARRAY ARRAY['workflow_events_outbox', 'workflow_side_effects_outbox'] LOOP
         EXECUTE format('DROP INDEX %I', queue_table || '_by_time');
         FOR part IN SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = queue_table::regclass LOOP
-            EXECUTE format('CREATE INDEX %1$I ON %2$s ((CASE WHEN status = ''processing'' THEN lease_until ELSE due_at END), '
-                           'tenant_id) WHERE status IN (''pending'', ''failed'', ''processing'')',
+            EXECUTE format('CREATE INDEX %1$I ON %2$s ((CASE WHEN status IN (''pending'', ''failed'') THEN due_at ELSE lease_until END), '
+                           'tenant_id) WHERE CASE WHEN status IN (''pending'', ''failed'') THEN due_at ELSE lease_until END IS NOT NULL',
                            (SELECT c.relname FROM pg_class c WHERE c.oid = part) || '_by_time', part);
         END LOOP;
     END LOOP;

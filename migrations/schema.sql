@@ -384,19 +384,22 @@ DECLARE
     taken workflow_events_outbox[] := ARRAY(
         SELECT q FROM claim_events(own_claim, since, at_most, alone_from, lease_seconds) AS q);
 BEGIN
+    -- The order names the index, also for a plan that was made while there was nothing. EXISTS would leave it out.
     has_more := false;
     has_expired := false;
     -- A claim that is neither full nor of a trigger that goes alone has taken all that nobody else holds.
     IF cardinality(taken) = at_most OR taken[1].attempts > alone_from OR taken[1].given_back >= 10 THEN
-        has_more := EXISTS (
-            SELECT FROM workflow_events_outbox q
+        has_more := (
+            SELECT true FROM workflow_events_outbox q
             WHERE q.tenant_id = current_tenant_id() AND q.status IN ('pending', 'failed')
-              AND q.due_at BETWEEN since AND now());
+              AND q.due_at BETWEEN since AND now()
+            ORDER BY q.due_at LIMIT 1) IS NOT NULL;
     END IF;
     IF looks_at_leases AND NOT has_more THEN
-        has_expired := EXISTS (
-            SELECT FROM workflow_events_outbox q
-            WHERE q.tenant_id = current_tenant_id() AND q.status = 'processing' AND q.lease_until BETWEEN since AND now());
+        has_expired := (
+            SELECT true FROM workflow_events_outbox q
+            WHERE q.tenant_id = current_tenant_id() AND q.status = 'processing' AND q.lease_until BETWEEN since AND now()
+            ORDER BY q.lease_until LIMIT 1) IS NOT NULL;
     END IF;
     IF cardinality(taken) = 0 AND has_expired THEN
         RETURN NEXT;
@@ -438,13 +441,12 @@ BEGIN
     END IF;
     RETURN QUERY EXECUTE format($coming$
         SELECT soon.tenant_id, max(soon.wakes_at)
-        FROM (SELECT q.tenant_id, CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END AS wakes_at
+        FROM (SELECT q.tenant_id, CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END AS wakes_at
               FROM %1$I q
-              WHERE q.status IN ('pending', 'failed', 'processing')
-                AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END > now()
-                AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END <= now() + $1
+              WHERE CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END > now()
+                AND CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END <= now() + $1
                 AND q.status <> 'processing'
-              ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+              ORDER BY CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END, q.tenant_id
               LIMIT $2) AS soon
         GROUP BY soon.tenant_id, date_trunc('second', soon.wakes_at)
         ORDER BY max(soon.wakes_at), soon.tenant_id
@@ -1024,11 +1026,10 @@ DECLARE
 BEGIN
     EXECUTE format($early$
         WITH early AS MATERIALIZED (
-            SELECT q.tenant_id, CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END AS since
+            SELECT q.tenant_id, CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END AS since
             FROM %1$I q
-            WHERE q.status IN ('pending', 'failed', 'processing')
-              AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END BETWEEN $1 AND now()
-            ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+            WHERE CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END BETWEEN $1 AND now()
+            ORDER BY CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END, q.tenant_id
             LIMIT $4
         )
         SELECT coalesce(array_agg(found.tenant_id ORDER BY found.since, found.tenant_id), '{}'),
@@ -2004,13 +2005,13 @@ BEGIN
               FROM (SELECT found.status FROM tenants t
                     CROSS JOIN LATERAL (SELECT q.status FROM %1$I q
                                         WHERE q.tenant_id = t.tenant_id AND q.status IN ('pending', 'failed')
-                                          AND q.due_at >= $3 LIMIT $2) AS found
+                                          AND q.due_at >= $3 ORDER BY q.due_at LIMIT $2) AS found
                     LIMIT $2) AS counted) AS waiting,
              (SELECT count(*) AS processing, count(*) FILTER (WHERE counted.lease_until <= now()) AS expired
               FROM (SELECT found.lease_until FROM tenants t
                     CROSS JOIN LATERAL (SELECT q.lease_until FROM %1$I q
                                         WHERE q.tenant_id = t.tenant_id AND q.status = 'processing'
-                                          AND q.lease_until >= $3 LIMIT $2) AS found
+                                          AND q.lease_until >= $3 ORDER BY q.lease_until LIMIT $2) AS found
                     LIMIT $2) AS counted) AS working,
              (SELECT count(*) AS dead_letter
               FROM (SELECT FROM %1$I q WHERE q.status = 'dead_letter' LIMIT $2) AS counted) AS dead
@@ -3259,12 +3260,11 @@ BEGIN
         RAISE EXCEPTION 'no such queue, or not within 15 minutes: %, %', queue, within USING ERRCODE = '22023';
     END IF;
     EXECUTE format($next$
-        SELECT extract(epoch FROM CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END - clock_timestamp())
+        SELECT extract(epoch FROM CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END - clock_timestamp())
         FROM %1$I q
-        WHERE q.status IN ('pending', 'failed', 'processing')
-          AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END > now()
-          AND CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END <= now() + $1
-        ORDER BY CASE WHEN q.status = 'processing' THEN q.lease_until ELSE q.due_at END, q.tenant_id
+        WHERE CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END > now()
+          AND CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END <= now() + $1
+        ORDER BY CASE WHEN q.status IN ('pending', 'failed') THEN q.due_at ELSE q.lease_until END, q.tenant_id
         LIMIT 1
     $next$, queue_table) INTO seconds USING within;
     RETURN CASE WHEN seconds < 0 THEN 0 ELSE seconds END;
@@ -5353,17 +5353,25 @@ CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_o
 
 CREATE INDEX workflow_events_outbox_by_time ON ONLY public.workflow_events_outbox USING btree ((
 CASE
-    WHEN (status = 'processing'::text) THEN lease_until
-    ELSE due_at
-END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END), tenant_id) WHERE (
+CASE
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END IS NOT NULL);
 
 CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
 CREATE INDEX workflow_events_outbox_default_by_time ON public.workflow_events_outbox_default USING btree ((
 CASE
-    WHEN (status = 'processing'::text) THEN lease_until
-    ELSE due_at
-END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END), tenant_id) WHERE (
+CASE
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END IS NOT NULL);
 
 CREATE INDEX workflow_events_outbox_done ON ONLY public.workflow_events_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
@@ -5413,9 +5421,13 @@ CREATE INDEX workflow_side_effects_outbox_by_step ON ONLY public.workflow_side_e
 
 CREATE INDEX workflow_side_effects_outbox_by_time ON ONLY public.workflow_side_effects_outbox USING btree ((
 CASE
-    WHEN (status = 'processing'::text) THEN lease_until
-    ELSE due_at
-END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END), tenant_id) WHERE (
+CASE
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END IS NOT NULL);
 
 CREATE INDEX workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, step_execution_id) WHERE (step_execution_id IS NOT NULL);
 
@@ -5429,9 +5441,13 @@ CREATE INDEX workflow_side_effects_outbox_defaul_tenant_id_completed_at_idx1 ON 
 
 CREATE INDEX workflow_side_effects_outbox_default_by_time ON public.workflow_side_effects_outbox_default USING btree ((
 CASE
-    WHEN (status = 'processing'::text) THEN lease_until
-    ELSE due_at
-END), tenant_id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text, 'processing'::text]));
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END), tenant_id) WHERE (
+CASE
+    WHEN (status = ANY (ARRAY['pending'::text, 'failed'::text])) THEN due_at
+    ELSE lease_until
+END IS NOT NULL);
 
 CREATE INDEX workflow_side_effects_outbox_done ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 

@@ -12,7 +12,6 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from signet.api.openapi.build import describe_all
-from signet.core.tenants.quotas import QUOTAS
 from signet.store.database import Database, PoolSettings
 from signet.store.sqlstates import FAILURES, find_failure
 from tests.faults.refused_work import WORKED
@@ -30,11 +29,6 @@ from tests.support.stored_violations import list_violations
 MOST_STATEMENTS = 80
 # The short form tries each of the first statements, and every third one after them.
 NUMBERS = range(1, MOST_STATEMENTS) if IS_CAMPAIGN else (*range(1, 7), *range(7, MOST_STATEMENTS, 3))
-AMPLE = (
-    "INSERT INTO tenant_quotas (tenant_id, name, capacity, refill_seconds)"
-    " SELECT tenant_id, %s, 10000000, 1 FROM tenants ON CONFLICT (tenant_id, name)"
-    " DO UPDATE SET capacity = 10000000, refill_seconds = 1"
-)
 # What only reads comes first, and what takes things away comes last.
 _ORDER = ("GET", "PUT", "PATCH", "POST", "DELETE")
 OPERATIONS = sorted(list_operations(describe_all()[0]), key=lambda one: _ORDER.index(one.method))
@@ -70,9 +64,6 @@ class Refusals:
 @pytest.fixture(scope="module")
 def refusals(server_url: str) -> Iterator[Refusals]:
     with standing_victim(server_url, []) as victim:
-        for name in QUOTAS:
-            # The campaign sends more than a person may: what a quota refuses asks the database nothing.
-            victim.standing.run(AMPLE, name)
         parts = describe_url(victim.standing.admin_url)
         with WireProxy(parts["host"], int(parts["port"])) as proxy:
             url = make_conninfo(victim.standing.api_url, host="127.0.0.1", port=proxy.port, sslmode="prefer")

@@ -28,7 +28,7 @@ from signet.engine.audit.trail import list_seals
 from signet.engine.audit.verify import verify_tenant
 from signet.engine.cache import CompiledCache
 from signet.engine.dispatch.relay import Relay
-from signet.engine.documents.commands import Create
+from signet.engine.documents.commands import Create, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.housekeeping.runner import Housekeeping
@@ -46,6 +46,7 @@ from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import act_as
 from tests.conftest import make_tenant_file
 from tests.faults.refused_work import WORKED
+from tests.support.automated_documents import automate
 from tests.support.database.server import describe_url
 from tests.support.database.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, Silence, WireProxy
 from tests.support.effects import Answering, add_endpoint, come_due
@@ -180,6 +181,14 @@ class WorkBench:
         (outcome,) = documents.mutate_many(caller, [Create(self.scene.entity_type, data)])
         assert getattr(outcome, "code", None) == "RULE_REJECTED"
 
+    def edit_against_a_rule(self) -> None:
+        """Be refused by what another person has written, who stands behind what was not done."""
+        made = self.submit()
+        documents = Documents(self.behind("signet_api"))
+        caller = self.stage.standing.company.caller()
+        (outcome,) = documents.mutate_many(caller, [Update(made.id, made.version, {"amount": -1})])
+        assert getattr(outcome, "code", None) == "RULE_REJECTED"
+
 
 @pytest.fixture(scope="module")
 def bench(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkBench]:
@@ -192,6 +201,10 @@ def bench(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             scene.publish(CONTRACT, {"checks": slot(LOOK_OF_BENCH), "booking": slot(CALL)})
             add_endpoint(stage)
             stage.add_rule(scene.entity_type, "positive", "entity.amount < 0", on="create")
+            stage.add_rule(
+                scene.entity_type, "fixed", "entity.number != '' && entity.amount < 0", on="update"
+            )
+            automate(stage, scene.entity_type, {"on": "create"})
             made = WorkBench(scene, proxy, tmp_path_factory.mktemp("bundles"))
             made.submit()
             yield made
@@ -269,6 +282,7 @@ COMMANDS: Mapping[str, Act] = MappingProxyType(
         "rebuild": _rebuild,
         "requeue": _requeue,
         "rejection": WorkBench.create_against_a_rule,
+        "refused edit": WorkBench.edit_against_a_rule,
         "wait": _wait,
     }
 )

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from signet.api.application import Application
 from signet.core.approvals.policy import hash_policy
+from signet.core.tenants.quotas import QUOTAS
 from signet.ids import created_at_of, make_id
 from tests.integration.engine.definitions.test_definitions import read_example
 from tests.support.api_application import OPERATOR, wire
@@ -112,9 +113,15 @@ def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
         yield Victim(standing, application, things, frozenset(_list_ids(standing)))
 
 
+AMPLE: LiteralString = (
+    "INSERT INTO tenant_quotas (tenant_id, name, capacity, refill_seconds)"
+    " SELECT tenant_id, %s, 10000000, 1 FROM tenants ON CONFLICT (tenant_id, name)"
+    " DO UPDATE SET capacity = 10000000, refill_seconds = 1"
+)
+
+
 def mark(standing: CompanyWithWorkers) -> None:
     """Give unique names and texts, and a quota that lasts for every route there is."""
-    standing.run("UPDATE tenant_quotas SET capacity = 1000000")
     mark_people(standing)
     standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, label, hash, created_by)"
@@ -140,7 +147,8 @@ def mark(standing: CompanyWithWorkers) -> None:
     standing.run("UPDATE inbound_endpoints SET name = %s", NAME)
     standing.run("UPDATE endpoints SET name = %s", NAME)
     # Its own people need quota to look for everything.
-    standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
+    for name in QUOTAS:
+        standing.run(AMPLE, name)
     standing.run(
         "INSERT INTO workflow_side_effects_outbox (tenant_id, created_at, id, instance_id, step_execution_id,"
         " effect_type, endpoint, event_idempotency_key, status, due_at, error)"

@@ -156,7 +156,7 @@ def test_the_page_of_operators_runs_as_it_stands(
     page = (MIGRATIONS_FOLDER.parent / "docs" / "operating.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines()]
-    about_one = ("signet instance", "signet effect")
+    about_one = ("signet instance", "signet effect", "signet event")
     commands = [shlex.split(line, comments=True) for line in lines if not line.startswith(about_one)]
     assert len(commands) == 11
     monkeypatch.chdir(tmp_path)

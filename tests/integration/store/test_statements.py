@@ -16,7 +16,8 @@ import signet.store
 from signet.core.documents.list_filter import Operator, Scalar
 from signet.core.errors import Defect
 from signet.store.documents.lists import TYPE_OF, ColumnTerm, CursorPosition, Slice, write_list
-from signet.store.outbox.queue import EFFECTS, QUEUES, fill
+from signet.store.outbox.queue import EFFECTS, EVENTS, QUEUES, fill
+from signet.store.outbox.trigger_claims import CLAIM
 from signet.store.statements import Statements, read_statements
 
 STORE = Path(signet.store.__file__).parent
@@ -41,6 +42,8 @@ def prepare(connection: Connection[tuple[object, ...]], statement: str) -> None:
 def filled(concept: str) -> list[str]:
     """Return each statement as it is sent, those of the queues once for each queue."""
     statements = list(read_statements(str(STORE / concept)).values())
+    if concept == "outbox/trigger_claims":
+        return [CLAIM, fill(read_statements(str(STORE / concept))["list_claimed"], EVENTS)]
     if concept in ("outbox/queue", "outbox/measures", "outbox/effect_acts"):
         return [
             fill(statement, queue) for statement in statements for queue in QUEUES if fits(statement, queue)

@@ -23,7 +23,7 @@ from tests.support.drained_waves import drain
 from tests.support.workflow_stage import WorkflowStage, standing_stage
 
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [user("anna")], "quorum": "any"}}
-STATEMENTS_OF_A_VOTE, STATEMENTS_OF_THE_WAVE_BEHIND = 14, 21
+STATEMENTS_OF_A_VOTE, STATEMENTS_OF_THE_WAVE_BEHIND = 14, 20
 
 
 @pytest.fixture

@@ -328,7 +328,7 @@ def test_people_who_are_asked_again_make_no_call_again(
 
 def test_a_call_that_would_say_something_else_is_held(stage: WorkflowStage) -> None:
     """It was sent with a value that was erased since: it is not sent again, nor taken as said."""
-    pay = {**PAY, "config": {**PAY["config"], "payload": {**PAYLOAD, "to": "{entity.contact}"}}}
+    pay = {**PAY, "config": {"endpoint": "erp", "payload": {**PAYLOAD, "to": "{entity.contact}"}}}
     document = booked(stage, pay, CONFIRM, contact="Bob")
     erase(stage, document, document)
     assert list_paid(stage, document) == ["completed"]

@@ -17,7 +17,7 @@ from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
 _COLUMNS = [field.name for field in fields(ClaimedTrigger)]
-_CLAIM = _SQL.claim_and_look.replace("{claimed}", ", ".join(f"(c.claimed).{name}" for name in _COLUMNS))
+CLAIM = _SQL.claim_and_look.replace("{claimed}", ", ".join(f"(c.claimed).{name}" for name in _COLUMNS))
 _ID = _COLUMNS.index("id")
 
 
@@ -40,7 +40,7 @@ def claim_and_look(
     What another one claims at this moment counts neither as claimed nor as more.
     """
     due = claim_due(EVENTS, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id, since=since)
-    return DeferredStatement(_CLAIM, {**due.values, "looks_at_leases": looks_at_leases})
+    return DeferredStatement(CLAIM, {**due.values, "looks_at_leases": looks_at_leases})
 
 
 def parse_answer(rows: Sequence[tuple[Any, ...]]) -> ClaimAnswer:

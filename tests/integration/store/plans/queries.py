@@ -271,11 +271,11 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
         yield Probe(f"{queue.table}_by_instance", RECORDS["list_triggers"], {"id": ROW, "limit": 50}, API)
         yield Probe(f"{queue.table}_dead", INSTANCES["find_dead_triggers"], {"ids": [ROW]}, API)
     # as find_due_early() reads them, for all tenants
-    wakes_at = "CASE WHEN status = 'processing' THEN lease_until ELSE due_at END"
+    wakes_at = "CASE WHEN status IN ('pending', 'failed') THEN due_at ELSE lease_until END"
     yield plain(
         f"{queue.table}_by_time",
         queue.table,
-        f"status IN ('pending', 'failed', 'processing') AND {wakes_at} <= now()",
+        f"{wakes_at} <= now()",
         f"ORDER BY {wakes_at}, tenant_id {PAGE}",
     )
     # triggers and effects of an instance, newest first
