@@ -81,6 +81,8 @@ class WorkBench:
     scene: RepairScene
     proxy: WireProxy
     folder: Path
+    # The type whose documents start an automation.
+    watched_type: str
     databases: dict[str, Database] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=count)
     statement_seconds: float = 30.0
@@ -119,6 +121,9 @@ class WorkBench:
         made = self.stage.create(self.scene.entity_type, number=f"N-{next(self.numbers)}")
         self.stage.ask(made.id, "submit")
         return made
+
+    def start_automation(self) -> None:
+        self.stage.create(self.watched_type, number=f"N-{next(self.numbers)}")
 
     def approve(self) -> None:
         made = self.submit()
@@ -175,18 +180,15 @@ class WorkBench:
         Housekeeping(self.behind("signet_janitor"), [TASKS[name]]).run(60.0)
 
     def create_against_a_rule(self) -> None:
-        documents = Documents(self.behind("signet_api"))
-        data = {"number": f"N-{next(self.numbers)}", "amount": -1}
-        caller = self.stage.standing.company.caller()
-        (outcome,) = documents.mutate_many(caller, [Create(self.scene.entity_type, data)])
-        assert getattr(outcome, "code", None) == "RULE_REJECTED"
+        self._be_refused(Create(self.scene.entity_type, {"number": f"N-{next(self.numbers)}", "amount": -1}))
 
     def edit_against_a_rule(self) -> None:
         """Be refused by what another person has written, who stands behind what was not done."""
-        made = self.submit()
+        self._be_refused(Update(self.submit().id, 1, {"amount": -1}))
+
+    def _be_refused(self, operation: Create | Update) -> None:
         documents = Documents(self.behind("signet_api"))
-        caller = self.stage.standing.company.caller()
-        (outcome,) = documents.mutate_many(caller, [Update(made.id, made.version, {"amount": -1})])
+        (outcome,) = documents.mutate_many(self.stage.standing.company.caller(), [operation])
         assert getattr(outcome, "code", None) == "RULE_REJECTED"
 
 
@@ -201,11 +203,11 @@ def bench(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             scene.publish(CONTRACT, {"checks": slot(LOOK_OF_BENCH), "booking": slot(CALL)})
             add_endpoint(stage)
             stage.add_rule(scene.entity_type, "positive", "entity.amount < 0", on="create")
-            stage.add_rule(
-                scene.entity_type, "fixed", "entity.number != '' && entity.amount < 0", on="update"
-            )
-            automate(stage, scene.entity_type, {"on": "create"})
-            made = WorkBench(scene, proxy, tmp_path_factory.mktemp("bundles"))
+            of_number = "entity.number != '' && entity.amount < 0"
+            stage.add_rule(scene.entity_type, "fixed", of_number, on="update")
+            watched = stage.publish()
+            automate(stage, watched, {"on": "create"}, limits={"starts_per_minute": 1000})
+            made = WorkBench(scene, proxy, tmp_path_factory.mktemp("bundles"), watched)
             made.submit()
             yield made
             for database in made.databases.values():
@@ -223,6 +225,7 @@ def _nothing(bench: WorkBench) -> None:
 JOBS: Mapping[str, tuple[Act, Act]] = MappingProxyType(
     {
         "wave": (WorkBench.submit, WorkBench.work),
+        "start": (WorkBench.start_automation, WorkBench.work),
         "recheck": (WorkBench.dismiss, WorkBench.work),
         "delivery": (WorkBench.approve, lambda bench: bench.deliver(bench.behind("signet_worker"))),
         "relay": (
