@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from signet.api.openapi.build import renew_page
 
 ROOT = Path(__file__).resolve().parents[1]
-# Lambda takes 250 MB, all layers together. The bound is near what is there, so that nothing large comes unseen.
+# Lambda takes 250 MB, all layers together. The bound is near what is there: nothing large comes unseen.
 MAX_BUNDLE_BYTES = 72_000_000
 # boto3 comes with the descriptions of 400 services, which is most of it. The functions call these.
 AWS_SERVICES = ("events", "s3", "sesv2", "sns")
