@@ -30,8 +30,6 @@ CREATE TABLE workflow_event_offers (
     status        text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'taken', 'unfit', 'ended')),
     reason        text CHECK (char_length(reason) <= 2000),
     decided_at    timestamptz,
-    -- The persons who have offered it again: they stand behind it, too.
-    responsible   bytea,
     PRIMARY KEY (tenant_id, event_id, step_id),
     FOREIGN KEY (tenant_id, event_id) REFERENCES workflow_inbound_events ON DELETE CASCADE,
     CHECK ((status = 'open') = (decided_at IS NULL))
@@ -44,7 +42,9 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON workflow_event_offers
 -- Whether the oldest wait that fits takes it alone, and when a wait has taken it first.
 ALTER TABLE workflow_inbound_events
     ADD COLUMN is_consumed boolean NOT NULL DEFAULT false,
-    ADD COLUMN taken_at timestamptz;
+    ADD COLUMN taken_at timestamptz,
+    -- The persons who have offered it again: they stand behind it, too, whoever takes it.
+    ADD COLUMN replayed_by bytea;
 -- How the keys of its events begin that one wait alone takes.
 ALTER TABLE inbound_endpoints ADD COLUMN consume text[] NOT NULL DEFAULT '{}';
 
@@ -54,9 +54,9 @@ GRANT SELECT ON workflow_event_waits, workflow_event_offers TO signet_api, signe
 GRANT INSERT ON workflow_event_waits TO signet_worker;
 GRANT INSERT ON workflow_event_offers TO signet_api, signet_worker;
 GRANT UPDATE (status, reason, decided_at) ON workflow_event_offers TO signet_worker;
-GRANT UPDATE (is_alone, status, reason, decided_at, responsible) ON workflow_event_offers TO signet_api;
+GRANT UPDATE (is_alone, status, reason, decided_at) ON workflow_event_offers TO signet_api;
 GRANT UPDATE (taken_at) ON workflow_inbound_events TO signet_worker;
-GRANT UPDATE (expires_at) ON workflow_inbound_events TO signet_api;
+GRANT UPDATE (expires_at, replayed_by) ON workflow_inbound_events TO signet_api;
 GRANT UPDATE (consume) ON inbound_endpoints TO signet_api;
 CALL distribute_tenant_tables('workflow_event_waits', 'workflow_event_offers');
 
@@ -97,19 +97,20 @@ BEGIN
         UPDATE workflow_event_offers o
         SET status = 'ended', reason = 'the wait had ended: ' || NEW.status, decided_at = now()
         WHERE o.tenant_id = NEW.tenant_id AND o.step_id = NEW.id AND o.status = 'open'
-        RETURNING o.event_id, o.is_alone
+        RETURNING o.event_id
     )
-    SELECT array_agg(ended.event_id) INTO freed FROM ended WHERE ended.is_alone;
+    SELECT array_agg(ended.event_id) INTO freed FROM ended;
     FOR next IN
         SELECT DISTINCT first.instance_id
         FROM unnest(freed) AS left_over (event_id)
         JOIN workflow_inbound_events e
              ON e.tenant_id = NEW.tenant_id AND e.id = left_over.event_id AND e.taken_at IS NULL
         CROSS JOIN LATERAL (
-            SELECT o.instance_id FROM workflow_event_offers o
+            SELECT o.instance_id, o.is_alone FROM workflow_event_offers o
             WHERE o.tenant_id = NEW.tenant_id AND o.event_id = e.id AND o.status = 'open'
             ORDER BY o.waiting_since, o.step_id LIMIT 1
         ) AS first
+        WHERE first.is_alone
     LOOP
         hex := lpad(to_hex((extract(epoch FROM date_trunc('milliseconds', now())) * 1000)::bigint), 12, '0');
         new_id := (left(hex, 8) || '-' || right(hex, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid;
@@ -183,5 +184,5 @@ REVOKE UPDATE (consume) ON inbound_endpoints FROM signet_api;
 REVOKE UPDATE (expires_at) ON workflow_inbound_events FROM signet_api;
 REVOKE UPDATE (taken_at) ON workflow_inbound_events FROM signet_worker;
 ALTER TABLE inbound_endpoints DROP COLUMN consume;
-ALTER TABLE workflow_inbound_events DROP COLUMN is_consumed, DROP COLUMN taken_at;
+ALTER TABLE workflow_inbound_events DROP COLUMN is_consumed, DROP COLUMN taken_at, DROP COLUMN replayed_by;
 DROP TABLE workflow_event_offers, workflow_event_waits;

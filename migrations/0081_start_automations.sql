@@ -203,8 +203,8 @@ BEGIN
 END
 $$;
 
--- An instance of an automation has ended, by whatever act: the next start that waits for it is due.
-CREATE FUNCTION release_queued_start() RETURNS trigger
+-- Make the next start due that waits for this key. It keeps the key: where it makes no instance, it releases the one after.
+CREATE FUNCTION release_next_start(released_key text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
 AS $$
@@ -213,11 +213,11 @@ DECLARE
     moment timestamptz := date_trunc('milliseconds', clock_timestamp());
 BEGIN
     SELECT * INTO next FROM queued_starts q
-    WHERE q.tenant_id = NEW.tenant_id AND q.overlap_key = NEW.overlap_key
+    WHERE q.tenant_id = current_tenant_id() AND q.overlap_key = released_key
     ORDER BY q.id LIMIT 1
     FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
-        RETURN NULL;
+        RETURN;
     END IF;
     DELETE FROM queued_starts q
     WHERE q.tenant_id = next.tenant_id AND q.overlap_key = next.overlap_key AND q.id = next.id;
@@ -227,8 +227,20 @@ BEGIN
     VALUES (next.tenant_id, moment,
             (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || '7'
              || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
-            next.id, next.entity_version, 'start_automation', next.payload,
+            next.id, next.entity_version, 'start_automation', next.payload || jsonb_build_object('released_key', released_key),
             sha256(convert_to(next.id::text || clock_timestamp()::text, 'UTF8')), next.trace_id, now(), next.responsible);
+END
+$$;
+REVOKE EXECUTE ON FUNCTION release_next_start(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION release_next_start(text) TO signet_worker;
+
+-- An instance of an automation has ended, by whatever act: the next start that waits for it is due.
+CREATE FUNCTION release_queued_start() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, public, pg_temp
+AS $$
+BEGIN
+    PERFORM release_next_start(NEW.overlap_key);
     RETURN NULL;
 END
 $$;
@@ -241,6 +253,7 @@ CREATE TRIGGER release_queued_start AFTER UPDATE OF status ON workflow_instances
 -- down
 DROP TRIGGER release_queued_start ON workflow_instances;
 DROP FUNCTION release_queued_start();
+DROP FUNCTION release_next_start(text);
 CREATE OR REPLACE FUNCTION reject_later_birth() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = pg_catalog, public, pg_temp

@@ -877,19 +877,20 @@ BEGIN
         UPDATE workflow_event_offers o
         SET status = 'ended', reason = 'the wait had ended: ' || NEW.status, decided_at = now()
         WHERE o.tenant_id = NEW.tenant_id AND o.step_id = NEW.id AND o.status = 'open'
-        RETURNING o.event_id, o.is_alone
+        RETURNING o.event_id
     )
-    SELECT array_agg(ended.event_id) INTO freed FROM ended WHERE ended.is_alone;
+    SELECT array_agg(ended.event_id) INTO freed FROM ended;
     FOR next IN
         SELECT DISTINCT first.instance_id
         FROM unnest(freed) AS left_over (event_id)
         JOIN workflow_inbound_events e
              ON e.tenant_id = NEW.tenant_id AND e.id = left_over.event_id AND e.taken_at IS NULL
         CROSS JOIN LATERAL (
-            SELECT o.instance_id FROM workflow_event_offers o
+            SELECT o.instance_id, o.is_alone FROM workflow_event_offers o
             WHERE o.tenant_id = NEW.tenant_id AND o.event_id = e.id AND o.status = 'open'
             ORDER BY o.waiting_since, o.step_id LIMIT 1
         ) AS first
+        WHERE first.is_alone
     LOOP
         hex := lpad(to_hex((extract(epoch FROM date_trunc('milliseconds', now())) * 1000)::bigint), 12, '0');
         new_id := (left(hex, 8) || '-' || right(hex, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid;
@@ -3039,7 +3040,7 @@ $$;
 
 ALTER FUNCTION public.reject_unversioned_change() OWNER TO signet_owner;
 
-CREATE FUNCTION public.release_queued_start() RETURNS trigger
+CREATE FUNCTION public.release_next_start(released_key text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -3048,11 +3049,11 @@ DECLARE
     moment timestamptz := date_trunc('milliseconds', clock_timestamp());
 BEGIN
     SELECT * INTO next FROM queued_starts q
-    WHERE q.tenant_id = NEW.tenant_id AND q.overlap_key = NEW.overlap_key
+    WHERE q.tenant_id = current_tenant_id() AND q.overlap_key = released_key
     ORDER BY q.id LIMIT 1
     FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
-        RETURN NULL;
+        RETURN;
     END IF;
     DELETE FROM queued_starts q
     WHERE q.tenant_id = next.tenant_id AND q.overlap_key = next.overlap_key AND q.id = next.id;
@@ -3062,8 +3063,19 @@ BEGIN
     VALUES (next.tenant_id, moment,
             (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || '7'
              || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
-            next.id, next.entity_version, 'start_automation', next.payload,
+            next.id, next.entity_version, 'start_automation', next.payload || jsonb_build_object('released_key', released_key),
             sha256(convert_to(next.id::text || clock_timestamp()::text, 'UTF8')), next.trace_id, now(), next.responsible);
+END
+$$;
+
+ALTER FUNCTION public.release_next_start(released_key text) OWNER TO signet_owner;
+
+CREATE FUNCTION public.release_queued_start() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM release_next_start(NEW.overlap_key);
     RETURN NULL;
 END
 $$;
@@ -4665,7 +4677,6 @@ CREATE TABLE public.workflow_event_offers (
     status text DEFAULT 'open'::text NOT NULL,
     reason text,
     decided_at timestamp with time zone,
-    responsible bytea,
     CONSTRAINT workflow_event_offers_check CHECK (((status = 'open'::text) = (decided_at IS NULL))),
     CONSTRAINT workflow_event_offers_reason_check CHECK ((char_length(reason) <= 2000)),
     CONSTRAINT workflow_event_offers_status_check CHECK ((status = ANY (ARRAY['open'::text, 'taken'::text, 'unfit'::text, 'ended'::text])))
@@ -4739,6 +4750,7 @@ CREATE TABLE public.workflow_inbound_events (
     responsible bytea,
     is_consumed boolean DEFAULT false NOT NULL,
     taken_at timestamp with time zone,
+    replayed_by bytea,
     CONSTRAINT workflow_inbound_events_check CHECK ((expires_at > received_at)),
     CONSTRAINT workflow_inbound_events_event_key_check CHECK (((char_length(event_key) >= 1) AND (char_length(event_key) <= 500))),
     CONSTRAINT workflow_inbound_events_message_id_check CHECK (((char_length(message_id) >= 1) AND (char_length(message_id) <= 200))),
@@ -6964,6 +6976,10 @@ REVOKE ALL ON FUNCTION public.reject_stray_effect() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_unversioned_change() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.release_next_start(released_key text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.release_next_start(released_key text) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.release_queued_start() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reopen_amendment() FROM PUBLIC;
@@ -7622,8 +7638,6 @@ GRANT UPDATE(decided_at) ON TABLE public.workflow_event_offers TO signet_worker;
 
 GRANT UPDATE(decided_at) ON TABLE public.workflow_event_offers TO signet_api;
 
-GRANT UPDATE(responsible) ON TABLE public.workflow_event_offers TO signet_api;
-
 GRANT SELECT ON TABLE public.workflow_event_waits TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_event_waits TO signet_worker;
@@ -7639,6 +7653,8 @@ GRANT SELECT(expires_at) ON TABLE public.workflow_inbound_events TO signet_dispa
 GRANT UPDATE(expires_at) ON TABLE public.workflow_inbound_events TO signet_api;
 
 GRANT UPDATE(taken_at) ON TABLE public.workflow_inbound_events TO signet_worker;
+
+GRANT UPDATE(replayed_by) ON TABLE public.workflow_inbound_events TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
 

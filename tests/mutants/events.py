@@ -9,6 +9,7 @@ EVENT = f"{ENGINE}/execution/nodes/waits/event.py"
 DOOR, INBOUND = f"{ENGINE}/integrations/event_door.py", f"{ENGINE}/integrations/inbound_events.py"
 HELD, OFFERS = "shared/signet/store/instances/event_waits.py", "shared/signet/store/instances/event_waits.sql"
 WAITING = "tests/integration/engine/execution/nodes/test_wait_event.py::test_"
+PASSED_ON = "tests/integration/engine/execution/nodes/test_events_passed_on.py::test_"
 SCENES = "tests/scenarios/authority/test_events.py::test_"
 RACES = "tests/concurrency/test_events_and_waits.py::test_"
 ROUTES = "tests/functions/routes/integrations/test_kept_events.py::test_"
@@ -26,9 +27,25 @@ EVENTS: Sequence[Mutation] = (
         "who offers an event again has no part in the document",
         NO_INVARIANT,
         OFFERS,
-        "s.hash IN (e.responsible, o.responsible)",
+        "s.hash IN (e.responsible, e.replayed_by)",
         "s.hash IN (e.responsible)",
         (f"{SCENES}nor_who_offers_it_again",),
+    ),
+    Mutation(
+        "only the last who offers an event again stands behind it",
+        NO_INVARIANT,
+        "shared/signet/store/integrations/event_offers.py",
+        "keep_responsible(connection, tenant_id, persons.union(event.replayed_by))",
+        "keep_responsible(connection, tenant_id, persons)",
+        (f"{PASSED_ON}who_offers_an_event_again_stands_behind_it_whoever_takes_it",),
+    ),
+    Mutation(
+        "nobody is told of what an older wait could not use",
+        NO_INVARIANT,
+        EVENT,
+        "        _pass_on(context, event)\n",
+        "",
+        (f"{PASSED_ON}a_younger_wait_has_what_an_older_one_was_offered_and_left",),
     ),
     Mutation(
         "an event misses the wait that begins beside it",

@@ -87,6 +87,14 @@ STARTING: Sequence[Mutation] = (
         (f"{STARTS}what_is_archived_starts_no_more",),
     ),
     Mutation(
+        "what waits behind a start that comes to nothing never starts",
+        NO_INVARIANT,
+        f"{ENGINE}/automations/claimed_starts.py",
+        '                started.release_after(refusal, trigger.payload_json.get("released_key"))\n',
+        "",
+        (f"{OVERLAP}what_was_deleted_while_it_waited_lets_the_next_one_start",),
+    ),
+    Mutation(
         "what is over a limit is lost",
         NO_INVARIANT,
         f"{ENGINE}/automations/claimed_starts.py",

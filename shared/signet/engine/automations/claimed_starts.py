@@ -52,6 +52,7 @@ class ClaimedStarts:
             done = list[ClaimedTrigger]()
             for trigger, start in zip(own, starts, strict=True):
                 refusal = started.start(start)
+                started.release_after(refusal, trigger.payload_json.get("released_key"))
                 if not _is_left(connection, tenant_id, trigger, claim_id, refusal):
                     done.append(trigger)
             started.write()

@@ -44,6 +44,10 @@ from signet.store.responsible_sets import keep_responsible
 REPLACED = "replaced"
 
 
+# It is tried again, or waits for another instance with its key.
+_HAS_NEXT = ("delayed", "queued", "replaces")
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
     """A firing of one automation, by the definition that was in force when it happened."""
@@ -90,6 +94,11 @@ class StartTransaction:
             said = {"code": refusal.code, "reason": refusal.sentence}
             self._note(start, refusal.verdict, said, is_repeated=refusal.verdict == "delayed")
         return refusal
+
+    def release_after(self, refusal: StartRefusal | None, released_key: str | None) -> None:
+        """Release the next start where one that had waited makes no instance, whose end would release it."""
+        if released_key is not None and refusal is not None and refusal.verdict not in _HAS_NEXT:
+            store.release_next(self._connection, released_key)
 
     def write(self) -> None:
         """Write what became of each."""

@@ -151,6 +151,11 @@ def drop_queued(connection: Connection, tenant_id: UUID, key: str) -> list[tuple
     return rows
 
 
+def release_next(connection: Connection, key: str) -> None:
+    """Make the next start due that waits with a key."""
+    connection.execute(_SQL.release_next, {"key": key})
+
+
 def insert_instance(connection: Connection, tenant_id: UUID, new: NewInstance, now: datetime) -> bool:
     """Write an instance with its cause; return False where it is there already."""
     values = {

@@ -56,6 +56,10 @@ FOR NO KEY UPDATE
 DELETE FROM queued_starts WHERE tenant_id = %(tenant_id)s AND overlap_key = %(key)s
 RETURNING id, payload, trace_id
 
+-- name: release_next
+-- Make the next start due that waits with a key.
+SELECT release_next_start(%(key)s)
+
 -- name: insert_instance
 -- Write an instance of an automation. Its first wave writes its steps. One that is there already stays as it is.
 INSERT INTO workflow_instances (

@@ -28,7 +28,7 @@ RETURNING instance_id
 -- Lock the events that a wait is offered, the oldest first: who decides about one at the same time comes after.
 SELECT e.id, e.event_key AS key, e.payload, e.source, e.received_at, e.taken_at, o.is_alone, o.waiting_since,
        ARRAY(SELECT unnest(s.persons) FROM responsible_sets s
-             WHERE s.tenant_id = e.tenant_id AND s.hash IN (e.responsible, o.responsible)) AS persons
+             WHERE s.tenant_id = e.tenant_id AND s.hash IN (e.responsible, e.replayed_by)) AS persons
 FROM workflow_event_offers o
 JOIN workflow_inbound_events e ON e.tenant_id = o.tenant_id AND e.id = o.event_id
 WHERE o.tenant_id = %(tenant_id)s AND o.step_id = %(step_id)s AND o.status = 'open'
@@ -55,8 +55,10 @@ UPDATE workflow_inbound_events SET taken_at = coalesce(taken_at, now())
 WHERE tenant_id = %(tenant_id)s AND id = %(event_id)s
 
 -- name: find_next_offer
--- Find the instance of the next wait that an event is offered to.
-SELECT o.instance_id FROM workflow_event_offers o
-WHERE o.tenant_id = %(tenant_id)s AND o.event_id = %(event_id)s AND o.status = 'open'
-ORDER BY o.waiting_since, o.step_id
-LIMIT 1
+-- Find the instance of the next wait that an event is offered to, where that lets older ones look first.
+SELECT next.instance_id FROM (
+    SELECT o.instance_id, o.is_alone FROM workflow_event_offers o
+    WHERE o.tenant_id = %(tenant_id)s AND o.event_id = %(event_id)s AND o.status = 'open'
+    ORDER BY o.waiting_since, o.step_id
+    LIMIT 1
+) AS next WHERE next.is_alone

@@ -24,6 +24,7 @@ class LockedEvent:
     id: UUID
     key: str
     taken_at: datetime | None
+    replayed_by: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,10 @@ def offer_again(
     """Keep an event longer, and offer it to the waits of its key. Return their instances, oldest first."""
     lock_key(connection, event.key)
     values = {"tenant_id": tenant_id, "id": event.id, "key": event.key, "at_most": at_most}
-    connection.execute(_SQL.keep_longer, {**values, "kept_days": KEPT_DAYS})
-    behind = bytes.fromhex(keep_responsible(connection, tenant_id, persons)[2:])
+    behind = bytes.fromhex(keep_responsible(connection, tenant_id, persons.union(event.replayed_by))[2:])
+    connection.execute(_SQL.keep_longer, {**values, "kept_days": KEPT_DAYS, "replayed_by": behind})
     with connection.cursor(row_factory=scalar_row) as cursor:
-        return cursor.execute(_SQL.offer_again, {**values, "responsible": behind}).fetchall()
+        return cursor.execute(_SQL.offer_again, values).fetchall()
 
 
 def list_offers(connection: Connection, tenant_id: UUID, event_id: UUID) -> Sequence[EventOffer]:

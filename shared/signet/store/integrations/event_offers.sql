@@ -25,14 +25,18 @@ WITH wait AS (
 SELECT wait.instance_id FROM wait ORDER BY wait.waiting_since, wait.step_id
 
 -- name: lock_event
--- Lock an event that is offered again.
-SELECT id, event_key AS key, taken_at FROM workflow_inbound_events
-WHERE tenant_id = %(tenant_id)s AND id = %(id)s
-FOR NO KEY UPDATE
+-- Lock an event that is offered again, with the persons who have offered it before.
+SELECT e.id, e.event_key AS key, e.taken_at,
+       coalesce((SELECT s.persons FROM responsible_sets s
+                 WHERE s.tenant_id = e.tenant_id AND s.hash = e.replayed_by), '{}') AS replayed_by
+FROM workflow_inbound_events e
+WHERE e.tenant_id = %(tenant_id)s AND e.id = %(id)s
+FOR NO KEY UPDATE OF e
 
 -- name: keep_longer
--- Keep an event longer for the first that waits for it.
-UPDATE workflow_inbound_events SET expires_at = now() + make_interval(days => %(kept_days)s)
+-- Keep an event longer for the first that waits for it, and the persons who do so.
+UPDATE workflow_inbound_events
+SET expires_at = now() + make_interval(days => %(kept_days)s), replayed_by = %(replayed_by)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: offer_again
@@ -43,10 +47,10 @@ WITH wait AS (
     ORDER BY w.waiting_since, w.step_id
     LIMIT %(at_most)s
 ), offered AS (
-    INSERT INTO workflow_event_offers AS o (tenant_id, event_id, step_id, instance_id, waiting_since, is_alone, responsible)
-    SELECT %(tenant_id)s, %(id)s, step_id, instance_id, waiting_since, true, %(responsible)s FROM wait
+    INSERT INTO workflow_event_offers AS o (tenant_id, event_id, step_id, instance_id, waiting_since, is_alone)
+    SELECT %(tenant_id)s, %(id)s, step_id, instance_id, waiting_since, true FROM wait
     ON CONFLICT (tenant_id, event_id, step_id) DO UPDATE
-    SET is_alone = true, status = 'open', reason = NULL, decided_at = NULL, responsible = excluded.responsible
+    SET is_alone = true, status = 'open', reason = NULL, decided_at = NULL
 )
 SELECT wait.instance_id FROM wait ORDER BY wait.waiting_since, wait.step_id
 

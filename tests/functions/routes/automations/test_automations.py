@@ -1,12 +1,13 @@
 """Automations by HTTP: a start by hand, the question why, a pause, and the stop of all."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from signet.store.database import Database
 from tests.support.api_application import wire
-from tests.support.company import Company
+from tests.support.company import INVOICE, Company
 from tests.support.http_client import Client
 
 AUTOMATION: dict[str, Any] = {
@@ -42,6 +43,21 @@ def test_a_start_by_hand_is_accepted_and_found_again(client: Client) -> None:
     assert [(one["entry"], one["data"]["instance_id"]) for one in firings] == [
         ("started", started.body["instance_id"])
     ]
+
+
+def test_a_start_by_hand_is_about_a_document(client: Client, company: Company) -> None:
+    about = {**AUTOMATION, "automation": "count_again", "entity_type": "invoice"}
+    draft = company.definitions.create(company.caller(), "automation", about)
+    company.definitions.publish(company.caller(), draft.id)
+    created = client.post("/v1/documents", {"entity_type": "invoice", "data": INVOICE})
+    document_id = created.headers["location"].rsplit("/", 1)[-1]
+    start = {"payload": {"count": 3}, "document_id": document_id}
+    started = client.post("/v1/automations/count_again/start", start)
+    assert started.status == 202, started.text
+    shown = client.get(f"/v1/instances/{started.body['instance_id']}")
+    assert shown.body["document_id"] == document_id
+    unknown = client.post("/v1/automations/count_again/start", {**start, "document_id": str(uuid4())})
+    assert unknown.body["code"] == "DOCUMENT_NOT_FOUND"
 
 
 def test_the_place_of_a_wrong_input_is_told(client: Client) -> None:

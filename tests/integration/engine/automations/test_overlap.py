@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Delete
 from signet.engine.instances.actions import Instances
 from tests.support.automated_documents import automate, end_wait, list_entries, list_started
 from tests.support.workflow_stage import WorkflowStage
@@ -70,6 +71,21 @@ def test_a_queue_is_served_in_order_and_has_an_end(stage: WorkflowStage, entity_
         end_oldest(stage, name)
         assert statuses(stage, name) == ["completed"] * done + ["running"] * (done < 3)
     assert stage.standing.rows("SELECT FROM queued_starts") == []
+
+
+def test_what_was_deleted_while_it_waited_lets_the_next_one_start(
+    stage: WorkflowStage, entity_type: str
+) -> None:
+    name = automate(stage, entity_type, CREATED, WAIT, overlap={"mode": "queue"})
+    create(stage, entity_type, 1)
+    gone = stage.create(entity_type)
+    stage.drain()
+    create(stage, entity_type, 1)
+    stage.mutate(Delete(gone.id, stage.version_of(gone.id)))
+    stage.drain()
+    end_oldest(stage, name)
+    assert statuses(stage, name) == ["completed", "running"]
+    assert ("not_started", "DOCUMENT_GONE") in list_entries(stage, name)
 
 
 def test_what_waits_starts_also_where_an_operator_ends_the_open_one(

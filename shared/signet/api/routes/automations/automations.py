@@ -43,7 +43,9 @@ class ManualStartOrder(Strict):
     payload: Annotated[
         Mapping[str, Any], Field(description="By the fields that the automation declares.")
     ] = {}
-    document_id: Annotated[Id | None, Field(description="Of an automation that is about documents.")] = None
+    document_id: Annotated[
+        Id | None, Field(strict=False, description="Of an automation that is about documents.")
+    ] = None
 
 
 def add_automation_routes(routes: Routes) -> None:

@@ -121,5 +121,5 @@ def _decide(
 
 def _pass_on(context: InstanceContext, event: OfferedEvent) -> None:
     following = find_next_offer(context.documents.connection, context.tenant_id, event.id)
-    if event.is_alone and following is not None:
+    if following is not None:
         context.documents.batch.events.append(make_arrival(following, event.id, context.trace_id))
