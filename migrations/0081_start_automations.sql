@@ -250,7 +250,94 @@ CREATE TRIGGER release_queued_start AFTER UPDATE OF status ON workflow_instances
           AND NEW.status IN ('completed', 'failed', 'cancelled'))
     EXECUTE FUNCTION release_queued_start();
 
+-- An automation is a workflow without an envelope: also one that listens to the type, and has not started, may have left
+-- a field as it was.
+CREATE OR REPLACE FUNCTION list_fields_of_steps(document uuid, document_type text) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, public, pg_temp
+AS $$
+BEGIN
+    RETURN ARRAY(
+        WITH newest AS (
+            SELECT i.definition_id FROM workflow_instances i
+            WHERE i.tenant_id = current_tenant_id() AND i.entity_type = document_type AND i.entity_id = document
+            ORDER BY i.id DESC
+            LIMIT 1000
+        ), run AS MATERIALIZED (
+            SELECT DISTINCT coalesce(w.contract_version, d.contract_version) AS contract_version,
+                   node #>> '{config,action}' AS action
+            FROM (SELECT definition_id FROM newest
+                  UNION
+                  SELECT t.definition_id FROM workflow_triggers t
+                  WHERE t.tenant_id = current_tenant_id() AND t.entity_type = document_type) AS n
+            JOIN documents d ON d.tenant_id = current_tenant_id() AND d.id = document
+            JOIN workflow_definitions w ON w.tenant_id = current_tenant_id() AND w.id = n.definition_id
+            JOIN workflow_definitions p ON p.tenant_id = current_tenant_id() AND p.id = coalesce(w.source_id, w.id)
+            CROSS JOIN LATERAL (
+                SELECT jsonb_path_query(p.body_patches_json, '$.slots.*.nodes[*] ? (@.type == "action")')
+                UNION ALL
+                SELECT jsonb_path_query(p.body_patches_json, '$.nodes[*] ? (@.type == "action")')) AS found (node)
+        ), declared AS MATERIALIZED (
+            SELECT c.version, c.body::jsonb -> 'actions' AS actions
+            FROM contracts c
+            WHERE c.tenant_id = current_tenant_id() AND c.entity_type = document_type
+              AND c.version IN (SELECT contract_version FROM run)
+        ), known AS (
+            SELECT d.actions -> run.action AS action FROM run JOIN declared d ON d.version = run.contract_version
+        )
+        SELECT jsonb_object_keys(action -> 'set') FROM known WHERE action ->> 'kind' = 'update'
+        UNION
+        SELECT '*' FROM known WHERE action ->> 'kind' = 'python'
+        UNION
+        SELECT '*' WHERE (SELECT count(*) FROM newest) = 1000
+        UNION
+        SELECT jsonb_object_keys(action -> 'values')
+        FROM rules r
+        CROSS JOIN LATERAL jsonb_array_elements(r.actions) AS action
+        WHERE r.tenant_id = current_tenant_id() AND r.entity_type = document_type AND r.is_enabled
+          AND action ->> 'kind' = 'set');
+END
+$$;
+
 -- down
+CREATE OR REPLACE FUNCTION list_fields_of_steps(document uuid, document_type text) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, public, pg_temp
+AS $$
+BEGIN
+    RETURN ARRAY(
+        WITH newest AS (
+            SELECT i.definition_id FROM workflow_instances i
+            WHERE i.tenant_id = current_tenant_id() AND i.entity_type = document_type AND i.entity_id = document
+            ORDER BY i.id DESC
+            LIMIT 1000
+        ), run AS MATERIALIZED (
+            SELECT DISTINCT w.contract_version, node #>> '{config,action}' AS action
+            FROM (SELECT DISTINCT definition_id FROM newest) AS n
+            JOIN workflow_definitions w ON w.tenant_id = current_tenant_id() AND w.id = n.definition_id
+            JOIN workflow_definitions p ON p.tenant_id = current_tenant_id() AND p.id = w.source_id
+            CROSS JOIN LATERAL jsonb_path_query(p.body_patches_json, '$.slots.*.nodes[*] ? (@.type == "action")') AS node
+        ), declared AS MATERIALIZED (
+            SELECT c.version, c.body::jsonb -> 'actions' AS actions
+            FROM contracts c
+            WHERE c.tenant_id = current_tenant_id() AND c.entity_type = document_type
+              AND c.version IN (SELECT contract_version FROM run)
+        ), known AS (
+            SELECT d.actions -> run.action AS action FROM run JOIN declared d ON d.version = run.contract_version
+        )
+        SELECT jsonb_object_keys(action -> 'set') FROM known WHERE action ->> 'kind' = 'update'
+        UNION
+        SELECT '*' FROM known WHERE action ->> 'kind' = 'python'
+        UNION
+        SELECT '*' WHERE (SELECT count(*) FROM newest) = 1000
+        UNION
+        SELECT jsonb_object_keys(action -> 'values')
+        FROM rules r
+        CROSS JOIN LATERAL jsonb_array_elements(r.actions) AS action
+        WHERE r.tenant_id = current_tenant_id() AND r.entity_type = document_type AND r.is_enabled
+          AND action ->> 'kind' = 'set');
+END
+$$;
 DROP TRIGGER release_queued_start ON workflow_instances;
 DROP FUNCTION release_queued_start();
 DROP FUNCTION release_next_start(text);

@@ -1748,11 +1748,19 @@ BEGIN
             ORDER BY i.id DESC
             LIMIT 1000
         ), run AS MATERIALIZED (
-            SELECT DISTINCT w.contract_version, node #>> '{config,action}' AS action
-            FROM (SELECT DISTINCT definition_id FROM newest) AS n
+            SELECT DISTINCT coalesce(w.contract_version, d.contract_version) AS contract_version,
+                   node #>> '{config,action}' AS action
+            FROM (SELECT definition_id FROM newest
+                  UNION
+                  SELECT t.definition_id FROM workflow_triggers t
+                  WHERE t.tenant_id = current_tenant_id() AND t.entity_type = document_type) AS n
+            JOIN documents d ON d.tenant_id = current_tenant_id() AND d.id = document
             JOIN workflow_definitions w ON w.tenant_id = current_tenant_id() AND w.id = n.definition_id
-            JOIN workflow_definitions p ON p.tenant_id = current_tenant_id() AND p.id = w.source_id
-            CROSS JOIN LATERAL jsonb_path_query(p.body_patches_json, '$.slots.*.nodes[*] ? (@.type == "action")') AS node
+            JOIN workflow_definitions p ON p.tenant_id = current_tenant_id() AND p.id = coalesce(w.source_id, w.id)
+            CROSS JOIN LATERAL (
+                SELECT jsonb_path_query(p.body_patches_json, '$.slots.*.nodes[*] ? (@.type == "action")')
+                UNION ALL
+                SELECT jsonb_path_query(p.body_patches_json, '$.nodes[*] ? (@.type == "action")')) AS found (node)
         ), declared AS MATERIALIZED (
             SELECT c.version, c.body::jsonb -> 'actions' AS actions
             FROM contracts c

@@ -87,6 +87,17 @@ STARTING: Sequence[Mutation] = (
         (f"{STARTS}what_is_archived_starts_no_more",),
     ),
     Mutation(
+        "who leads past an automation is not behind what it left",
+        NO_INVARIANT,
+        "migrations/0081_start_automations.sql",
+        "                  WHERE t.tenant_id = current_tenant_id() AND t.entity_type = document_type) AS n\n",
+        "                  WHERE false) AS n\n",
+        (
+            "tests/scenarios/authority/test_left_as_it_was.py"
+            "::test_who_leads_past_the_step_does_not_approve_what_reads_its_field",
+        ),
+    ),
+    Mutation(
         "what waits behind a start that comes to nothing never starts",
         NO_INVARIANT,
         f"{ENGINE}/automations/claimed_starts.py",

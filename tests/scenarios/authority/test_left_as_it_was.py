@@ -15,6 +15,7 @@ from signet.store.tenants.tenants import save_members
 from tests.scenarios.authority.acts import add_endpoint, edit, list_asked, submit, vote
 from tests.scenarios.authority.test_failures_choose_no_way import BOSS, held, repair, set_permissions
 from tests.scenarios.authority.test_persons_of_conditions import APPROVED, DUTIES, LOOK, where
+from tests.support.automated_documents import automate
 from tests.support.machines import add_account
 from tests.support.workflow_stage import CONTRACT, Made, WorkflowStage, standing_stage
 
@@ -116,7 +117,22 @@ def past_a_rule_that_sets(stage: WorkflowStage, group: str) -> str:
     return vendor
 
 
+def past_an_automation(stage: WorkflowStage, group: str) -> str:
+    vendor = stage.publish(contract_of(group))
+    graph = where(OF_OWN, CLASSIFY)
+    automate(stage, vendor, {"on": "transition", "to": "active"}, *graph["nodes"], edges=graph["edges"])
+    return vendor
+
+
+def past_a_trigger(stage: WorkflowStage, group: str) -> str:
+    vendor = stage.publish(contract_of(group))
+    automate(stage, vendor, {"on": "transition", "to": "active", "condition": OF_OWN}, CLASSIFY)
+    return vendor
+
+
 WAYS = {
+    "an automation": past_an_automation,
+    "the condition of a trigger": past_a_trigger,
     "a condition before the gate": lambda stage, group: stage.publish(
         contract_of(group), checks=where(OF_GROUP, CLASSIFY)
     ),
@@ -135,11 +151,19 @@ WAYS = {
 }
 
 
+OF_OWN_FIELDS = (
+    "a condition on the own field",
+    "a rule that sets",
+    "an automation",
+    "the condition of a trigger",
+)
+
+
 def mislead(stage: WorkflowStage, way: str) -> tuple[Made, str]:
     """Let vlad have the workflow of mia's vendor leave its tier as she typed it."""
     group = stage.publish()
     vendor = WAYS[way](stage, group)
-    is_own = way in ("a condition on the own field", "a rule that sets")
+    is_own = way in OF_OWN_FIELDS
     grouped = stage.create(group, "mia", number="A")
     if not is_own:
         edit(stage, grouped, "vlad", number="B")
