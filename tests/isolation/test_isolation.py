@@ -10,7 +10,7 @@ import pytest
 from signet.api.openapi.build import describe_all
 from tests.isolation.matrix import BODIES, CONFLICTS, ROLES, Operation, describe, find_leaks, list_operations
 from tests.isolation.report import REPORT, write_report
-from tests.isolation.victim import MARK, PLACES, Victim, never_was, standing_victim
+from tests.isolation.victim import MARK, PLACES, Victim, lift_quotas, never_was, standing_victim
 from tests.support.changed_lines import expect_fresh
 from tests.support.company import make_company
 from tests.support.http_client import Client
@@ -36,6 +36,7 @@ def outsiders(victim: Victim) -> dict[str, Client]:
     """Return clients of another company in the same database, one for each role."""
     company = make_company(victim.standing.company.database)
     company.publish("invoice")
+    lift_quotas(victim.standing)
     return {
         name: Client(victim.application, company.tenant_id, "carl", roles) for name, roles in ROLES.items()
     }
