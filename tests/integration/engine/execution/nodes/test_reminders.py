@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.calendars.terms import WorkingTerm, find_due
+from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.engine.approvals.chains import ApprovalChains
 from signet.engine.approvals.inbox import Approvals
@@ -73,10 +74,10 @@ def come_due(stage: WorkflowStage, document: Made) -> None:
     stage.drain()
 
 
-def vote(stage: WorkflowStage, document: Made, person: str, vote: str = "approved") -> None:
+def vote(stage: WorkflowStage, document: Made, person: str, vote: Vote = "approved") -> None:
     company = stage.standing.company
     approvals, request = Approvals(company.database, stage.caches()), request_of(stage, document)
-    approvals.decide(company.caller(person), UUID(str(request["id"])), vote, "seen")  # type: ignore[arg-type]
+    approvals.decide(company.caller(person), UUID(str(request["id"])), vote, "seen")
     stage.drain()
 
 
@@ -119,7 +120,7 @@ def test_only_those_who_have_not_decided_are_reminded(stage: WorkflowStage) -> N
 
 
 @pytest.mark.parametrize("voted", ["approved", "rejected"])
-def test_nobody_is_reminded_after_the_decision(stage: WorkflowStage, voted: str) -> None:
+def test_nobody_is_reminded_after_the_decision(stage: WorkflowStage, voted: Vote) -> None:
     document = submitted(stage, approvers=[FINANCE], remind=TWICE)
     vote(stage, document, "mona", voted)
     come_due(stage, document)
